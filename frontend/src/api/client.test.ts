@@ -84,7 +84,9 @@ describe("a call", () => {
 
   it("has no body to read after a deletion", async () => {
     const fetched = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response(null, { status: 204 }));
-    await expect(call("delete", "/api/v1/runs/{run_id}", { path: { run_id: 7 } })).resolves.toBeUndefined();
+    await expect(
+      call("delete", "/api/v1/runs/{run_id}", { params: { path: { run_id: 7 } } }),
+    ).resolves.toBeUndefined();
     expect(fetched.mock.calls[0]?.[0]).toBe("/api/v1/runs/7");
   });
 });

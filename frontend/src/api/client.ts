@@ -18,20 +18,23 @@ type Answer<Operation> = Operation extends { responses: infer R }
   : never;
 
 /** What a call must and may give, as the API's description says: path, query and body. */
-type Given<Operation> = (Operation extends { parameters: { path: infer P } }
+type Params<Operation> = (Operation extends { parameters: { path: infer P } }
   ? { path: P }
   : { path?: never }) &
-  (Operation extends { parameters: { query?: infer Q } } ? { query?: Q } : { query?: never }) &
+  (Operation extends { parameters: { query?: infer Q } } ? { query?: Q } : { query?: never });
+type Given<Operation> = (Operation extends { parameters: { path: object } }
+  ? { params: Params<Operation> }
+  : { params?: Params<Operation> }) &
   (Operation extends { requestBody: infer B } ? { body: Json<B> } : { body?: never }) & {
     signal?: AbortSignal;
     /** Whether the call outlives the page that makes it. */
     keepalive?: boolean;
   };
 
-type Params = Record<string, unknown>;
+type Values = Record<string, unknown>;
 
 /** An address below /api/v1; lists repeat their name, and empty values are left out. */
-export function address(path: string, query: Params = {}): string {
+export function address(path: string, query: Values = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     const list: unknown[] = Array.isArray(value) ? value : [value];
@@ -53,15 +56,19 @@ export async function call<P extends keyof paths, M extends MethodOf<P>, T exten
   path: P,
   given: Given<paths[P][M]>,
 ): Promise<T> {
-  const {
-    path: places,
-    query,
-    body,
+  const { params, body, signal, keepalive } = given as {
+    params?: { path?: Values; query?: Values };
+    body?: unknown;
+    signal?: AbortSignal;
+    keepalive?: boolean;
+  };
+  const filled = path
+    .slice(API.length)
+    .replace(/\{(\w+)\}/g, (_, name: string) => String(params?.path?.[name]));
+  return (await request(method.toUpperCase(), address(filled, params?.query), body, {
     signal,
     keepalive,
-  } = given as { path?: Params; query?: Params; body?: unknown; signal?: AbortSignal; keepalive?: boolean };
-  const filled = path.slice(API.length).replace(/\{(\w+)\}/g, (_, name: string) => String(places?.[name]));
-  return (await request(method.toUpperCase(), address(filled, query), body, { signal, keepalive })) as T;
+  })) as T;
 }
 
 async function request(

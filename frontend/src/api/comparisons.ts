@@ -1,57 +1,78 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
-import { figureAt } from "./figureAddress";
+import { figureAt } from "./figures";
 import type { ComparedRun, Comparison, Figure, QueryOf, Thresholds, Verdict } from "./types";
 
-/** As many runs as a comparison takes. */
-export const MOST_RUNS = 100;
+/** Maximum number of runs in a comparison. */
+export const MAX_RUNS = 100;
 
-/** Runs beside one another, in groups that agree in the settings `by`, or else differ in their seed alone. */
-const grouped = (runs: readonly number[], by: readonly string[]) => ({
+interface Grouping {
+  runs: readonly number[];
+  by: readonly string[];
+}
+
+/** Query keys of comparisons. The last part names the runs that are compared. */
+export const comparisonKeys = {
+  all: ["compare"] as const,
+  detail: (grouping: Grouping & { byGroup: boolean }) => [...comparisonKeys.all, grouping] as const,
+  verdict: (grouping: Grouping) => [...comparisonKeys.all, "verdict", grouping] as const,
+  thresholds: (grouping: Grouping & ThresholdQuery) =>
+    [...comparisonKeys.all, "thresholds", grouping] as const,
+  profile: (grouping: Grouping) => [...comparisonKeys.all, "profile", grouping] as const,
+  efficiency: (grouping: Grouping & { center: string }) =>
+    [...comparisonKeys.all, "efficiency", grouping] as const,
+};
+
+/** Query parameters for runs that are grouped by equal `by` settings, or by all settings but the seed. */
+const groupParams = (runs: readonly number[], by: readonly string[]) => ({
   runs: runs.join(","),
   ...(by.length > 0 && { group_by: by.join(",") }),
 });
 
-/** The runs of a comparison, colored as the curves draw them: by group, or each run apart. */
+/** Runs side by side, colored like their curves: by group, or each run differently. */
 export const comparisonQuery = (runs: readonly number[], by: readonly string[], byGroup: boolean) =>
   queryOptions({
-    queryKey: ["compare", { runs, by, byGroup }],
+    queryKey: comparisonKeys.detail({ runs, by, byGroup }),
     queryFn: ({ signal }): Promise<Comparison> =>
-      call("get", "/api/v1/compare", { query: { ...grouped(runs, by), grouped: byGroup }, signal }),
+      call("get", "/api/v1/compare", {
+        params: { query: { ...groupParams(runs, by), grouped: byGroup } },
+        signal,
+      }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });
 
-/** Which of the runs' settings are best, over their seeds. */
+/** The best settings of the compared runs, over their seeds. */
 export const verdictQuery = (runs: readonly number[], by: readonly string[]) =>
   queryOptions({
-    queryKey: ["compare", "verdict", { runs, by }],
+    queryKey: comparisonKeys.verdict({ runs, by }),
     queryFn: ({ signal }): Promise<Verdict> =>
-      call("get", "/api/v1/compare/verdict", { query: grouped(runs, by), signal }),
+      call("get", "/api/v1/compare/verdict", { params: { query: groupParams(runs, by) }, signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 1,
   });
 
-/** How soon groups of runs came to a score. */
-export const thresholdsQuery = (
-  runs: readonly number[],
-  by: readonly string[],
-  asked: Pick<QueryOf<"/api/v1/compare/thresholds">, "score" | "to">,
-) =>
+type ThresholdQuery = Pick<QueryOf<"/api/v1/compare/thresholds">, "score" | "to">;
+
+/** Time each group of runs took to reach a score. */
+export const thresholdsQuery = (runs: readonly number[], by: readonly string[], threshold: ThresholdQuery) =>
   queryOptions({
-    queryKey: ["compare", "thresholds", { runs, by, ...asked }],
+    queryKey: comparisonKeys.thresholds({ runs, by, ...threshold }),
     queryFn: ({ signal }): Promise<Thresholds> =>
-      call("get", "/api/v1/compare/thresholds", { query: { ...grouped(runs, by), ...asked }, signal }),
+      call("get", "/api/v1/compare/thresholds", {
+        params: { query: { ...groupParams(runs, by), ...threshold } },
+        signal,
+      }),
     placeholderData: keepPreviousData,
   });
 
-/** What share of the runs of each of these settings scores above which return. */
+/** Performance profile: the share of runs above each return, by group. */
 export const profileFigureQuery = (runs: readonly number[], by: readonly string[]) =>
   queryOptions({
-    queryKey: ["compare", "profile", { runs, by }],
-    meta: figureAt("/figures/profile", grouped(runs, by)),
+    queryKey: comparisonKeys.profile({ runs, by }),
+    meta: figureAt("/figures/profile", groupParams(runs, by)),
     queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/profile", { query: grouped(runs, by), signal }),
+      call("get", "/api/v1/figures/profile", { params: { query: groupParams(runs, by) }, signal }),
     placeholderData: keepPreviousData,
   });
 
@@ -62,14 +83,17 @@ export const efficiencyFigureQuery = (
   center: "mean" | "iqm",
 ) =>
   queryOptions({
-    queryKey: ["compare", "efficiency", { runs, by, center }],
-    meta: figureAt("/figures/sample-efficiency", { ...grouped(runs, by), center }),
+    queryKey: comparisonKeys.efficiency({ runs, by, center }),
+    meta: figureAt("/figures/sample-efficiency", { ...groupParams(runs, by), center }),
     queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/sample-efficiency", { query: { ...grouped(runs, by), center }, signal }),
+      call("get", "/api/v1/figures/sample-efficiency", {
+        params: { query: { ...groupParams(runs, by), center } },
+        signal,
+      }),
     placeholderData: keepPreviousData,
   });
 
-/** Name a run by how it differs from the others, followed by its number. */
+/** Return a run's distinguishing name without its number. */
 export function labelWithoutNumber({ label, id }: ComparedRun): string {
   const end = ` #${id}`;
   return label.endsWith(end) ? label.slice(0, -end.length) : label;
@@ -81,14 +105,14 @@ export interface GroupField {
   label: string;
 }
 
-/** The settings that runs can be grouped by; null where no two runs could be one group. */
+/** Return the settings that runs can be grouped by, or null if no two runs could form a group. */
 export function groupFields({ runs, groups, differences }: Comparison): GroupField[] | null {
   const differing = differences.filter(({ same, field }) => !same && field !== "seed");
   if (runs.length < 2 || (differing.length < 2 && groups.every((group) => group.length === 1))) return null;
   return differing.map(({ field, title }) => ({ value: field, label: title }));
 }
 
-/** Every metric that one of the runs has reported. */
+/** Return every metric that a compared run has reported. */
 export function metricNames({ summary }: Comparison): string[] {
   return [...new Set(summary.flatMap((row) => Object.keys(row.metrics)))].sort();
 }

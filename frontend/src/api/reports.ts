@@ -1,7 +1,9 @@
 import { queryOptions, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address, call, fileAddress } from "./client";
+import { figureKeys } from "./figures";
+import { OWN_ERRORS } from "./mutationState";
 import { ApiError } from "./problem";
-import { numbersIn } from "./runNumbers";
+import { parseRunNumbers } from "./runNumbers";
 import type {
   BlockContent,
   Figure,
@@ -12,92 +14,103 @@ import type {
   StoredBlock,
 } from "./types";
 
-/** How often what a report shows is fetched again where no live stream tells of changes. */
+/** Refetch interval of content that no live event reports. */
 const REFETCH_MS = 10_000;
-const LIST = ["reports", "list"];
+
+export const reportKeys = {
+  list: ["reports", "list"] as const,
+  detail: (id: number) => ["reports", id] as const,
+  shared: (token: string) => ["shared", token] as const,
+  block: (source: BlockSource, block: ReportBlock, place: number) =>
+    ["report-block", ...source.key, block, source.signedIn ? null : place] as const,
+  chart: (source: BlockSource, figure: string, place: number) =>
+    figureKeys.report([...source.key, figure, source.signedIn ? null : place], runsAt(figure)),
+  saving: (id: number) => ["save-report", id] as const,
+};
 
 export const reportsQuery = queryOptions({
-  queryKey: LIST,
+  queryKey: reportKeys.list,
   queryFn: ({ signal }): Promise<ReportSummary[]> => call("get", "/api/v1/reports", { signal }),
 });
 
 export const reportQuery = (id: number) =>
   queryOptions({
-    queryKey: ["reports", id],
+    queryKey: reportKeys.detail(id),
     queryFn: ({ signal }): Promise<Report> =>
-      call("get", "/api/v1/reports/{report_id}", { path: { report_id: id }, signal }),
+      call("get", "/api/v1/reports/{report_id}", { params: { path: { report_id: id } }, signal }),
   });
 
 export const sharedReportQuery = (token: string) =>
   queryOptions({
-    queryKey: ["shared", token],
+    queryKey: reportKeys.shared(token),
     queryFn: ({ signal }): Promise<SharedReport> =>
-      call("get", "/api/v1/shared/{token}", { path: { token }, signal }),
+      call("get", "/api/v1/shared/{token}", { params: { path: { token } }, signal }),
     refetchInterval: REFETCH_MS,
   });
 
-/** Where a page has what a report's blocks show: a user asks for a block, a reader for its place in the report. */
-export interface Shelf {
+/** API access of a report's blocks. Signed-in users fetch by block, readers of a shared link by position. */
+export interface BlockSource {
   key: unknown[];
   content: (block: ReportBlock, place: number, signal: AbortSignal) => Promise<BlockContent>;
   file: (id: number) => string;
-  /** Whether the reader may open the run of a replay. */
+  /** True if the reader may open the run of a replay. */
   signedIn: boolean;
 }
 
-export const OWN_SHELF: Shelf = {
+export const SIGNED_IN_SOURCE: BlockSource = {
   key: [],
   content: (block, _, signal) => call("post", "/api/v1/reports/preview", { body: { block }, signal }),
   file: fileAddress,
   signedIn: true,
 };
 
-export const sharedShelf = (token: string, version: number): Shelf => ({
+export const sharedSource = (token: string, version: number): BlockSource => ({
   key: [token, version],
   content: (_, place, signal) =>
-    call("get", "/api/v1/shared/{token}/blocks/{position}", { path: { token, position: place }, signal }),
+    call("get", "/api/v1/shared/{token}/blocks/{position}", {
+      params: { path: { token, position: place } },
+      signal,
+    }),
   file: (id) => address(`/shared/${token}/files/${id}`),
   signedIn: false,
 });
 
-/** What a table or a replay shows now. */
-export const blockQuery = (shelf: Shelf, block: ReportBlock, place: number) =>
+/** Current content of a table or a replay. */
+export const blockQuery = (source: BlockSource, block: ReportBlock, place: number) =>
   queryOptions({
-    queryKey: ["report-block", ...shelf.key, block, shelf.signedIn ? null : place],
-    queryFn: ({ signal }): Promise<BlockContent> => shelf.content(block, place, signal),
+    queryKey: reportKeys.block(source, block, place),
+    queryFn: ({ signal }): Promise<BlockContent> => source.content(block, place, signal),
     refetchInterval: REFETCH_MS,
   });
 
-/** A chart's figure, and in words which of its runs it left out. */
+/** A chart's figure, and a message about missing runs. */
 export interface Chart {
   figure: Figure;
   missing: string | null;
 }
 
-/** What a chart shows now; the live stream has it fetched again with the other figures of its runs. */
-export const chartQuery = (shelf: Shelf, block: ReportBlock & { kind: "chart" }, place: number) => {
-  const at: unknown[] = [...shelf.key, block.address, shelf.signedIn ? null : place];
-  return queryOptions({
-    queryKey: ["figure", "report", ...at, { runs: runsAt(block.address) }],
-    // Only who is signed in may ask for it there.
-    meta: shelf.signedIn ? { figure: block.address } : {},
+/** Current content of a chart. Live events of its runs refresh it like other figures. */
+export const chartQuery = (source: BlockSource, block: ReportBlock & { kind: "chart" }, place: number) =>
+  queryOptions({
+    queryKey: reportKeys.chart(source, block.address, place),
+    // This address requires a session, so readers of a shared link do not get it.
+    meta: source.signedIn ? { figure: block.address } : {},
     queryFn: async ({ signal }): Promise<Chart> => {
-      const { figure, missing, problem } = await shelf.content({ ...block, caption: "" }, place, signal);
-      if (!figure) throw new ApiError(422, { detail: problem ?? "It has no figure." });
+      const { figure, missing, problem } = await source.content({ ...block, caption: "" }, place, signal);
+      if (!figure) throw new ApiError(422, { detail: problem ?? "This chart has no figure." });
       return { figure, missing: missing ?? null };
     },
     refetchInterval: REFETCH_MS,
   });
-};
 
-/** What the address of a figure names, whole or half typed: the figure, and what is asked of it. */
-export function partsOf(figure: string): { path: string; asked: URLSearchParams } {
-  const [address = "", asked] = figure.split("?");
-  return { path: address.replace(/^.*\/api\/v1\//, ""), asked: new URLSearchParams(asked) };
+/** Split the address of a figure, which may be incomplete, into its path and query. */
+export function partsOf(figure: string): { path: string; query: URLSearchParams } {
+  const [address = "", query] = figure.split("?");
+  return { path: address.replace(/^.*\/api\/v1\//, ""), query: new URLSearchParams(query) };
 }
 
-/** The runs that the address of a figure names. */
-export const runsAt = (figure: string) => numbersIn(partsOf(figure).asked.get("runs") ?? "");
+/** Return the runs in the address of a figure. */
+export const runsAt = (figure: string) => parseRunNumbers(partsOf(figure).query.get("runs") ?? "");
 
 export interface ReportContent {
   title: string;
@@ -109,50 +122,48 @@ export function useCreateReport() {
   return useMutation({
     mutationFn: (body: ReportContent): Promise<Report> => call("post", "/api/v1/reports", { body }),
     onSuccess: (report) => {
-      client.setQueryData(["reports", report.id], report);
-      return client.invalidateQueries({ queryKey: LIST });
+      client.setQueryData(reportKeys.detail(report.id), report);
+      return client.invalidateQueries({ queryKey: reportKeys.list });
     },
   });
 }
 
 type Change = ReportContent & { version: number };
 
-const saveKey = (id: number) => ["save-report", id];
+/** Return true while a change of a report is being saved, even if it was made on another page. */
+export const useIsSaving = (id: number) => useIsMutating({ mutationKey: reportKeys.saving(id) }) > 0;
 
-/** Whether a change of a report is on its way, also from a page that has been left. */
-export const useIsSaving = (id: number) => useIsMutating({ mutationKey: saveKey(id) }) > 0;
-
-/** Change a report; the page that asks says itself when it is refused. `onSaved` is called though the page be left. */
+/** Save a report. The page shows errors itself. `onSaved` is called even if the user has left the page. */
 export function useSaveReport(id: number, onSaved: (report: Report, change: Change) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationKey: saveKey(id),
+    mutationKey: reportKeys.saving(id),
     mutationFn: (body: Change): Promise<Report> =>
-      call("patch", "/api/v1/reports/{report_id}", { path: { report_id: id }, body }),
-    meta: { ownErrors: true },
+      call("patch", "/api/v1/reports/{report_id}", { params: { path: { report_id: id } }, body }),
+    meta: OWN_ERRORS,
     onSuccess: async (report, change) => {
       onSaved(report, change);
-      // An answer that is still on its way may tell of the report before this change.
-      await client.cancelQueries({ queryKey: ["reports", id] });
-      client.setQueryData(["reports", id], report);
-      void client.invalidateQueries({ queryKey: LIST });
+      // A response that is still in flight may hold the report before this change.
+      await client.cancelQueries({ queryKey: reportKeys.detail(id) });
+      client.setQueryData(reportKeys.detail(id), report);
+      void client.invalidateQueries({ queryKey: reportKeys.list });
     },
   });
 }
 
-/** Put a block at the end of a report as it is now. */
+/** Append a block to the current version of a report. */
 export function useAddBlock() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async ({ id, block }: { id: number; block: ReportBlock }): Promise<Report> => {
-      const path = { report_id: id };
-      const { version, blocks } = await call("get", "/api/v1/reports/{report_id}", { path });
+      const params = { path: { report_id: id } };
+      const { version, blocks } = await call("get", "/api/v1/reports/{report_id}", { params });
       const body = { version, blocks: [...blocks, block] };
-      return call("patch", "/api/v1/reports/{report_id}", { path, body });
+      return call("patch", "/api/v1/reports/{report_id}", { params, body });
     },
     onSuccess: (report) => {
-      client.setQueryData(["reports", report.id], report);
-      return client.invalidateQueries({ queryKey: LIST });
+      client.setQueryData(reportKeys.detail(report.id), report);
+      return client.invalidateQueries({ queryKey: reportKeys.list });
     },
   });
 }
@@ -160,20 +171,22 @@ export function useAddBlock() {
 export function useDeleteReport(id: number) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => call("delete", "/api/v1/reports/{report_id}", { path: { report_id: id } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: LIST }),
+    mutationFn: () => call("delete", "/api/v1/reports/{report_id}", { params: { path: { report_id: id } } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: reportKeys.list }),
   });
 }
 
-/** Make the read-only link, or have it open nothing any more. */
+/** Create or revoke the read-only link. */
 export function useShareReport(id: number) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (shared: boolean): Promise<Report> =>
-      call(shared ? "post" : "delete", "/api/v1/reports/{report_id}/share", { path: { report_id: id } }),
+      call(shared ? "post" : "delete", "/api/v1/reports/{report_id}/share", {
+        params: { path: { report_id: id } },
+      }),
     onSuccess: (report) => {
-      client.setQueryData(["reports", id], report);
-      void client.invalidateQueries({ queryKey: LIST });
+      client.setQueryData(reportKeys.detail(id), report);
+      void client.invalidateQueries({ queryKey: reportKeys.list });
     },
   });
 }

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { numbersIn } from "./runNumbers";
+import { parseRunNumbers } from "./runNumbers";
 
 it("reads numbers and ranges, each number once", () => {
-  expect(numbersIn("3, 7-9 8,12")).toEqual([3, 7, 8, 9, 12]);
-  expect(numbersIn("1–2")).toEqual([1, 2]);
+  expect(parseRunNumbers("3, 7-9 8,12")).toEqual([3, 7, 8, 9, 12]);
+  expect(parseRunNumbers("1–2")).toEqual([1, 2]);
 });
 
 it("leaves out what names no runs", () => {
-  expect(numbersIn("x, -3, 0, 9-7, 1-, 1-1000000, 2.5")).toEqual([]);
-  expect(numbersIn("")).toEqual([]);
+  expect(parseRunNumbers("x, -3, 0, 9-7, 1-, 1-1000000, 2.5")).toEqual([]);
+  expect(parseRunNumbers("")).toEqual([]);
 });

@@ -4,7 +4,7 @@
 const MAX_RANGE = 1000;
 
 /** Return the numbers in a text such as "1, 2 7-12", each once and in that order; other words are left out. */
-export function numbersIn(text: string): number[] {
+export function parseRunNumbers(text: string): number[] {
   return [...new Set(text.split(/[\s,]+/).flatMap(numbersOfWord))];
 }
 

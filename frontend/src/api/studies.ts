@@ -1,104 +1,111 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { call } from "./client";
-import { figureAt } from "./figureAddress";
+import { figureAt } from "./figures";
+import { OWN_ERRORS } from "./mutationState";
+import { runKeys } from "./runs";
 import type {
+  ExtendStudy,
   Figure,
-  Paper,
-  PaperDiagram,
-  PaperItem,
-  PaperPreview,
   QueryOf,
-  PreviewPart,
+  StartStudy,
   Study,
   StudyPage,
   StudyPreview,
   StudySpecification,
 } from "./types";
 
+export type StudyAction = "pause" | "resume" | "stop";
+export type StudyFigureQuery = QueryOf<"/api/v1/studies/{study_id}/figure">;
+
+export const studyKeys = {
+  all: ["studies"] as const,
+  list: ["studies", "list"] as const,
+  detail: (id: number) => [...studyKeys.all, id] as const,
+  figure: (id: number, query: StudyFigureQuery) => [...studyKeys.detail(id), "figure", query] as const,
+  preview: (specification: StudySpecification) => ["study-preview", specification] as const,
+};
+
 export const studiesQuery = infiniteQueryOptions({
-  queryKey: ["studies", "list"],
+  queryKey: studyKeys.list,
   queryFn: ({ pageParam, signal }): Promise<StudyPage> =>
-    call("get", "/api/v1/studies", { query: { before: pageParam }, signal }),
+    call("get", "/api/v1/studies", { params: { query: { before: pageParam } }, signal }),
   initialPageParam: null as number | null,
   getNextPageParam: (last) => last.next_cursor,
 });
 
 export const studyQuery = (id: number) =>
   queryOptions({
-    queryKey: ["studies", id],
+    queryKey: studyKeys.detail(id),
     queryFn: ({ signal }): Promise<Study> =>
-      call("get", "/api/v1/studies/{study_id}", { path: { study_id: id }, signal }),
+      call("get", "/api/v1/studies/{study_id}", { params: { path: { study_id: id } }, signal }),
   });
 
-export type StudyFigureQuery = QueryOf<"/api/v1/studies/{study_id}/figure">;
-
-/** What the points of a study have come to. */
+/** Results of a study's points. */
 export const studyFigureQuery = (id: number, query: StudyFigureQuery) =>
   queryOptions({
-    queryKey: ["studies", id, "figure", query],
+    queryKey: studyKeys.figure(id, query),
     meta: figureAt(`/studies/${id}/figure`, query),
     queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/studies/{study_id}/figure", { path: { study_id: id }, query, signal }),
+      call("get", "/api/v1/studies/{study_id}/figure", { params: { path: { study_id: id }, query }, signal }),
     placeholderData: keepPreviousData,
   });
 
-/** What a study would be; refused where it cannot be made. */
-export const studyPreviewQuery = (body: StudySpecification) =>
+/** The runs and cost of a study that is not started yet. Fails if the specification is invalid. */
+export const studyPreviewQuery = (specification: StudySpecification) =>
   queryOptions({
-    queryKey: ["study-preview", body],
-    queryFn: ({ signal }): Promise<StudyPreview> => call("post", "/api/v1/studies/preview", { body, signal }),
+    queryKey: studyKeys.preview(specification),
+    queryFn: ({ signal }): Promise<StudyPreview> =>
+      call("post", "/api/v1/studies/preview", { body: specification, signal }),
     retry: false,
   });
 
-export const papersQuery = queryOptions({
-  queryKey: ["papers"],
-  queryFn: ({ signal }): Promise<Paper[]> => call("get", "/api/v1/papers", { signal }),
-});
+function settle(client: QueryClient, study: Study): void {
+  client.setQueryData(studyKeys.detail(study.id), study);
+  void client.invalidateQueries({ queryKey: studyKeys.list });
+  void client.invalidateQueries({ queryKey: runKeys.lists });
+}
 
-export const paperQuery = (paper: string) =>
-  queryOptions({
-    queryKey: ["papers", paper],
-    queryFn: ({ signal }): Promise<Paper> =>
-      call("get", "/api/v1/papers/{paper}", { path: { paper }, signal }),
+export function useStartStudy() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: StartStudy): Promise<Study> => call("post", "/api/v1/studies", { body }),
+    meta: OWN_ERRORS,
+    onSuccess: (study) => settle(client, study),
   });
+}
 
-export const paperItemQuery = (paper: string, item: string) =>
-  queryOptions({
-    queryKey: ["papers", paper, item],
-    queryFn: ({ signal }): Promise<PaperItem> =>
-      call("get", "/api/v1/papers/{paper}/{item}", { path: { paper, item }, signal }),
+export function useStudyAction(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (action: StudyAction): Promise<Study> =>
+      call("post", `/api/v1/studies/{study_id}/${action}`, { params: { path: { study_id: id } } }),
+    meta: OWN_ERRORS,
+    onSuccess: (study) => settle(client, study),
   });
+}
 
-export type PaperFigureQuery = QueryOf<"/api/v1/papers/{paper}/{item}/figure">;
-
-/** Ours over theirs. */
-export const paperFigureQuery = (paper: string, item: string, query: PaperFigureQuery) =>
-  queryOptions({
-    queryKey: ["papers", paper, item, "figure", query],
-    meta: figureAt(`/papers/${paper}/${item}/figure`, query),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/papers/{paper}/{item}/figure", { path: { paper, item }, query, signal }),
-    placeholderData: keepPreviousData,
+/** Add seeds to points, or add points. */
+export function useExtendStudy(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: ExtendStudy): Promise<Study> =>
+      call("post", "/api/v1/studies/{study_id}/extend", { params: { path: { study_id: id } }, body }),
+    onSuccess: (study) => settle(client, study),
   });
+}
 
-/** How a method is built here, with the numbers of a run; of the newest without one. */
-export const paperDiagramQuery = (paper: string, item: string, diagram: string, run: number | null) =>
-  queryOptions({
-    queryKey: ["diagram", paper, item, diagram, run],
-    queryFn: ({ signal }): Promise<PaperDiagram> =>
-      call("get", "/api/v1/papers/{paper}/{item}/diagrams/{diagram}", {
-        path: { paper, item, diagram },
-        query: { run },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
+/** Delete a study. Its runs stay. */
+export function useDeleteStudy(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => call("delete", "/api/v1/studies/{study_id}", { params: { path: { study_id: id } } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: studyKeys.list }),
   });
-
-/** What parts of a table or figure would take at a share of their budget. */
-export const paperPreviewQuery = (paper: string, item: string, body: PreviewPart) =>
-  queryOptions({
-    queryKey: ["paper-preview", paper, item, body],
-    queryFn: ({ signal }): Promise<PaperPreview> =>
-      call("post", "/api/v1/papers/{paper}/{item}/preview", { path: { paper, item }, body, signal }),
-    retry: false,
-  });
+}

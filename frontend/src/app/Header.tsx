@@ -1,7 +1,7 @@
 import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
 import { IconKeyboard, IconLogout, IconPlus } from "@tabler/icons-react";
 import { Link, NavLink } from "react-router";
-import { useSignOut } from "@/api/mutations";
+import { useSignOut } from "@/api/session";
 import { LiveNote } from "./LiveNote";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";

@@ -7,7 +7,7 @@ import { aRun } from "@/testing/runs";
 import { done, refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import { useQuery } from "@tanstack/react-query";
-import { runQuery } from "@/api/queries";
+import { runQuery } from "@/api/runs";
 import { ErrorPage } from "./ErrorPage";
 import { NotFoundPage } from "./NotFoundPage";
 import { Shell } from "./Shell";

@@ -1,6 +1,6 @@
 import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from "@mantine/core";
 import { useState, type FormEvent } from "react";
-import { useSignIn } from "@/api/mutations";
+import { useSignIn } from "@/api/session";
 import { usePageTitle } from "@/ui/usePageTitle";
 
 /** Asks for the token when this server wants one. */

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { ApiError, UnreachableError } from "@/api/problem";
+import { runKeys } from "@/api/runs";
+import { sessionKey } from "@/api/session";
 import { createQueryClient, worthRetrying } from "./queryClient";
 
 const answered = (status: number) => new ApiError(status, {});
@@ -24,11 +26,11 @@ it("asks who is signed in as soon as the server asks for a token", async () => {
   const client = createQueryClient();
   const asked = vi.spyOn(client, "invalidateQueries");
   const queryFn = () => Promise.reject(answered(401));
-  await client.fetchQuery({ queryKey: ["runs"], queryFn }).catch(() => undefined);
-  expect(asked).toHaveBeenCalledWith({ queryKey: ["session"] });
+  await client.fetchQuery({ queryKey: runKeys.lists, queryFn }).catch(() => undefined);
+  expect(asked).toHaveBeenCalledWith({ queryKey: sessionKey });
   asked.mockClear();
   await client
-    .fetchQuery({ queryKey: ["run", 1], queryFn: () => Promise.reject(answered(404)) })
+    .fetchQuery({ queryKey: runKeys.detail(1), queryFn: () => Promise.reject(answered(404)) })
     .catch(() => undefined);
   expect(asked).not.toHaveBeenCalled();
 });

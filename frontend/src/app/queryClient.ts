@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError, UnreachableError } from "@/api/problem";
-import { sessionQuery } from "@/api/queries";
+import { sessionKey } from "@/api/session";
 import { notifyProblem } from "@/ui/notify";
 
 /** Asking again helps when the server was away or stumbled, not when it said no. */
@@ -12,7 +12,7 @@ export function worthRetrying(failures: number, error: unknown): boolean {
 export function createQueryClient(): QueryClient {
   const askWhoIsThere = (error: unknown) => {
     if (error instanceof ApiError && error.status === 401)
-      void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      void client.invalidateQueries({ queryKey: sessionKey });
   };
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: askWhoIsThere }),

@@ -1,6 +1,7 @@
 import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { figureKeys } from "@/api/figures";
 import { downloads } from "@/testing/downloads";
 import { renderPage } from "@/testing/render";
 import { type Asked, refusal, serve } from "@/testing/server";
@@ -78,7 +79,7 @@ function show(shown: Shown = {}) {
     "GET /runs/2/metric-names": [],
   });
   const { client, router } = renderPage(<Figure runs={runs} chart={chart} view={view} />, { at });
-  const changed = () => act(() => client.invalidateQueries({ queryKey: ["figure"] }));
+  const changed = () => act(() => client.invalidateQueries({ queryKey: figureKeys.all }));
   const queries = (name = CURVES) => server.of(name).map(({ query }) => Object.fromEntries(query));
   const address = () => decodeURIComponent(router.state.location.search);
   return { server, queries, changed, address };

@@ -1,4 +1,4 @@
-import { figureQuery } from "@/api/queries";
+import { figureQuery } from "@/api/figures";
 import { type CurveView, figureRequest, X_TITLES } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import type { Chart } from "./metrics";

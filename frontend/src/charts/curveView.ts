@@ -1,6 +1,6 @@
 /** How curves are looked at (axis, smoothing, log scales), kept in the page's URL. */
 
-import type { FigureLookQuery } from "@/api/queries";
+import type { FigureLookQuery } from "@/api/figures";
 
 export const X_AXES = ["step", "frames", "epoch", "time"] as const;
 export type XAxis = (typeof X_AXES)[number];

@@ -1,6 +1,6 @@
 /** The points behind a chart, as rows of a table. */
 
-import { fetchMetricNames, fetchMetrics, type MetricsQuery } from "@/api/queries";
+import { fetchMetricNames, fetchMetrics, type MetricsQuery } from "@/api/metrics";
 import type { Figure, Metrics } from "@/api/types";
 import type { Cell } from "./csv";
 import type { XAxis, Zoom } from "./curveView";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { metricCatalogueQuery } from "@/api/queries";
+import { metricCatalogueQuery } from "@/api/metrics";
 import type { Catalogue } from "./metrics";
 
 const NOTHING_YET: Catalogue = [];

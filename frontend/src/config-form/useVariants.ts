@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { configSchemaQuery } from "@/api/queries";
+import { configSchemaQuery } from "@/api/configuration";
 import { type JsonSchema, variantsOf } from "./schema";
 
 /** The methods with their fields, none until the schema is there, and the query that brings it. */

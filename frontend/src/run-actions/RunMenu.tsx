@@ -15,7 +15,7 @@ import {
 } from "@tabler/icons-react";
 import { Link } from "react-router";
 import { address } from "@/api/client";
-import { type RunAction, useCloneRun, usePurgeRun } from "@/api/mutations";
+import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
 import { PurgeModal } from "./PurgeModal";

@@ -2,7 +2,7 @@ import { Alert, Button, CloseButton, Group, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useEffect } from "react";
 import { useLiveStatus } from "@/api/live/LiveProvider";
-import { useStoredAction } from "@/api/mutations";
+import { useStoredAction } from "@/api/runActions";
 import { dismiss, restore, retryAll, tryAgain, useUnsentActions, type UnsentAction } from "./promisedActions";
 import { ago } from "@/ui/format";
 import { isOld } from "./storedActions";

@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 import { ApiError, isRefusal } from "@/api/problem";
-import type { ActionRequest } from "@/api/mutations";
+import type { ActionRequest } from "@/api/runActions";
 import { notifyProblem } from "@/ui/notify";
 import { followStored, isOld, store, storedActions, unstore } from "./storedActions";
 
@@ -15,7 +15,7 @@ export interface PromisedAction {
   failure: string;
   send: () => Promise<unknown>;
   /** Send once more from a page that is being left. */
-  sendOnLeaving?: () => void;
+  sendOnUnload?: () => void;
 }
 
 export interface UnsentAction extends PromisedAction {
@@ -154,7 +154,7 @@ export function dismiss(key: string): void {
 
 window.addEventListener("online", retryAll);
 window.addEventListener("pagehide", () => {
-  for (const action of unsent) if (!action.isSending && canRetry(action)) action.sendOnLeaving?.();
+  for (const action of unsent) if (!action.isSending && canRetry(action)) action.sendOnUnload?.();
 });
 // Another tab sent or dismissed an action.
 followStored(() => {

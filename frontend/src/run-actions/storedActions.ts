@@ -1,6 +1,6 @@
 /** Unsent actions in this browser, so that closing the tab loses none. All tabs share them. */
 
-import type { ActionRequest } from "@/api/mutations";
+import type { ActionRequest } from "@/api/runActions";
 import { inBrowser } from "@/ui/kept";
 
 export interface StoredAction {

@@ -1,4 +1,4 @@
-import { type RunAction, sendOnLeaving, useRunAction } from "@/api/mutations";
+import { type RunAction, sendOnUnload, useRunAction } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { hideNotice, notifyDone, notifyUndoable } from "@/ui/notify";
 import { holdStop, undoStop, usePendingStop } from "./pendingStops";
@@ -29,7 +29,7 @@ export function useSteer(run: Run) {
     promise({
       ...described(action),
       send: () => act.mutateAsync({ id, action }).then(onDone),
-      sendOnLeaving: () => sendOnLeaving(id, action),
+      sendOnUnload: () => sendOnUnload(id, action),
     });
   }
 
@@ -47,7 +47,7 @@ export function useSteer(run: Run) {
       }
       // The next page shows or repeats it: nobody reads the answer here.
       store({ ...described("stop"), reason: null, requestedAt: Date.now() });
-      sendOnLeaving(id, "stop");
+      sendOnUnload(id, "stop");
     });
     notifyUndoable(stopNotice(run), `Stopping run ${id} …`, keepGoing);
   }

@@ -3,8 +3,8 @@ import { IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { fileAddress } from "@/api/client";
-import { useKeepStarts, useRemoveKept } from "@/api/mutations";
-import { keptGamesQuery } from "@/api/queries";
+import { useDeleteKeptGame, keptGamesQuery } from "@/api/liveGames";
+import { useCreateStartSet } from "@/api/startSets";
 import type { KeptGame } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { duration, plural } from "@/ui/format";
@@ -41,7 +41,7 @@ export function KeptGames({ env }: { env: string }) {
 
 function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) => void }) {
   const [watched, setWatched] = useState(false);
-  const { mutate, isPending } = useKeepStarts();
+  const { mutate, isPending } = useCreateStartSet();
   const name = nameOf(kept);
   const keepStarts = () =>
     mutate(
@@ -98,7 +98,7 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
 }
 
 function RemoveKept({ kept, onClose }: { kept: KeptGame; onClose: () => void }) {
-  const { mutate, isPending } = useRemoveKept();
+  const { mutate, isPending } = useDeleteKeptGame();
   const removeIt = () =>
     mutate(kept.id, { onSuccess: () => notifyDone(`${nameOf(kept)} removed`), onSettled: onClose });
   return (

@@ -1,7 +1,7 @@
 import { Group, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { workersQuery } from "@/api/queries";
+import { workersQuery } from "@/api/workers";
 import { addWorkerCommand } from "./addWorkerCommand";
 import { CommandLine } from "./CommandLine";
 import sheet from "./sheet.module.css";

@@ -2,8 +2,8 @@ import { Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { runListQuery } from "@/api/queries";
-import { numbersIn } from "@/api/runNumbers";
+import { runListQuery } from "@/api/runs";
+import { parseRunNumbers } from "@/api/runNumbers";
 import { stateName } from "./states";
 
 const RANGE = "range";
@@ -29,7 +29,7 @@ export function RunSearch({ label, runs, ranges = true, onPick, className }: Run
     (run) => !runs.includes(run.id),
   );
   const several =
-    ranges && /^[\d\s,–-]+$/.test(typed) ? numbersIn(typed).filter((id) => !runs.includes(id)) : [];
+    ranges && /^[\d\s,–-]+$/.test(typed) ? parseRunNumbers(typed).filter((id) => !runs.includes(id)) : [];
   const range =
     several.length > 1 ? [{ value: RANGE, label: `Runs ${typed.trim()}: ${several.length}` }] : [];
   return (

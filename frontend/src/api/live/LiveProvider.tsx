@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
-import { sessionQuery } from "../queries";
+import { sessionKey } from "../session";
 import type { LiveEvent, LiveStatus } from "./events";
 import { Refresher } from "./refresh";
 import { followLive } from "./share";
@@ -24,8 +24,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       onStatus(now) {
         setStatus(now);
         // The server may refuse the stream because this browser signed out in another window.
-        if (now === "away")
-          void client.invalidateQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false });
+        if (now === "away") void client.invalidateQueries({ queryKey: sessionKey }, { cancelRefetch: false });
       },
       onEvent(event) {
         refresher.take(event);

@@ -1,17 +1,30 @@
 // @vitest-environment jsdom
-import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { QueryClient, type QueryKey, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aRun } from "@/testing/runs";
 import type { Run } from "../types";
-import { LIST_REFRESH_MS, SELDOM_REFRESH_MS, REFRESH_MS, Refresher } from "./refresh";
+import { comparisonKeys } from "../comparisons";
+import { evaluationKeys } from "../evaluations";
+import { figureKeys } from "../figures";
+import { gameKeys } from "../games";
+import { metricKeys } from "../metrics";
+import { paperKeys } from "../papers";
+import { runKeys } from "../runs";
+import { studyKeys } from "../studies";
+import { workerKeys } from "../workers";
+import { Refresher } from "./refresh";
+import { LIST_REFRESH_MS, REFRESH_MS, SELDOM_REFRESH_MS } from "./staleQueries";
 
 const list = (runs: Run[]) => ({
   pages: [{ items: runs, next_cursor: null, total: runs.length }],
   pageParams: [null],
 });
 
+const curvesOf = (...runs: number[]) => figureKeys.metrics(runs, ["episode/return"], { shares: false });
+const comparisonOf = (...runs: number[]) => comparisonKeys.detail({ runs, by: [], byGroup: true });
+
 /** A query on screen, and how often it was fetched. */
-function shown(client: QueryClient, queryKey: unknown[], answer: unknown = null) {
+function shown(client: QueryClient, queryKey: QueryKey, answer: unknown = null) {
   const fetched = vi.fn(() => Promise.resolve(answer));
   client.setQueryData(queryKey, answer);
   const unsubscribe = new QueryObserver(client, {
@@ -40,20 +53,20 @@ describe("what events of the live stream fetch again", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(Response.json(run)));
 
   it("patches the row of a changed run without fetching the list", async () => {
-    const { fetched } = shown(client, ["runs", {}], list([aRun({ step: 1 })]));
+    const { fetched } = shown(client, runKeys.list({}), list([aRun({ step: 1 })]));
     serve(aRun({ step: 2 }));
     refresher.take({ kind: "run.changed", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
-    expect(client.getQueryData<ReturnType<typeof list>>(["runs", {}])?.pages[0]?.items[0]?.step).toBe(2);
+    expect(client.getQueryData<ReturnType<typeof list>>(runKeys.list({}))?.pages[0]?.items[0]?.step).toBe(2);
     expect(fetched).not.toHaveBeenCalled();
   });
 
   it("shows a run's first picture even if the list was being fetched when the replay came", async () => {
     const old = list([aRun({ poster_file_id: null })]);
-    client.setQueryData(["runs", {}], old);
+    client.setQueryData(runKeys.list({}), old);
     const answers: (() => void)[] = [];
     const fetched = vi.fn(() => new Promise<typeof old>((resolve) => answers.push(() => resolve(old))));
-    new QueryObserver(client, { queryKey: ["runs", {}], queryFn: fetched }).subscribe(() => {});
+    new QueryObserver(client, { queryKey: runKeys.list({}), queryFn: fetched }).subscribe(() => {});
     serve(aRun({ poster_file_id: 7 }));
     refresher.take({ kind: "run.files", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
@@ -63,7 +76,7 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches the runs that changed in one moment by one call", async () => {
-    shown(client, ["runs", {}], list([aRun({ id: 1 }), aRun({ id: 2 })]));
+    shown(client, runKeys.list({}), list([aRun({ id: 1 }), aRun({ id: 2 })]));
     const runs = [aRun({ id: 1, step: 5 }), aRun({ id: 2, step: 7 })];
     const fetched = vi
       .spyOn(globalThis, "fetch")
@@ -73,12 +86,12 @@ describe("what events of the live stream fetch again", () => {
     refresher.take({ kind: "run.changed", run_id: 2 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     expect(fetched).toHaveBeenCalledTimes(1);
-    const shownNow = client.getQueryData<ReturnType<typeof list>>(["runs", {}])?.pages[0]?.items;
+    const shownNow = client.getQueryData<ReturnType<typeof list>>(runKeys.list({}))?.pages[0]?.items;
     expect(shownNow?.map(({ step }) => step)).toEqual([5, 7]);
   });
 
   it("fetches a run once for many changes in one moment", async () => {
-    shown(client, ["runs", {}], list([aRun()]));
+    shown(client, runKeys.list({}), list([aRun()]));
     const fetched = serve(aRun());
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     for (let change = 0; change < 20; change++) refresher.take({ kind: "run.changed", run_id: 1 });
@@ -87,8 +100,8 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches the list when a run is new or has another state", async () => {
-    const { fetched } = shown(client, ["runs", {}], list([aRun()]));
-    const facets = shown(client, ["run-facets", { archived: false }]);
+    const { fetched } = shown(client, runKeys.list({}), list([aRun()]));
+    const facets = shown(client, runKeys.facets(false));
     serve(aRun({ state: "finished" }));
     refresher.take({ kind: "run.changed", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS * 2);
@@ -97,7 +110,7 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches lists at most every two seconds however many runs change", async () => {
-    const { fetched } = shown(client, ["runs", {}], list([aRun()]));
+    const { fetched } = shown(client, runKeys.list({}), list([aRun()]));
     serve(aRun());
     for (let tick = 0; tick < 8; tick++) {
       for (let id = 1; id <= 10; id++) refresher.take({ kind: "run.changed", run_id: id });
@@ -108,8 +121,8 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches figures of the run that moved and leaves others alone", async () => {
-    const moved = shown(client, ["figure", "curves", { runs: [1, 2] }]);
-    const still = shown(client, ["figure", "curves", { runs: [3] }]);
+    const moved = shown(client, curvesOf(1, 2));
+    const still = shown(client, curvesOf(3));
     refresher.take({ kind: "run.metrics", run_id: 2 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     expect(moved.fetched).toHaveBeenCalledTimes(1);
@@ -117,22 +130,16 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches the comparison and the figures that tell the name of a run that was renamed", async () => {
-    const telling = [
-      shown(client, ["figure", "curves", { runs: [1, 2] }]),
-      shown(client, ["compare", { runs: [1, 2] }]),
-    ];
+    const telling = [shown(client, curvesOf(1, 2)), shown(client, comparisonOf(1, 2))];
     refresher.take({ kind: "run.changed", run_id: 2 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     for (const { fetched } of telling) expect(fetched).toHaveBeenCalledTimes(1);
   });
 
   it("fetches the figure of a run's evaluations with its files, and no other figure", async () => {
-    const mine = shown(client, ["figure", "evaluations", { runs: [1], smoothing: 0.6 }]);
-    const list = shown(client, ["run", 1, "evaluations", "list"]);
-    const others = [
-      shown(client, ["figure", "evaluations", { runs: [2], smoothing: 0.6 }]),
-      shown(client, ["figure", ["episode/return"], { runs: [1] }]),
-    ];
+    const mine = shown(client, figureKeys.evaluations(1, { smoothing: 0.6 }));
+    const list = shown(client, evaluationKeys.list(1));
+    const others = [shown(client, figureKeys.evaluations(2, { smoothing: 0.6 })), shown(client, curvesOf(1))];
     refresher.take({ kind: "run.files", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     for (const { fetched } of [mine, list]) expect(fetched).toHaveBeenCalledTimes(1);
@@ -141,8 +148,8 @@ describe("what events of the live stream fetch again", () => {
 
   it("fetches the papers and the games again when an evaluation has brought scores", async () => {
     const pages = [
-      shown(client, ["papers", "gorila", "table-1", "figure", {}]),
-      shown(client, ["games", "all"]),
+      shown(client, paperKeys.figure("gorila", "table-1", {})),
+      shown(client, gameKeys.detail("pong")),
     ];
     refresher.take({ kind: "run.files", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
@@ -150,7 +157,7 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches the diagrams of papers again when a run reports or changes", async () => {
-    const diagram = shown(client, ["diagram", "ga3c", "figure-1", "ga3c", null]);
+    const diagram = shown(client, paperKeys.diagram("ga3c", "figure-1", "ga3c", null));
     refresher.take({ kind: "run.metrics", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     expect(diagram.fetched).toHaveBeenCalledTimes(1);
@@ -160,9 +167,9 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches figures once a second and comparisons every other one, however often runs report", async () => {
-    const figure = shown(client, ["figure", "curves", { runs: [1, 2] }]);
-    const compare = shown(client, ["compare", { runs: [1, 2] }]);
-    const names = shown(client, ["run", 1, "metric-names"], []);
+    const figure = shown(client, curvesOf(1, 2));
+    const compare = shown(client, comparisonOf(1, 2));
+    const names = shown(client, metricKeys.names(1), []);
     for (let tick = 0; tick < 80; tick++) {
       for (const run_id of [1, 2]) refresher.take({ kind: "run.metrics", run_id });
       await vi.advanceTimersByTimeAsync(100);
@@ -177,8 +184,8 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches nothing for a run that no page shows", async () => {
-    shown(client, ["run", 1, "detail"], aRun());
-    const compare = shown(client, ["compare", { runs: [1, 2] }]);
+    shown(client, runKeys.detail(1), aRun());
+    const compare = shown(client, comparisonOf(1, 2));
     const fetched = serve(aRun({ id: 3 }));
     refresher.take({ kind: "run.changed", run_id: 3 });
     refresher.take({ kind: "run.metrics", run_id: 4 });
@@ -193,9 +200,9 @@ describe("what events of the live stream fetch again", () => {
       document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
     };
     client.mount();
-    const figure = shown(client, ["figure", "curves", { runs: [1] }]);
-    const still = shown(client, ["figure", "curves", { runs: [9] }]);
-    const lists = shown(client, ["runs", {}], list([aRun()]));
+    const figure = shown(client, curvesOf(1));
+    const still = shown(client, curvesOf(9));
+    const lists = shown(client, runKeys.list({}), list([aRun()]));
     const fetched = serve(aRun());
     look("hidden");
     for (let tick = 0; tick < 10; tick++) {
@@ -214,12 +221,12 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("fetches a list that tells metrics when they move, and no other", async () => {
-    const plain = shown(client, ["runs", { metric: [] }], list([aRun()]));
+    const plain = shown(client, runKeys.list({ metric: [] }), list([aRun()]));
     refresher.take({ kind: "run.metrics", run_id: 1 });
     await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS);
     expect(plain.fetched).not.toHaveBeenCalled();
     plain.unsubscribe();
-    const telling = shown(client, ["runs", { metric: ["train/entropy"] }], list([aRun()]));
+    const telling = shown(client, runKeys.list({ metric: ["train/entropy"] }), list([aRun()]));
     refresher.take({ kind: "run.metrics", run_id: 1 });
     await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS);
     expect(telling.fetched).toHaveBeenCalledTimes(1);
@@ -227,19 +234,19 @@ describe("what events of the live stream fetch again", () => {
 
   it("keeps what a row tells of metrics when it is patched by itself", async () => {
     const metrics = { "train/entropy": { last: 1, min: 0, max: 2 } };
-    shown(client, ["runs", {}], list([aRun({ step: 1, metrics })]));
+    shown(client, runKeys.list({}), list([aRun({ step: 1, metrics })]));
     serve(aRun({ step: 2 }));
     refresher.take({ kind: "run.changed", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
-    const [row] = client.getQueryData<ReturnType<typeof list>>(["runs", {}])?.pages[0]?.items ?? [];
+    const [row] = client.getQueryData<ReturnType<typeof list>>(runKeys.list({}))?.pages[0]?.items ?? [];
     expect(row).toMatchObject({ step: 2, metrics });
   });
 
   it("lets a slow answer arrive before it asks once more", async () => {
     const answers: (() => void)[] = [];
     const fetched = vi.fn(() => new Promise((resolve) => answers.push(() => resolve(null))));
-    client.setQueryData(["workers"], null);
-    new QueryObserver(client, { queryKey: ["workers"], queryFn: fetched, staleTime: Infinity }).subscribe(
+    client.setQueryData(workerKeys.all, null);
+    new QueryObserver(client, { queryKey: workerKeys.all, queryFn: fetched, staleTime: Infinity }).subscribe(
       () => {},
     );
     for (let tick = 0; tick < 6; tick++) {
@@ -257,7 +264,7 @@ describe("what events of the live stream fetch again", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(
       () => new Promise((resolve) => answers.push((run) => resolve(Response.json(run)))),
     );
-    shown(client, ["runs", {}], list([aRun()]));
+    shown(client, runKeys.list({}), list([aRun()]));
     refresher.take({ kind: "run.changed", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     refresher.take({ kind: "run.changed", run_id: 1 });
@@ -268,18 +275,18 @@ describe("what events of the live stream fetch again", () => {
     expect(answers).toHaveLength(2);
     answers[1]?.(aRun({ state: "finished" }));
     await vi.advanceTimersByTimeAsync(0);
-    expect(client.getQueryData<Run>(["run", 1, "detail"])?.state).toBe("finished");
+    expect(client.getQueryData<Run>(runKeys.detail(1))?.state).toBe("finished");
   });
 
   it("fetches what a purged run was part of, and no other comparison", async () => {
     const had = [
-      shown(client, ["figure", "curves", { runs: [1, 2] }]),
-      shown(client, ["compare", { runs: [1, 2], by: [] }]),
-      shown(client, ["studies", 3]),
-      shown(client, ["papers", "a3c"]),
-      shown(client, ["games"]),
+      shown(client, curvesOf(1, 2)),
+      shown(client, comparisonOf(1, 2)),
+      shown(client, studyKeys.detail(3)),
+      shown(client, paperKeys.detail("a3c")),
+      shown(client, gameKeys.all),
     ];
-    const other = shown(client, ["compare", { runs: [1, 3], by: [] }]);
+    const other = shown(client, comparisonOf(1, 3));
     refresher.take({ kind: "run.removed", run_id: 2 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     for (const { fetched } of had) expect(fetched).toHaveBeenCalledTimes(1);
@@ -287,9 +294,9 @@ describe("what events of the live stream fetch again", () => {
   });
 
   it("takes a purged run out of the list at once", () => {
-    shown(client, ["runs", {}], list([aRun(), aRun({ id: 2 })]));
+    shown(client, runKeys.list({}), list([aRun(), aRun({ id: 2 })]));
     refresher.take({ kind: "run.removed", run_id: 1 });
-    const items = client.getQueryData<ReturnType<typeof list>>(["runs", {}])?.pages[0]?.items;
+    const items = client.getQueryData<ReturnType<typeof list>>(runKeys.list({}))?.pages[0]?.items;
     expect(items?.map((run) => run.id)).toEqual([2]);
   });
 });

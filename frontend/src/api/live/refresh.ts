@@ -1,39 +1,54 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
-import { changedRunsQuery, runQuery } from "../queries";
+import { comparisonKeys } from "../comparisons";
+import { figureKeys } from "../figures";
+import {
+  changedRunsQuery,
+  dropRun,
+  listsShowMetrics,
+  patchLists,
+  patchRun,
+  runKeys,
+  runQuery,
+  shownState,
+} from "../runs";
 import type { Run } from "../types";
 import type { LiveEvent } from "./events";
-import { dropRun, patchLists, patchRun, shownState } from "./patch";
+import {
+  LIST_REFRESH_MS,
+  REFRESH_MS,
+  type Stale,
+  STALE_FACETS,
+  STALE_LISTS,
+  staleAfter,
+} from "./staleQueries";
 
-/** How often, at most, what a page shows is fetched again. */
-export const REFRESH_MS = 1000;
-/** Lists and comparisons are larger; between two fetches of a list its rows are patched one by one. */
-export const LIST_REFRESH_MS = 2000;
-/** What a list can be filtered by, the names of a run's metrics, and the scores of games seldom change. */
-export const SELDOM_REFRESH_MS = 10_000;
 /** If more runs than this changed, the lists that show them are fetched instead. */
-const PATCHED_AT_ONCE = 4;
+const MAX_PATCHED_RUNS = 4;
 
-/** What shows several runs at once, by the first part of its key. */
-const TOGETHER = ["figure", "compare"] as const;
-type Together = (typeof TOGETHER)[number];
+/** Figures and comparisons show several runs. They are fetched again if one of these runs changed. */
+const SHARED = [
+  { queryKey: figureKeys.all, interval: 0 },
+  { queryKey: comparisonKeys.all, interval: LIST_REFRESH_MS },
+];
 
 interface Pending {
+  /** Changed runs to patch in lists. */
   runs: Set<number>;
-  keys: Map<string, QueryKey>;
-  /** The runs whose numbers, names or states moved since each of these was fetched. */
-  moved: Record<Together, Set<number>>;
+  queries: Map<string, Stale>;
+  /** Changed runs since each group of shared queries was last fetched. */
+  changed: Set<number>[];
 }
 
 const nothing = (): Pending => ({
   runs: new Set(),
-  keys: new Map(),
-  moved: { figure: new Set(), compare: new Set() },
+  queries: new Map(),
+  changed: SHARED.map(() => new Set()),
 });
 
 /**
- * Turns events of the live stream into fetches of what is on screen, at most every REFRESH_MS. What is being fetched
- * while it changes again waits for its answer and is then fetched once more, so a slow server is never starved. A
- * hidden tab fetches nothing: what changed meanwhile is fetched when it is looked at again.
+ * Fetches stale queries that are on screen, at most every REFRESH_MS. A query that becomes stale while it is being
+ * fetched is fetched once more after the response, so a slow server is never overloaded. A hidden tab fetches nothing;
+ * it catches up when it becomes visible.
  */
 export class Refresher {
   private pending = nothing();
@@ -44,57 +59,27 @@ export class Refresher {
   constructor(private readonly client: QueryClient) {}
 
   take(event: LiveEvent): void {
+    if (event.kind === "refetch") {
+      void this.client.invalidateQueries({ refetchType: refetchType() });
+      return;
+    }
+    for (const stale of staleAfter(event)) this.later(stale);
     switch (event.kind) {
-      case "refetch":
-        void this.client.invalidateQueries({ refetchType: shownType() });
-        return;
       case "run.removed":
         dropRun(this.client, event.run_id);
-        this.later(["run", event.run_id, "detail"]);
-        for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
-        for (const root of ["games", "studies", "papers", "diagram"]) this.later([root]);
-        this.laterLists();
-        break;
-      case "play.changed":
-        this.later(["play"]);
-        this.later(["games"]);
-        break;
-      case "worker.changed":
-        this.later(["workers"]);
-        this.later(["health"]);
-        break;
-      case "study.changed":
-      case "study.removed":
-        this.later(["studies"]);
-        this.later(["papers"]);
+        this.markChanged(event.run_id);
         break;
       case "run.changed":
         this.pending.runs.add(event.run_id);
-        for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
-        this.later(["games"]);
-        this.later(["studies"]);
-        this.later(["papers"]);
-        this.later(["diagram"]);
+        this.markChanged(event.run_id);
         break;
       case "run.metrics":
-        this.later(["diagram"]);
-        this.later(["run", event.run_id, "metric-names"]);
-        this.later(["studies"]);
-        for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
-        // A row patched by itself brings no metrics: a list that tells them is fetched again.
-        if (this.listTellsMetrics()) this.later(["runs"]);
-        break;
-      case "run.log":
-        this.later(["run", event.run_id, "log"]);
+        this.markChanged(event.run_id);
+        // Patching a row does not update its metrics, so lists with metrics are fetched again.
+        if (listsShowMetrics(this.client)) this.later(STALE_LISTS);
         break;
       case "run.files":
-        for (const part of ["checkpoints", "replays", "recordings", "evaluations", "live"]) {
-          this.later(["run", event.run_id, part]);
-        }
-        this.later(["figure", "evaluations", { runs: [event.run_id] }]);
         this.pending.runs.add(event.run_id);
-        this.later(["games"]);
-        this.later(["papers"]);
         break;
     }
     this.schedule();
@@ -104,19 +89,18 @@ export class Refresher {
     clearTimeout(this.timer);
   }
 
-  private listTellsMetrics(): boolean {
-    const lists = this.client.getQueryCache().findAll({ queryKey: ["runs"], type: "active" });
-    return lists.some(({ queryKey: [, query] }) => tellsMetrics(query));
+  private markChanged(run: number): void {
+    for (const runs of this.pending.changed) runs.add(run);
   }
 
-  /** Runs came, went or changed their state: so did the lists, and what they can be filtered by. */
+  /** Fetch lists and their filter values again, because runs were added or removed, or changed their state. */
   private laterLists(): void {
-    this.later(["runs"]);
-    this.later(["run-facets"]);
+    this.later(STALE_LISTS);
+    this.later(STALE_FACETS);
   }
 
-  private later(key: QueryKey): void {
-    this.pending.keys.set(JSON.stringify(key), key);
+  private later(stale: Stale): void {
+    this.pending.queries.set(JSON.stringify(stale.queryKey), stale);
   }
 
   private schedule(): void {
@@ -126,72 +110,78 @@ export class Refresher {
   }
 
   private flush(): void {
-    const { runs, keys, moved } = this.pending;
+    const { runs, queries, changed } = this.pending;
     this.pending = nothing();
     this.timer = undefined;
     this.lastFlush = Date.now();
-    const many = runs.size > PATCHED_AT_ONCE;
-    const changed: number[] = [];
-    for (const id of runs) {
-      if (many || !this.isShown(id)) this.refresh(["run", id, "detail"]);
-      // An answer that is on the way may be older than the change.
-      else if (this.client.isFetching({ queryKey: runQuery(id).queryKey }) > 0) this.pending.runs.add(id);
-      else changed.push(id);
+    this.patchRuns(runs);
+    for (const stale of queries.values()) this.refresh(stale);
+    if (runs.size > MAX_PATCHED_RUNS) {
+      this.refresh(STALE_LISTS);
+      this.refresh(STALE_FACETS);
     }
-    const [only, ...others] = changed;
-    if (changed.length > 1 && this.client.isFetching({ queryKey: ["changed-runs"] }) > 0) {
-      for (const id of changed) this.pending.runs.add(id);
-    } else if (only !== undefined) void (others.length > 0 ? this.fetchRuns(changed) : this.fetchRun(only));
-    for (const key of keys.values()) this.refresh(key);
-    if (many) {
-      this.refresh(["runs"]);
-      this.refresh(["run-facets"]);
-    }
-    for (const root of TOGETHER) if (moved[root].size > 0) this.refreshTogether(root, moved[root]);
+    changed.forEach((ids, group) => this.refreshShared(group, ids));
     const { pending } = this;
-    if (pending.runs.size + pending.keys.size > 0 || TOGETHER.some((root) => pending.moved[root].size > 0))
+    if (pending.runs.size + pending.queries.size > 0 || pending.changed.some((ids) => ids.size > 0))
       this.schedule();
   }
 
-  /** Whether a page that can be seen shows this run, or a list that may have it. */
+  private patchRuns(runs: Set<number>): void {
+    const patched: number[] = [];
+    for (const id of runs) {
+      if (runs.size > MAX_PATCHED_RUNS || !this.isShown(id)) this.refresh(detailOf(id));
+      // A response that is in flight may be older than the change.
+      else if (this.client.isFetching({ queryKey: runKeys.detail(id) }) > 0) this.pending.runs.add(id);
+      else patched.push(id);
+    }
+    const [first, ...others] = patched;
+    if (patched.length > 1 && this.client.isFetching({ queryKey: runKeys.allChanged }) > 0) {
+      for (const id of patched) this.pending.runs.add(id);
+    } else if (first !== undefined) void (others.length > 0 ? this.fetchRuns(patched) : this.fetchRun(first));
+  }
+
+  /** Return true if a visible page shows this run, or a list that may contain it. */
   private isShown(id: number): boolean {
     const cache = this.client.getQueryCache();
-    const places = [["runs"], runQuery(id).queryKey];
+    const places = [runKeys.lists, runKeys.detail(id)];
     return (
-      shownType() === "active" &&
+      refetchType() === "active" &&
       places.some((queryKey) => cache.find({ queryKey, exact: false, type: "active" }))
     );
   }
 
-  /** Whether it is too early to fetch this again; where it is not, it counts as fetched now. */
-  private isEarly(queryKey: QueryKey): boolean {
+  /** Return true if the query's interval has not passed yet. Otherwise mark it as fetched now. */
+  private isEarly({ queryKey, interval }: Stale): boolean {
     const name = JSON.stringify(queryKey);
-    if (Date.now() - (this.fetchedAt.get(name) ?? -Infinity) < paceOf(queryKey)) return true;
+    if (Date.now() - (this.fetchedAt.get(name) ?? -Infinity) < interval) return true;
     this.fetchedAt.set(name, Date.now());
     return false;
   }
 
-  /** Fetch again what is on screen under this key, unless its answer is on the way: then once more after it. */
-  private refresh(queryKey: QueryKey): void {
-    if (this.client.isFetching({ queryKey }) > 0 || this.isEarly(queryKey)) return this.later(queryKey);
-    void this.client.invalidateQueries({ queryKey, refetchType: shownType() });
+  /** Fetch the queries on screen that match, or defer them if they are being fetched or it is too early. */
+  private refresh(stale: Stale): void {
+    const { queryKey } = stale;
+    if (this.client.isFetching({ queryKey }) > 0 || this.isEarly(stale)) return this.later(stale);
+    void this.client.invalidateQueries({ queryKey, refetchType: refetchType() });
   }
 
-  private refreshTogether(root: Together, changed: Set<number>): void {
+  private refreshShared(group: number, changed: Set<number>): void {
+    const stale = SHARED[group];
+    if (!stale || changed.size === 0) return;
+    const { queryKey } = stale;
     const predicate = (query: Query) => runsOf(query.queryKey).some((id) => changed.has(id));
-    const queryKey = [root];
-    if (this.client.isFetching({ queryKey, predicate }) > 0 || this.isEarly(queryKey)) {
-      for (const id of changed) this.pending.moved[root].add(id);
-    } else void this.client.invalidateQueries({ queryKey, predicate, refetchType: shownType() });
+    if (this.client.isFetching({ queryKey, predicate }) > 0 || this.isEarly(stale)) {
+      for (const id of changed) this.pending.changed[group]?.add(id);
+    } else void this.client.invalidateQueries({ queryKey, predicate, refetchType: refetchType() });
   }
 
   private async fetchRun(id: number): Promise<void> {
     const before = shownState(this.client, id);
     try {
       const run = await this.client.fetchQuery({ ...runQuery(id), staleTime: 0, retry: false });
-      this.follow(run, before, patchRun(this.client, run));
+      this.checkLists(run, before, patchRun(this.client, run));
     } catch {
-      // Purged meanwhile, or the server is away: the page keeps what it has, and a full refetch follows reconnecting.
+      // The run was purged, or the server is unreachable. Pages keep their data; reconnecting refetches everything.
       this.laterLists();
       this.schedule();
     }
@@ -207,11 +197,11 @@ export class Refresher {
         retry: false,
       });
       for (const run of items) {
-        this.follow(run, before.get(run.id), patchLists(this.client, run));
+        this.checkLists(run, before.get(run.id), patchLists(this.client, run));
         before.delete(run.id);
       }
-      for (const id of ids) this.refresh(["run", id, "detail"]);
-      // What is missing was archived or purged meanwhile.
+      for (const id of ids) this.refresh(detailOf(id));
+      // Missing runs were archived or purged.
       if (before.size > 0) this.laterLists();
     } catch {
       this.laterLists();
@@ -219,38 +209,28 @@ export class Refresher {
     this.schedule();
   }
 
-  /** Fetch lists again where a patched run shows that they are outdated. */
-  private follow({ id }: Run, before: string | undefined, { listed }: { listed: boolean }): void {
-    // A new run, or one whose state moved, may belong elsewhere in the lists or under another filter.
+  /** Fetch lists again if a patched run shows that they are outdated. */
+  private checkLists({ id }: Run, before: string | undefined, { listed }: { listed: boolean }): void {
+    // A new run, or one with a new state, may belong elsewhere in the lists or under another filter.
     if (!listed || before !== shownState(this.client, id)) {
       this.laterLists();
       this.schedule();
-    } else if (this.client.isFetching({ queryKey: ["runs"] }) > 0) {
-      // An answer that is on its way may be older than this run and would undo the patch.
-      this.later(["runs"]);
+    } else if (this.client.isFetching({ queryKey: runKeys.lists }) > 0) {
+      // A response that is in flight may be older than this run and would undo the patch.
+      this.later(STALE_LISTS);
       this.schedule();
     }
   }
 }
 
-/** In a hidden tab nothing is fetched, only marked; the query client fetches it when the tab is looked at again. */
-function shownType(): "active" | "none" {
+const detailOf = (id: number): Stale => ({ queryKey: runKeys.detail(id), interval: 0 });
+
+/** A hidden tab only marks queries as stale. The query client fetches them when the tab becomes visible. */
+function refetchType(): "active" | "none" {
   return document.visibilityState === "hidden" ? "none" : "active";
 }
 
-function paceOf(queryKey: QueryKey): number {
-  const [root] = queryKey;
-  if (queryKey.at(-1) === "metric-names" || root === "run-facets" || root === "games" || root === "papers")
-    return SELDOM_REFRESH_MS;
-  return ["runs", "compare", "studies", "diagram"].includes(String(root)) ? LIST_REFRESH_MS : 0;
-}
-
-/** Whether a list of runs was asked for with metrics. */
-function tellsMetrics(query: unknown): boolean {
-  if (typeof query !== "object" || query === null || !("metric" in query)) return false;
-  return Array.isArray(query.metric) && query.metric.length > 0;
-}
-
+/** Return the runs that the last part of a figure's or comparison's key names. */
 function runsOf(key: QueryKey): number[] {
   const last = key.at(-1);
   const runs = typeof last === "object" && last !== null && "runs" in last ? last.runs : [];

@@ -1,7 +1,7 @@
 import { Button, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { isMissing } from "@/api/problem";
-import { checkpointsQuery } from "@/api/queries";
+import { checkpointsQuery } from "@/api/checkpoints";
 import type { ComparedRun } from "@/api/types";
 import { exact } from "@/ui/format";
 import { MORE_SEEDS, type Standing } from "./useMoreSeeds";

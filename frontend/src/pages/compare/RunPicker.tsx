@@ -1,6 +1,6 @@
 import { CloseButton, Group } from "@mantine/core";
 import { Link } from "react-router";
-import { labelWithoutNumber, MOST_RUNS } from "@/api/comparisons";
+import { labelWithoutNumber, MAX_RUNS } from "@/api/comparisons";
 import type { ComparedRun } from "@/api/types";
 import classes from "./compare.module.css";
 import { RunName } from "@/ui/RunName";
@@ -36,12 +36,12 @@ export function RunPicker({ runs, known, onChange }: RunPickerProps) {
           </span>
         );
       })}
-      {runs.length < MOST_RUNS && (
+      {runs.length < MAX_RUNS && (
         <RunSearch
           label="Add a run"
           className={classes.add}
           runs={runs}
-          onPick={(ids) => onChange([...runs, ...ids].slice(0, MOST_RUNS))}
+          onPick={(ids) => onChange([...runs, ...ids].slice(0, MAX_RUNS))}
         />
       )}
     </Group>

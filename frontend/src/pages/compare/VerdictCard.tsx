@@ -1,6 +1,6 @@
 import { List, Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { MOST_RUNS, profileFigureQuery, verdictQuery } from "@/api/comparisons";
+import { MAX_RUNS, profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
@@ -25,7 +25,7 @@ interface VerdictCardProps {
 export function VerdictCard(props: VerdictCardProps) {
   const query = useQuery(verdictQuery(props.runs, props.by));
   const verdict = query.data;
-  const room = MOST_RUNS - props.runs.length;
+  const room = MAX_RUNS - props.runs.length;
   const stillHere = useStillHere();
   const more = useMoreSeeds(props.known, room, (made, { run_ids }) => {
     const compared = run_ids.every((id) => props.runs.includes(id));

@@ -1,13 +1,13 @@
 /** What the comparison page shows, as its URL says it. */
 
 import type { ComparedRun, Comparison, MetricValue } from "@/api/types";
-import { numbersIn } from "@/api/runNumbers";
+import { parseRunNumbers } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 
 export const DEFAULT_METRIC = "episode/return";
 
 /** The runs of ?runs=1,2,7-12: each once, in that order; what is no number is left out. */
-export const readRuns = (search: URLSearchParams): number[] => numbersIn(search.get("runs") ?? "");
+export const readRuns = (search: URLSearchParams): number[] => parseRunNumbers(search.get("runs") ?? "");
 
 export function writeRuns(search: URLSearchParams, runs: readonly number[]): URLSearchParams {
   return written(search, "runs", runs.join(","));

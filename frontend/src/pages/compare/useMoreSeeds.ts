@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
-import { MOST_RUNS } from "@/api/comparisons";
-import { useCloneRun, useForkRun } from "@/api/mutations";
+import { MAX_RUNS } from "@/api/comparisons";
+import { useCloneRun, useForkRun } from "@/api/runs";
 import type { ComparedRun, Verdict } from "@/api/types";
 import { plural } from "@/ui/format";
 import { notifyDone, notifyProblem } from "@/ui/notify";
@@ -39,7 +39,7 @@ export function useMoreSeeds(
       notifyDone(
         beyond.length === 0
           ? launched
-          : `${launched}. Here are ${MOST_RUNS} runs, as many as can be compared, so without ${numbered(beyond)}`,
+          : `${launched}. Here are ${MAX_RUNS} runs, as many as can be compared, so without ${numbered(beyond)}`,
       );
     },
   });

@@ -3,7 +3,7 @@ import { IconDeviceGamepad2, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
-import { gameQuery } from "@/api/queries";
+import { gameQuery } from "@/api/games";
 import type { Game } from "@/api/types";
 import { KeptGames } from "@/stage/KeptGames";
 import { EmptyState } from "@/ui/EmptyState";

@@ -1,6 +1,6 @@
 import { Button, FileInput, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { useImportStarts } from "@/api/mutations";
+import { useImportStartSet } from "@/api/startSets";
 import type { Game, StartSetFile } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { plural } from "@/ui/format";
@@ -18,7 +18,7 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
   const [name, setName] = useState("");
   const [problems, setProblems] = useState<{ file?: string; name?: string }>({});
   const [refusals, setRefusals] = useState<string[]>([]);
-  const store = useImportStarts();
+  const store = useImportStartSet();
 
   function choose(chosen: File | null) {
     setFile(chosen);

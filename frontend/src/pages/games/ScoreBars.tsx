@@ -1,4 +1,4 @@
-import { gameFigureQuery } from "@/api/queries";
+import { gameFigureQuery } from "@/api/games";
 import type { Game, ScoreTable } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { plural } from "@/ui/format";

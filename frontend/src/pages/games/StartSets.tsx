@@ -4,8 +4,7 @@ import { IconDownload, IconTrash, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { address } from "@/api/client";
-import { useRemoveStarts } from "@/api/mutations";
-import { startSetsQuery } from "@/api/queries";
+import { useDeleteStartSet, startSetsQuery } from "@/api/startSets";
 import type { Game, StartSet } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { exact, plural } from "@/ui/format";
@@ -102,7 +101,7 @@ function SetTable({ sets, onRemove }: SetTableProps) {
 }
 
 function RemoveStarts({ set, onClose }: { set: StartSet; onClose: () => void }) {
-  const remove = useRemoveStarts();
+  const remove = useDeleteStartSet();
   const removeIt = () =>
     remove.mutate(set.id, {
       onSuccess: () => notifyDone(`Start points ${set.name} removed`),

@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, Table } from "@mantine/core";
 import { Link } from "react-router";
-import { useAskEvaluation } from "@/api/mutations";
+import { useRequestEvaluation } from "@/api/evaluations";
 import type { WaitingRun } from "@/api/types";
 import { evaluationName } from "@/ui/evaluationName";
 import { EvaluationState } from "@/ui/EvaluationState";
@@ -53,7 +53,7 @@ export function WaitingRow({ run }: { run: WaitingRun }) {
 }
 
 function Evaluate({ run }: { run: WaitingRun }) {
-  const ask = useAskEvaluation(run.id);
+  const ask = useRequestEvaluation(run.id);
   const evaluate = () =>
     ask.mutate(
       { checkpoint: "newest", seed: 1 },

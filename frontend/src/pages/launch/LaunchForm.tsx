@@ -1,8 +1,10 @@
 import { Stack, Title } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { MOST_RUNS } from "@/api/comparisons";
-import { isTaken, useLaunchRun, useStartStudy } from "@/api/mutations";
+import { MAX_RUNS } from "@/api/comparisons";
+import { isSubmitted } from "@/api/mutationState";
+import { useLaunchRun } from "@/api/runs";
+import { useStartStudy } from "@/api/studies";
 import type { Environment, LaunchRequest, Preset, StartStudy, Study, StudySpecification } from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
 import type { FieldErrors } from "@/config-form/draft";
@@ -195,7 +197,7 @@ export function LaunchForm(props: LaunchFormProps) {
         environments={environments}
         cost={cost}
         problems={problems}
-        busy={isTaken(launch) || isTaken(startStudy)}
+        busy={isSubmitted(launch) || isSubmitted(startStudy)}
       />
     </form>
   );
@@ -249,7 +251,7 @@ const confirmed = (study: StudySpecification, cost: StudyCost | null): StartStud
 function opened(study: Study, isStudy: boolean): string {
   if (isStudy) return `/studies/${study.id}`;
   const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
-  return ids.length <= MOST_RUNS && ids.every((id) => id !== null)
+  return ids.length <= MAX_RUNS && ids.every((id) => id !== null)
     ? `/compare?runs=${ids.join(",")}`
     : `/studies/${study.id}`;
 }

@@ -1,7 +1,8 @@
 import { Alert, Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
-import { environmentsQuery, presetsQuery, runQuery } from "@/api/queries";
+import { environmentsQuery, presetsQuery } from "@/api/configuration";
+import { runQuery } from "@/api/runs";
 import { studyQuery } from "@/api/studies";
 import type { StartingPoint } from "@/config-form/reference";
 import { usePageTitle } from "@/ui/usePageTitle";

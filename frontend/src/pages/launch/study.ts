@@ -1,6 +1,6 @@
 /** A study as the form describes it, and the form of a study that is started again. */
 
-import { MOST_RUNS } from "@/api/comparisons";
+import { MAX_RUNS } from "@/api/comparisons";
 import { ApiError } from "@/api/problem";
 import type { Preset, RunConfig, Study, StudySpecification } from "@/api/types";
 import { type Draft, overridesOf } from "@/config-form/draft";
@@ -73,7 +73,7 @@ export function studyOf(described: Described): StudySpecification {
     points: isDrawn ? numberOf(options.points) : null,
     pruner: options.pruner,
     // What a comparison can show is queued at once.
-    at_once: numberOf(options.atOnce) ?? (isDrawn && options.sampler === "tpe" ? TPE_AT_ONCE : MOST_RUNS),
+    at_once: numberOf(options.atOnce) ?? (isDrawn && options.sampler === "tpe" ? TPE_AT_ONCE : MAX_RUNS),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Anchor, Group, NativeSelect, Skeleton, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
-import { paperDiagramQuery } from "@/api/studies";
+import { paperDiagramQuery } from "@/api/papers";
 import type { PaperDiagram, PaperItem } from "@/api/types";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { STATE_NAMES } from "@/ui/states";

@@ -1,7 +1,7 @@
 import { SegmentedControl, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { paperFigureQuery } from "@/api/studies";
+import { paperFigureQuery } from "@/api/papers";
 import type { PaperItem, PaperPanel } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { DRAWN_HEADER, drawnRows } from "@/charts/points";

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
-import { paperItemQuery } from "@/api/studies";
+import { paperItemQuery } from "@/api/papers";
 import type { PaperItem } from "@/api/types";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";

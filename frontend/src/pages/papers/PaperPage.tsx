@@ -1,7 +1,7 @@
 import { Anchor, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
-import { paperQuery } from "@/api/studies";
+import { paperQuery } from "@/api/papers";
 import type { Paper, PaperItemSummary } from "@/api/types";
 import { short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";

@@ -1,7 +1,7 @@
 import { Anchor, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { papersQuery } from "@/api/studies";
+import { papersQuery } from "@/api/papers";
 import type { Paper } from "@/api/types";
 import { plural } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";

@@ -2,8 +2,7 @@ import { Alert, Anchor, Box, Button, Checkbox, Group, Stack, Text } from "@manti
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { useMeasurePaperItem, useStartPaperItem } from "@/api/mutations";
-import { paperPreviewQuery } from "@/api/studies";
+import { useMeasurePaperItem, useStartPaperItem, paperPreviewQuery } from "@/api/papers";
 import type { PaperItem } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { ConfirmModal } from "@/ui/ConfirmModal";

@@ -2,8 +2,8 @@ import { Alert, Anchor, Button, Group, Stack, Text, Title } from "@mantine/core"
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { usePlay } from "@/api/mutations";
-import { gameQuery, playQuery } from "@/api/queries";
+import { usePlayGame, playQuery } from "@/api/liveGames";
+import { gameQuery } from "@/api/games";
 import { KeptGames } from "@/stage/KeptGames";
 import { useLookedAt } from "@/stage/useBroadcast";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -33,7 +33,7 @@ export default function PlayPage() {
 /** Ask for a game, and go to its address. */
 function Begin({ slug }: { slug: string }) {
   const navigate = useNavigate();
-  const { mutate, error } = usePlay(slug);
+  const { mutate, error } = usePlayGame(slug);
   const ask = () =>
     mutate(undefined, {
       onSuccess: ({ id }) => void navigate(`/games/${slug}/play/${id}`, { replace: true }),

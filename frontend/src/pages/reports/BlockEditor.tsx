@@ -1,7 +1,7 @@
 import { ActionIcon, Group, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconTrash } from "@tabler/icons-react";
 import { useDebouncedValue } from "@mantine/hooks";
-import { OWN_SHELF } from "@/api/reports";
+import { SIGNED_IN_SOURCE } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
 import { BlockView } from "./BlockView";
 import { ChartFields } from "./ChartFields";
@@ -56,7 +56,7 @@ export function BlockEditor(props: BlockEditorProps) {
           </Text>
         ))}
         {lackOf(block) === null && shown.kind === block.kind && lackOf(shown) === null && (
-          <BlockView shelf={OWN_SHELF} block={captionless(shown)} place={place} />
+          <BlockView source={SIGNED_IN_SOURCE} block={captionless(shown)} place={place} />
         )}
       </Stack>
     </section>

@@ -2,7 +2,7 @@ import { Anchor, Skeleton, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { blockQuery, type Chart as ChartContent, chartQuery, type Shelf } from "@/api/reports";
+import { blockQuery, type Chart as ChartContent, chartQuery, type BlockSource } from "@/api/reports";
 import type { ReportBlock, StoredBlock, ReportReplay, ReportTable } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
@@ -17,7 +17,7 @@ import { titleOf } from "./figures";
 import classes from "./reports.module.css";
 
 interface BlockViewProps {
-  shelf: Shelf;
+  source: BlockSource;
   block: ReportBlock;
   place: number;
 }
@@ -33,19 +33,19 @@ export function DraftView({ block }: { block: StoredBlock & { kind: "draft" } })
 }
 
 /** A block as a reader sees it. */
-export function BlockView({ shelf, block, place }: BlockViewProps) {
+export function BlockView({ source, block, place }: BlockViewProps) {
   if (block.kind === "text")
     return (
       <div className={classes.block}>
-        <Markdown imageSource={shelf.file}>{block.markdown}</Markdown>
+        <Markdown imageSource={source.file}>{block.markdown}</Markdown>
       </div>
     );
   return (
     <section className={classes.card} aria-label={block.caption || `Block ${place + 1}: ${block.kind}`}>
       {block.kind === "chart" ? (
-        <Chart shelf={shelf} block={block} place={place} />
+        <Chart source={source} block={block} place={place} />
       ) : (
-        <Fetched shelf={shelf} block={block} place={place} />
+        <Fetched source={source} block={block} place={place} />
       )}
       {block.caption && (
         <Text size="sm" c="dimmed" mt={8} className={classes.block}>
@@ -56,9 +56,9 @@ export function BlockView({ shelf, block, place }: BlockViewProps) {
   );
 }
 
-function Chart({ shelf, block, place }: BlockViewProps & { block: ReportBlock & { kind: "chart" } }) {
+function Chart({ source, block, place }: BlockViewProps & { block: ReportBlock & { kind: "chart" } }) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
-  const query = chartQuery(shelf, block, place);
+  const query = chartQuery(source, block, place);
   const chart = useQuery({ ...query, enabled: false }).data;
   const title = titleOf(block.address, chart?.figure);
   return (
@@ -86,8 +86,8 @@ function Missing({ children }: { children: string | null | undefined }) {
   return children ? <p className={classes.dim}>{children}</p> : null;
 }
 
-function Fetched({ shelf, block, place }: BlockViewProps) {
-  const content = useQuery(blockQuery(shelf, block, place));
+function Fetched({ source, block, place }: BlockViewProps) {
+  const content = useQuery(blockQuery(source, block, place));
   if (content.isPending)
     return <Skeleton height={120} radius="sm" role="status" aria-label="Loading the block…" />;
   if (!content.data)
@@ -100,7 +100,7 @@ function Fetched({ shelf, block, place }: BlockViewProps) {
         <Missing>{missing}</Missing>
       </>
     );
-  if (replay) return <ReplayOf shelf={shelf} replay={replay} />;
+  if (replay) return <ReplayOf source={source} replay={replay} />;
   return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "there is nothing."}`}</Text>;
 }
 
@@ -152,15 +152,15 @@ function written(value: number, column = ""): string {
 const sideOf = (cell: unknown) =>
   typeof cell === "string" || cell === undefined ? undefined : classes.number;
 
-function ReplayOf({ shelf, replay }: { shelf: Shelf; replay: ReportReplay }) {
-  const poster = replay.poster_file_id === null ? undefined : shelf.file(replay.poster_file_id);
+function ReplayOf({ source, replay }: { source: BlockSource; replay: ReportReplay }) {
+  const poster = replay.poster_file_id === null ? undefined : source.file(replay.poster_file_id);
   const told = `${replay.run_name} #${replay.run_id} at ${short(replay.step)} steps: return ${score(replay.episode_return)}`;
   return (
     <>
       <video
         className={classes.film}
         aria-label={told}
-        src={shelf.file(replay.file_id)}
+        src={source.file(replay.file_id)}
         poster={poster}
         controls
         loop
@@ -168,7 +168,7 @@ function ReplayOf({ shelf, replay }: { shelf: Shelf; replay: ReportReplay }) {
         playsInline
       />
       <Text size="sm" mt={8} className={classes.block}>
-        {shelf.signedIn ? (
+        {source.signedIn ? (
           <Anchor component={Link} to={`/runs/${replay.run_id}/replays`} size="sm">
             {told}
           </Anchor>

@@ -2,8 +2,8 @@ import { Group, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { comparisonQuery } from "@/api/comparisons";
-import { replaysQuery } from "@/api/queries";
-import { blockQuery, OWN_SHELF } from "@/api/reports";
+import { replaysQuery } from "@/api/replays";
+import { blockQuery, SIGNED_IN_SOURCE } from "@/api/reports";
 import type { ReportBlock, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { Poster } from "@/ui/Poster";
@@ -19,7 +19,7 @@ interface ReplayFieldsProps {
 /** Which replay of which run. */
 export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
   const shown = useQuery({
-    ...blockQuery(OWN_SHELF, { ...block, caption: "" }, 0),
+    ...blockQuery(SIGNED_IN_SOURCE, { ...block, caption: "" }, 0),
     enabled: block.video > 0,
   });
   // Null until the author picks or removes a run: the replay names it until then.

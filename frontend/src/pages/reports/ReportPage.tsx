@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { address } from "@/api/client";
-import { OWN_SHELF, reportQuery, useDeleteReport, useIsSaving } from "@/api/reports";
+import { SIGNED_IN_SOURCE, reportQuery, useDeleteReport, useIsSaving } from "@/api/reports";
 import type { Report } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -136,7 +136,7 @@ function Reading({ report }: { report: Report }) {
         block.kind === "draft" ? (
           <DraftView key={`${place} draft`} block={block} />
         ) : (
-          <BlockView key={`${place} ${block.kind}`} shelf={OWN_SHELF} block={block} place={place} />
+          <BlockView key={`${place} ${block.kind}`} source={SIGNED_IN_SOURCE} block={block} place={place} />
         ),
       )}
     </>

@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@man
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
-import { isTaken } from "@/api/mutations";
+import { isSubmitted } from "@/api/mutationState";
 import { reportsQuery, useCreateReport } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
@@ -32,7 +32,13 @@ export default function ReportsPage() {
             Pages of text, charts, tables and replays that stay live.
           </Text>
         </Stack>
-        <Button leftSection={<IconPlus size={16} />} h={32} px="sm" loading={isTaken(create)} onClick={begin}>
+        <Button
+          leftSection={<IconPlus size={16} />}
+          h={32}
+          px="sm"
+          loading={isSubmitted(create)}
+          onClick={begin}
+        >
           New report
         </Button>
       </Group>

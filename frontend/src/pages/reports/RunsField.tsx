@@ -1,5 +1,5 @@
 import { CloseButton, Group, Input } from "@mantine/core";
-import { labelWithoutNumber, MOST_RUNS } from "@/api/comparisons";
+import { labelWithoutNumber, MAX_RUNS } from "@/api/comparisons";
 import type { ComparedRun } from "@/api/types";
 import { RunName } from "@/ui/RunName";
 import { RunSearch } from "@/ui/RunSearch";
@@ -15,7 +15,7 @@ interface RunsFieldProps {
 }
 
 /** The picked runs, each with a button that removes it, and a search for more. */
-export function RunsField({ runs, known, single = false, max = MOST_RUNS, onChange }: RunsFieldProps) {
+export function RunsField({ runs, known, single = false, max = MAX_RUNS, onChange }: RunsFieldProps) {
   return (
     <Input.Wrapper label={single ? "Run" : "Runs"} labelElement="div">
       <Group gap={8} role="group" aria-label={single ? "Run picked" : "Runs picked"}>

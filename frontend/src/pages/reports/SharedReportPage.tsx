@@ -1,7 +1,7 @@
 import { Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "react-router";
-import { sharedReportQuery, sharedShelf } from "@/api/reports";
+import { sharedReportQuery, sharedSource } from "@/api/reports";
 import { isRefusal } from "@/api/problem";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
@@ -23,13 +23,13 @@ export default function SharedReportPage() {
         </EmptyState>
       </main>
     );
-  const shelf = report && sharedShelf(token, report.version);
+  const source = report && sharedSource(token, report.version);
   return (
     <main>
       <Stack className={classes.sheet} gap="md">
         {isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the report…" />}
         {!report && error && <QueryProblem error={error} retry={() => void refetch()} />}
-        {report && shelf && (
+        {report && source && (
           <>
             <Title order={1} className={classes.block}>
               {report.title}
@@ -37,7 +37,7 @@ export default function SharedReportPage() {
             {report.blocks.map(
               (block, place) =>
                 block.kind !== "draft" && (
-                  <BlockView key={`${place} ${block.kind}`} shelf={shelf} block={block} place={place} />
+                  <BlockView key={`${place} ${block.kind}`} source={source} block={block} place={place} />
                 ),
             )}
             <Text size="xs" c="dimmed">

@@ -1,7 +1,7 @@
 import { Group, MultiSelect, Select } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { comparisonQuery } from "@/api/comparisons";
-import { runQuery } from "@/api/queries";
+import { runQuery } from "@/api/runs";
 import { studiesQuery } from "@/api/studies";
 import type { ReportBlock } from "@/api/types";
 import { RunsField } from "./RunsField";

@@ -33,23 +33,23 @@ export const isOfOneRun = (path: string) => path === "figures/evaluations";
 
 /** Read what an address asks for; what it leaves out is the API's default. */
 export function readChoice(address: string): ChartChoice {
-  const { path, asked } = partsOf(address);
-  const is = (name: string) => ["1", "true"].includes(asked.get(name) ?? "");
-  const by = (asked.get("group_by") ?? "").split(",").filter(Boolean);
+  const { path, query } = partsOf(address);
+  const is = (name: string) => ["1", "true"].includes(query.get(name) ?? "");
+  const by = (query.get("group_by") ?? "").split(",").filter(Boolean);
   return {
     path,
     runs: runsAt(address),
-    metric: asked.get("metric") ?? RETURN,
+    metric: query.get("metric") ?? RETURN,
     view: {
-      x: X_AXES.find((axis) => axis === asked.get("x")) ?? "step",
-      smoothing: Number(asked.get("smoothing") ?? 0) || 0,
+      x: X_AXES.find((axis) => axis === query.get("x")) ?? "step",
+      smoothing: Number(query.get("smoothing") ?? 0) || 0,
       xLog: is("x_log"),
       yLog: is("y_log"),
       ancestry: is("ancestry"),
-      grouped: asked.get("group") === "seed" || by.length > 0,
+      grouped: query.get("group") === "seed" || by.length > 0,
       by,
-      center: CENTERS.find((center) => center === asked.get("center")) ?? "mean",
-      band: BANDS.find((band) => band === asked.get("band")) ?? "bootstrap",
+      center: CENTERS.find((center) => center === query.get("center")) ?? "mean",
+      band: BANDS.find((band) => band === query.get("band")) ?? "bootstrap",
       seeds: is("seeds"),
     },
   };
@@ -57,7 +57,7 @@ export function readChoice(address: string): ChartChoice {
 
 /** Return the address of a choice. A zoom is kept as long as the horizontal axis stays. */
 export function writeChoice(before: string, { path, runs, metric, view }: ChartChoice): string {
-  const { asked } = partsOf(before);
+  const { query: current } = partsOf(before);
   const old = readChoice(before);
   const query = new URLSearchParams({ runs: runs.join(",") });
   const look = path === "figures/curves" || path === "figures/evaluations";
@@ -67,8 +67,8 @@ export function writeChoice(before: string, { path, runs, metric, view }: ChartC
       query.set(name, String(value));
   const samePart = old.view.x === view.x && old.view.xLog === view.xLog && old.path === path;
   if (look && samePart)
-    for (const end of ["from", "to"]) if (asked.has(end)) query.set(end, asked.get(end) ?? "");
+    for (const end of ["from", "to"]) if (current.has(end)) query.set(end, current.get(end) ?? "");
   if (!look && view.by.length > 0) query.set("group_by", view.by.join(","));
-  if (path === "figures/sample-efficiency") query.set("center", asked.get("center") ?? "iqm");
+  if (path === "figures/sample-efficiency") query.set("center", current.get("center") ?? "iqm");
   return `${PREFIX}${path}?${query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
 }

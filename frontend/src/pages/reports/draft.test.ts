@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { runsAt } from "@/api/reports";
-import { numbersIn } from "@/api/runNumbers";
+import { parseRunNumbers } from "@/api/runNumbers";
 import { lackIn, moved, newBlock } from "./draft";
 import { titleOf } from "./figures";
 
@@ -20,7 +20,7 @@ it("is not upset by an address that is half typed", () => {
 
 it("moves a block and reads numbers", () => {
   expect(moved(["a", "b", "c"], 2, -1)).toEqual(["a", "c", "b"]);
-  expect(numbersIn("1, 2 x 5,-3")).toEqual([1, 2, 5]);
+  expect(parseRunNumbers("1, 2 x 5,-3")).toEqual([1, 2, 5]);
 });
 
 it("names a chart by its address", () => {

@@ -15,8 +15,8 @@ export function titleOf(address: string, figure?: Figure): string {
 }
 
 function titleAt(address: string): string {
-  const { path, asked } = partsOf(address);
-  const metric = asked.get("metric") ?? asked.get("metrics");
+  const { path, query } = partsOf(address);
+  const metric = query.get("metric") ?? query.get("metrics");
   if (path === "figures/curves") return metric ?? "episode/return";
   if (path === "figures/together") return metric ?? "Metrics";
   const [root, first, second] = path.split("/");

@@ -1,8 +1,7 @@
 import { Badge, Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { usePinCheckpoint } from "@/api/mutations";
-import { checkpointsQuery } from "@/api/queries";
+import { usePinCheckpoint, checkpointsQuery } from "@/api/checkpoints";
 import type { Checkpoint, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes, short } from "@/ui/format";

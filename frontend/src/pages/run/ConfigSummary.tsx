@@ -1,7 +1,7 @@
 import { Anchor, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { presetsQuery } from "@/api/queries";
+import { presetsQuery } from "@/api/configuration";
 import type { Run } from "@/api/types";
 import { sameValue, shown } from "@/config-form/draft";
 import { nearestPreset } from "@/config-form/reference";

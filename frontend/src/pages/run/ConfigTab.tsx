@@ -2,7 +2,7 @@ import { Button, Group, Stack, Switch, Table, Text, Title } from "@mantine/core"
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { presetsQuery } from "@/api/queries";
+import { presetsQuery } from "@/api/configuration";
 import type { ConfigValue, Run } from "@/api/types";
 import { sameValue, shown } from "@/config-form/draft";
 import { type FormField, sectionsOf } from "@/config-form/schema";

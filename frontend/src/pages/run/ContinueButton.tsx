@@ -2,8 +2,9 @@ import { Button, Tooltip } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
-import { isTaken, useForkRun } from "@/api/mutations";
-import { checkpointsQuery } from "@/api/queries";
+import { isSubmitted } from "@/api/mutationState";
+import { useForkRun } from "@/api/runs";
+import { checkpointsQuery } from "@/api/checkpoints";
 import type { Run } from "@/api/types";
 import { short } from "@/ui/format";
 import { notifyDone, notifyProblem } from "@/ui/notify";
@@ -34,7 +35,7 @@ export function ContinueButton({ run }: { run: Run }) {
       <Button
         size="xs"
         leftSection={<IconPlayerPlay size={14} aria-hidden />}
-        loading={isTaken(fork)}
+        loading={isSubmitted(fork)}
         onClick={goOn}
       >
         Continue from {short(last.step)}

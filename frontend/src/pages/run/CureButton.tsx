@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link, useNavigate } from "react-router";
-import { isTaken, useCloneRun } from "@/api/mutations";
+import { isSubmitted } from "@/api/mutationState";
+import { useCloneRun } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { shown } from "@/config-form/draft";
 import { notifyDone } from "@/ui/notify";
@@ -34,7 +35,7 @@ function LaunchChanged({ run, changes }: { run: Run; changes: NonNullable<Cure["
       },
     );
   return (
-    <Button size="xs" loading={isTaken(clone)} onClick={launch}>
+    <Button size="xs" loading={isSubmitted(clone)} onClick={launch}>
       Launch again with {words.join(", ")}
     </Button>
   );

@@ -1,6 +1,6 @@
 import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { metricCatalogueQuery, metricNamesQuery } from "@/api/queries";
+import { metricCatalogueQuery, metricNamesQuery } from "@/api/metrics";
 import type { Run } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";

@@ -2,8 +2,9 @@ import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { isTaken, useForkRun } from "@/api/mutations";
-import { environmentsQuery } from "@/api/queries";
+import { isSubmitted } from "@/api/mutationState";
+import { useForkRun } from "@/api/runs";
+import { environmentsQuery } from "@/api/configuration";
 import type { Checkpoint, Environment, Run } from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
 import { overridesOf } from "@/config-form/draft";
@@ -154,7 +155,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           <Text size="sm" c="dimmed">
             {changes === 0 ? "Nothing changed yet." : plural(changes, "setting") + " changed."}
           </Text>
-          <Button type="submit" loading={isTaken(fork)}>
+          <Button type="submit" loading={isSubmitted(fork)}>
             Launch fork
           </Button>
         </Group>

@@ -1,6 +1,6 @@
 import { Stack, TagsInput, Textarea, Title } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { useEditRun } from "@/api/mutations";
+import { useEditRun } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { inTab } from "@/ui/kept";
 import { tidyTags } from "@/ui/tags";

@@ -1,7 +1,7 @@
 import { Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { replaysQuery } from "@/api/queries";
+import { replaysQuery } from "@/api/replays";
 import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
 import { chartOf } from "@/charts/metrics";

@@ -7,7 +7,7 @@ import {
   IconPlayerStop,
 } from "@tabler/icons-react";
 import { Link } from "react-router";
-import type { RunAction } from "@/api/mutations";
+import type { RunAction } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { useSteer } from "@/run-actions/useSteer";
 import { useCatchFocus } from "@/ui/useCatchFocus";

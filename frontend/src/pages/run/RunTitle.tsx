@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, TextInput, Title, Tooltip } from "@mantine/core";
 import { IconPencil } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
-import { useEditRun } from "@/api/mutations";
+import { useEditRun } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { fetchLog } from "@/api/queries";
+import { fetchLog } from "@/api/logs";
 import { useLiveEvents } from "@/api/live/LiveProvider";
 import type { LogLine } from "@/api/types";
 import { followed, merged } from "./logLines";

@@ -2,8 +2,8 @@ import { ActionIcon, Button, Group, List, Paper, Stack, Text, Tooltip } from "@m
 import { IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
-import { MOST_RUNS } from "@/api/comparisons";
-import { useBulkAction } from "@/api/mutations";
+import { MAX_RUNS } from "@/api/comparisons";
+import { useBulkAction } from "@/api/runActions";
 import type { BulkAction, BulkResult, Run } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
@@ -148,9 +148,9 @@ function nameRuns(ids: readonly number[]): string {
 }
 
 function CompareButton({ runs }: { runs: readonly Run[] }) {
-  if (runs.length > MOST_RUNS) {
+  if (runs.length > MAX_RUNS) {
     return (
-      <Tooltip label={`At most ${MOST_RUNS} runs can be compared at once`}>
+      <Tooltip label={`At most ${MAX_RUNS} runs can be compared at once`}>
         <Button size="xs" variant="default" data-disabled aria-disabled>
           Compare {runs.length}
         </Button>

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Checkbox, Popover, ScrollArea, Stack, Text, Tooltip
 import { IconColumns3 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode } from "react";
-import { allMetricNamesQuery } from "@/api/queries";
+import { allMetricNamesQuery } from "@/api/metrics";
 import type { Run } from "@/api/types";
 import { metricSections, metricTitle } from "@/charts/metrics";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";

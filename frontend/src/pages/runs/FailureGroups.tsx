@@ -1,6 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { failuresQuery } from "@/api/queries";
+import { failuresQuery } from "@/api/runs";
 import { plural } from "@/ui/format";
 import classes from "./runs.module.css";
 import { failuresOf, type RunsView } from "./view";

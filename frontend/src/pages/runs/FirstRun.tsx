@@ -2,8 +2,9 @@ import { Anchor, Button, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/
 import { IconPlayerPlayFilled } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
-import { isTaken, useLaunchRun } from "@/api/mutations";
-import { presetsQuery } from "@/api/queries";
+import { isSubmitted } from "@/api/mutationState";
+import { useLaunchRun } from "@/api/runs";
+import { presetsQuery } from "@/api/configuration";
 import type { Preset } from "@/api/types";
 import { short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -36,7 +37,7 @@ export function FirstRun() {
           <PresetCard
             key={preset.name}
             preset={preset}
-            busy={isTaken(launch) && launch.variables?.preset === preset.name}
+            busy={isSubmitted(launch) && launch.variables?.preset === preset.name}
             onStart={() => start(preset.name)}
           />
         ))}

@@ -2,7 +2,7 @@ import { Alert, Stack, Text } from "@mantine/core";
 import { useSessionStorage } from "@mantine/hooks";
 import { IconInfoCircle, IconPlugConnectedX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { healthQuery, workersQuery } from "@/api/queries";
+import { healthQuery, workersQuery } from "@/api/workers";
 import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { CommandLine } from "@/ui/CommandLine";
 

@@ -1,6 +1,6 @@
 import { act, screen } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
-import { patchRun } from "@/api/live/patch";
+import { patchRun } from "@/api/runs";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { listOf, serve } from "@/testing/server";

@@ -1,6 +1,7 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
+import { runKeys } from "@/api/runs";
 import { renderPage } from "@/testing/render";
 import { openRuns } from "@/testing/runList";
 import { aFinishedRun, aRun } from "@/testing/runs";
@@ -22,7 +23,7 @@ describe("a selection of runs", () => {
     vi.mocked(globalThis.fetch).mockImplementation(() =>
       Promise.resolve(Response.json(listOf(TWO.slice(1)))),
     );
-    await client.invalidateQueries({ queryKey: ["runs"] });
+    await client.invalidateQueries({ queryKey: runKeys.lists });
     await waitFor(() => expect(screen.queryByText("1 run selected")).toBeNull());
   });
 
@@ -65,7 +66,7 @@ describe("a selection of runs", () => {
     await userEvent.click(await screen.findByLabelText("Select run 1"));
     const selectAll = screen.getByText("Select all 150 that match");
     slow = true;
-    void client.invalidateQueries({ queryKey: ["runs"] });
+    void client.invalidateQueries({ queryKey: runKeys.lists });
     fireEvent.click(selectAll);
     answer();
     await screen.findByText("150 runs selected");

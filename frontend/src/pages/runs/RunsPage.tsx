@@ -2,7 +2,7 @@ import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { facetsQuery, PAGE, runListQuery } from "@/api/queries";
+import { facetsQuery, RUN_PAGE_SIZE, runListQuery } from "@/api/runs";
 import { useVisible } from "@/charts/useVisible";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
@@ -118,7 +118,11 @@ function useRunList(view: RunsView, columns: readonly string[]) {
   async function loadAll() {
     // It would join a fetch that is under way, which brings only the pages shown.
     await client.cancelQueries({ queryKey: options.queryKey });
-    const all = await client.fetchInfiniteQuery({ ...options, pages: Math.ceil(total / PAGE), staleTime: 0 });
+    const all = await client.fetchInfiniteQuery({
+      ...options,
+      pages: Math.ceil(total / RUN_PAGE_SIZE),
+      staleTime: 0,
+    });
     return all.pages.flatMap((page) => page.items);
   }
 

@@ -1,4 +1,4 @@
-import type { FailuresQuery, RunListQuery } from "@/api/queries";
+import type { FailuresQuery, RunListQuery } from "@/api/runs";
 import type { RunState } from "@/api/types";
 import { isState } from "@/ui/states";
 

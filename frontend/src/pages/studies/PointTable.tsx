@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Table, Title, Tooltip, VisuallyHidden } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
-import { useExtendStudy } from "@/api/mutations";
+import { useExtendStudy } from "@/api/studies";
 import type { Study, StudyPoint, StudyRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";

@@ -1,7 +1,7 @@
 import { Button, Group, NumberInput, Popover, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
-import { type StudyAction, useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/mutations";
+import { type StudyAction, useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { promise, useUnsentActions } from "@/run-actions/promisedActions";
 import { ACTION_PAST } from "@/run-actions/words";

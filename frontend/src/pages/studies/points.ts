@@ -1,4 +1,4 @@
-import { MOST_RUNS } from "@/api/comparisons";
+import { MAX_RUNS } from "@/api/comparisons";
 import type { Study, StudyPoint } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { exact } from "@/ui/format";
@@ -14,7 +14,7 @@ export function ranked(points: readonly StudyPoint[]): StudyPoint[] {
 /** The address of a comparison of points' runs, grouped by seed; null where there is none yet, or too many. */
 export function comparisonOf(points: readonly StudyPoint[]): string | null {
   const ids = points.flatMap(({ runs }) => runs.filter(isThere).map(({ run_id }) => run_id));
-  return ids.length > 0 && ids.length <= MOST_RUNS ? `/compare?runs=${ids.join(",")}` : null;
+  return ids.length > 0 && ids.length <= MAX_RUNS ? `/compare?runs=${ids.join(",")}` : null;
 }
 
 /** Whether a run has a page. */

@@ -4,7 +4,7 @@ import { IconMaximize, IconMinimize } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { Link } from "react-router";
-import { runListQuery } from "@/api/queries";
+import { runListQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";

@@ -2,7 +2,7 @@ import { useReducedMotion } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { fileAddress } from "@/api/client";
-import { replaysQuery } from "@/api/queries";
+import { replaysQuery } from "@/api/replays";
 import type { Run, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { RunDot } from "@/ui/RunDot";

@@ -1,7 +1,7 @@
 import { Anchor, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { workersQuery } from "@/api/queries";
+import { workersQuery } from "@/api/workers";
 import type { Worker } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { CommandLine } from "@/ui/CommandLine";

@@ -1,7 +1,7 @@
 import { Anchor, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { evaluationsQuery } from "@/api/queries";
+import { evaluationsQuery } from "@/api/evaluations";
 import type { Run } from "@/api/types";
 import { score } from "@/ui/format";
 import { meanWords, playedWords } from "./words";

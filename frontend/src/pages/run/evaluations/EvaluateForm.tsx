@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, Radio, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { useAskEvaluation } from "@/api/mutations";
+import { useRequestEvaluation } from "@/api/evaluations";
 import type { Acting, Checkpoint, EvaluationChoices, Run, StartSet } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { evaluationName } from "@/ui/evaluationName";
@@ -41,7 +41,7 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
   const [draft, setDraft] = useState(() => firstDraft(choices, chosen));
   const [problems, setProblems] = useState<Problems>({});
   const [refusals, setRefusals] = useState<string[]>([]);
-  const ask = useAskEvaluation(run.id);
+  const ask = useRequestEvaluation(run.id);
   const navigate = useNavigate();
   const put = (change: Partial<Draft>) => {
     setDraft((before) => ({ ...before, ...change }));

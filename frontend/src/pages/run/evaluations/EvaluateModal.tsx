@@ -1,6 +1,7 @@
 import { Modal, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { checkpointsQuery, evaluationChoicesQuery } from "@/api/queries";
+import { checkpointsQuery } from "@/api/checkpoints";
+import { evaluationChoicesQuery } from "@/api/evaluations";
 import type { Checkpoint, Run } from "@/api/types";
 import { short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";

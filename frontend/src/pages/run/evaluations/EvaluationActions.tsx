@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Menu, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconDots, IconFileDownload, IconTrash } from "@tabler/icons-react";
 import { address } from "@/api/client";
-import { useCancelEvaluation, useRemoveEvaluation } from "@/api/mutations";
+import { useCancelEvaluation, useDeleteEvaluation } from "@/api/evaluations";
 import type { Evaluation } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { evaluationName } from "@/ui/evaluationName";
@@ -20,7 +20,7 @@ export function EvaluationActions({ evaluation, onRemoved }: ActionsProps) {
   const [removing, confirm] = useDisclosure(false);
   const cancel = useCancelEvaluation(evaluation.run_id);
   const name = evaluationName(evaluation);
-  const remove = useRemoveEvaluation(evaluation.run_id, () => {
+  const remove = useDeleteEvaluation(evaluation.run_id, () => {
     notifyDone(`Evaluation by ${name} removed`);
     onRemoved?.();
   });

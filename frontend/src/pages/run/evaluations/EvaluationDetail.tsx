@@ -2,7 +2,7 @@ import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { isMissing } from "@/api/problem";
-import { evaluationQuery } from "@/api/queries";
+import { evaluationQuery } from "@/api/evaluations";
 import type { EvaluationWithEpisodes, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { evaluationName } from "@/ui/evaluationName";

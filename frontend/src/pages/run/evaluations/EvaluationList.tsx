@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { evaluationsQuery } from "@/api/queries";
+import { evaluationsQuery } from "@/api/evaluations";
 import type { Evaluation, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";

@@ -1,4 +1,4 @@
-import { evaluationsFigureQuery, fetchEvaluations } from "@/api/queries";
+import { evaluationsFigureQuery, fetchEvaluations } from "@/api/evaluations";
 import type { Run } from "@/api/types";
 import { figureRequest } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { scoresFigureQuery } from "@/api/queries";
+import { scoresFigureQuery } from "@/api/evaluations";
 import type { EvaluationWithEpisodes } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";

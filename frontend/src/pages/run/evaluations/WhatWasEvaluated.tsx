@@ -1,6 +1,6 @@
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { evaluationChoicesQuery } from "@/api/queries";
+import { evaluationChoicesQuery } from "@/api/evaluations";
 import type { EvaluationWithEpisodes } from "@/api/types";
 import { duration, exact, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";

@@ -1,6 +1,6 @@
 import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { liveGameQuery } from "@/api/queries";
+import { liveGameQuery } from "@/api/liveGames";
 import type { LiveGame, Run } from "@/api/types";
 import { Controller } from "@/stage/Controller";
 import { Stage } from "@/stage/Stage";

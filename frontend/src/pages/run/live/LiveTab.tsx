@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Stack, Text } from "@mantine/core";
 import { useEffect } from "react";
 import { Link, useSearchParams } from "react-router";
-import { useWatchLive } from "@/api/mutations";
+import { useWatchLive } from "@/api/liveGames";
 import type { Run } from "@/api/types";
 import { useLookedAt } from "@/stage/useBroadcast";
 import { LiveStage } from "./LiveStage";

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { useAskRecording } from "@/api/mutations";
+import { useRequestRecording } from "@/api/recordings";
 import type { Checkpoint, Run } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { short } from "@/ui/format";
@@ -24,7 +24,7 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
   const [draft, setDraft] = useState<Record<Field, string>>({ seed: "1", episode: "0" });
   const [problems, setProblems] = useState<Partial<Record<Field, string>>>({});
   const [refusals, setRefusals] = useState<string[]>([]);
-  const ask = useAskRecording(run.id);
+  const ask = useRequestRecording(run.id);
   const navigate = useNavigate();
 
   function put(field: Field, text: string) {

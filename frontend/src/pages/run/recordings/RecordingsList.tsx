@@ -1,7 +1,6 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useCancelRecording, useRemoveRecording } from "@/api/mutations";
-import { recordingsQuery } from "@/api/queries";
+import { useCancelRecording, useDeleteRecording, recordingsQuery } from "@/api/recordings";
 import type { Recording, Run } from "@/api/types";
 import { short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
@@ -32,7 +31,7 @@ export function RecordingsList({ run }: { run: Run }) {
 
 function RecordingRow({ recording }: { recording: Recording }) {
   const cancel = useCancelRecording(recording.run_id);
-  const remove = useRemoveRecording(recording.run_id);
+  const remove = useDeleteRecording(recording.run_id);
   const { id, state, step, seed, episode, reason } = recording;
   const name = `the recording at ${short(step, "steps")}, seed ${seed}, episode ${episode}`;
   const underWay = state === "queued" || state === "running";

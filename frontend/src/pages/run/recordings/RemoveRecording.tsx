@@ -2,15 +2,14 @@ import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
-import { useRemoveRecording } from "@/api/mutations";
-import { recordingsQuery } from "@/api/queries";
+import { useDeleteRecording, recordingsQuery } from "@/api/recordings";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
 
 /** Removes a replay that somebody asked for; those that training made go with their checkpoints. */
 export function RemoveRecording({ run, replay }: { run: number; replay: number }) {
   const { data } = useQuery(recordingsQuery(run));
-  const remove = useRemoveRecording(run);
+  const remove = useDeleteRecording(run);
   // The one that was asked about: another replay may be shown by the time that it is confirmed.
   const [asked, setAsked] = useState<number | null>(null);
   const close = () => setAsked(null);

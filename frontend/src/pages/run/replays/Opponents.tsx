@@ -2,7 +2,7 @@ import { MultiSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import { useState } from "react";
-import { runListQuery, runQuery } from "@/api/queries";
+import { runListQuery, runQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { MOST_PANELS } from "./ensemble";
 

@@ -1,6 +1,6 @@
 import { Button, Tooltip } from "@mantine/core";
 import { IconPin, IconPinFilled } from "@tabler/icons-react";
-import { usePinReplay } from "@/api/mutations";
+import { usePinReplay } from "@/api/replays";
 import type { PlayableReplay } from "./places";
 
 /** Keeps a replay for good, or hands it back to the rule of thinning. */

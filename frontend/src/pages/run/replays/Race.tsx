@@ -1,7 +1,8 @@
 import { Button, Group, Slider, Stack, Text } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { runQuery, replaysQuery } from "@/api/queries";
+import { replaysQuery } from "@/api/replays";
+import { runQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { exact, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";

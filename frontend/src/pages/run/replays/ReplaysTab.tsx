@@ -2,7 +2,7 @@ import { Box, Group, SegmentedControl, Slider, Stack, Text } from "@mantine/core
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { useSearchParams } from "react-router";
-import { replaysQuery } from "@/api/queries";
+import { replaysQuery } from "@/api/replays";
 import type { Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, score, short } from "@/ui/format";

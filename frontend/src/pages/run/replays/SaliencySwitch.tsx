@@ -1,5 +1,5 @@
 import { Button, Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
-import { useAskSaliency, useRemoveSaliency } from "@/api/mutations";
+import { useRequestSaliency, useDeleteSaliency } from "@/api/replays";
 import type { Saliency } from "@/api/types";
 import { Words } from "@/ui/Words";
 import type { PlayableReplay } from "./places";
@@ -64,7 +64,7 @@ function Choice({ replay, shown, setShown }: Omit<SaliencySwitchProps, "blocked"
 
 function UnderWay({ saliency }: { saliency: Saliency }) {
   const { run_id, replay_id, state, done, total, reason } = saliency;
-  const remove = useRemoveSaliency(run_id);
+  const remove = useDeleteSaliency(run_id);
   const percent = Math.floor((100 * done) / Math.max(1, total));
   return (
     <>
@@ -89,7 +89,7 @@ interface AskProps extends Omit<SaliencySwitchProps, "shown"> {
 }
 
 function Ask({ replay, blocked, setShown, failed }: AskProps) {
-  const ask = useAskSaliency(replay.run_id);
+  const ask = useRequestSaliency(replay.run_id);
   const compute = () => ask.mutate(replay.id, { onSuccess: () => setShown("both") });
   return (
     <>

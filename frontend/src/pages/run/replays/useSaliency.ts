@@ -1,5 +1,5 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
-import { saliencyMapsQuery, saliencyQuery } from "@/api/queries";
+import { saliencyMapsQuery, saliencyQuery } from "@/api/replays";
 import type { Saliency } from "@/api/types";
 import type { PlayableReplay } from "./places";
 import { type Saliencies, salienciesOf } from "./saliency";

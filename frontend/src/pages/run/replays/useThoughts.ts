@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
-import { trackQuery } from "@/api/queries";
+import { trackQuery } from "@/api/replays";
 import { pictureAt, type Playhead } from "./clock";
 import type { PlayableReplay } from "./places";
 import { decisionAt, type Thoughts, thoughtsOf } from "./track";

@@ -4,8 +4,8 @@ import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
 import { aRun } from "@/testing/runs";
 import { type Asked, listOf, refusal, serve } from "@/testing/server";
-import { useBulkAction, useEditRun, useRunAction } from "./mutations";
-import { runQuery } from "./queries";
+import { useBulkAction } from "./runActions";
+import { runKeys, runQuery, useEditRun, useRunAction } from "./runs";
 
 function hooked<Result>(hook: () => Result) {
   const client = new QueryClient();
@@ -65,13 +65,13 @@ it("shows what an action made of a run wherever the run is shown, before anythin
   const { client, result } = hooked(useRunAction);
   const metrics = { "episode/return": { last: 1, min: 0, max: 2 } };
   client.setQueryData(runQuery(1).queryKey, aRun());
-  client.setQueryData(["runs", {}], {
+  client.setQueryData(runKeys.list({}), {
     pages: [listOf([aRun({ metrics }), aRun({ id: 2 })])],
     pageParams: [null],
   });
   await result.current.mutateAsync({ id: 1, action: "pause" });
   await waitFor(() => expect(client.getQueryData(runQuery(1).queryKey)?.desired).toBe("pause"));
-  expect(client.getQueryData(["runs", {}])).toMatchObject({
+  expect(client.getQueryData(runKeys.list({}))).toMatchObject({
     pages: [
       {
         items: [

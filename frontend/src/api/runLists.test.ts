@@ -1,18 +1,19 @@
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient, type QueryKey } from "@tanstack/react-query";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aRun } from "@/testing/runs";
 import { listOf } from "@/testing/server";
-import type { Run } from "../types";
-import { dropRun, patchRun, shownState } from "./patch";
+import { checkpointKeys } from "./checkpoints";
+import { dropRun, patchRun, runKeys, shownState } from "./runs";
+import type { Run } from "./types";
 
-const LIST = ["runs", {}];
-const ELSEWHERE = ["runs", { state: ["failed"] }];
+const LIST = runKeys.list({});
+const ELSEWHERE = runKeys.list({ state: ["failed"] });
 
 describe("a run in the lists on screen", () => {
   let client: QueryClient;
-  const show = (key: unknown[], runs: Run[]) =>
+  const show = (key: QueryKey, runs: Run[]) =>
     client.setQueryData(key, { pages: [listOf(runs), listOf([])], pageParams: [null, "later"] });
-  const shown = (key: unknown[]) =>
+  const shown = (key: QueryKey) =>
     client.getQueryData<{ pages: { items: Run[] }[] }>(key)?.pages.flatMap(({ items }) => items);
 
   beforeEach(() => {
@@ -34,7 +35,7 @@ describe("a run in the lists on screen", () => {
   it("is not added where it is not listed, but known to its own page", () => {
     expect(patchRun(client, aRun({ id: 7 }))).toEqual({ listed: false });
     expect(shown(LIST)?.map(({ id }) => id)).toEqual([1, 2]);
-    expect(client.getQueryData<Run>(["run", 7, "detail"])?.id).toBe(7);
+    expect(client.getQueryData<Run>(runKeys.detail(7))?.id).toBe(7);
   });
 
   it("has another state once it is archived", () => {
@@ -45,10 +46,10 @@ describe("a run in the lists on screen", () => {
   });
 
   it("is gone from everywhere once it is purged", () => {
-    client.setQueryData(["run", 1, "detail"], aRun());
-    client.setQueryData(["run", 1, "checkpoints"], []);
+    client.setQueryData(runKeys.detail(1), aRun());
+    client.setQueryData(checkpointKeys.list(1), []);
     dropRun(client, 1);
     expect(shown(LIST)?.map(({ id }) => id)).toEqual([2]);
-    expect(client.getQueriesData({ queryKey: ["run", 1] })).toEqual([]);
+    expect(client.getQueriesData({ queryKey: runKeys.everythingOf(1) })).toEqual([]);
   });
 });

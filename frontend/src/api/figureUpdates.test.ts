@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { grown } from "./growth";
+import { mergeFigure } from "./figureUpdates";
 
 const held = {
   data: [
@@ -22,7 +22,7 @@ describe("a figure that grows", () => {
       cursor: "second",
       complete: false,
     };
-    expect(grown(held, answer)).toEqual({
+    expect(mergeFigure(held, answer)).toEqual({
       data: [
         { uid: "b", name: "Run 2", x: [1, 2], y: [5, 6] },
         { uid: "a", name: "Run 1", x: [1, 2, 4, 5], y: [10, 20, 40, 50], line: { color: "#123456" } },
@@ -36,7 +36,7 @@ describe("a figure that grows", () => {
 
   it("is replaced by an answer that is whole", () => {
     const answer = { ...held, data: [{ uid: "a", x: [7], y: [8] }], cursor: "second" };
-    expect(grown(held, answer)).toEqual(answer);
-    expect(grown(undefined, answer)).toEqual(answer);
+    expect(mergeFigure(held, answer)).toEqual(answer);
+    expect(mergeFigure(undefined, answer)).toEqual(answer);
   });
 });

@@ -1,0 +1,27 @@
+import { queryOptions } from "@tanstack/react-query";
+import { call } from "./client";
+import type { Environment, Preset } from "./types";
+
+export const configurationKeys = {
+  schema: ["config-schema"] as const,
+  presets: ["presets"] as const,
+  environments: ["environments"] as const,
+};
+
+export const configSchemaQuery = queryOptions({
+  queryKey: configurationKeys.schema,
+  queryFn: ({ signal }): Promise<Record<string, unknown>> => call("get", "/api/v1/config-schema", { signal }),
+  staleTime: Infinity,
+});
+
+export const presetsQuery = queryOptions({
+  queryKey: configurationKeys.presets,
+  queryFn: ({ signal }): Promise<Preset[]> => call("get", "/api/v1/presets", { signal }),
+  staleTime: Infinity,
+});
+
+export const environmentsQuery = queryOptions({
+  queryKey: configurationKeys.environments,
+  queryFn: ({ signal }): Promise<Environment[]> => call("get", "/api/v1/environments", { signal }),
+  staleTime: Infinity,
+});

@@ -1,0 +1,140 @@
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { call } from "./client";
+import { mergeFigure } from "./figureUpdates";
+import { figureAt, figureKeys } from "./figures";
+import { gameKeys } from "./games";
+import { OWN_ERRORS } from "./mutationState";
+import { runKeys } from "./runs";
+import type {
+  EvaluationChoices,
+  EvaluationPage,
+  EvaluationRequest,
+  EvaluationWithEpisodes,
+  Figure,
+  QueryOf,
+} from "./types";
+
+/** Evaluations per request. */
+const PAGE_SIZE = 100;
+/** Evaluations per export; the server returns no more. */
+const EXPORT_LIMIT = 1000;
+
+export type EvaluationsFigureQuery = Omit<QueryOf<"/api/v1/figures/evaluations">, "runs" | "after">;
+
+export const evaluationKeys = {
+  /** All evaluations of a run, with their episodes and figures. */
+  ofRun: (run: number) => [...runKeys.everythingOf(run), "evaluations"] as const,
+  list: (run: number) => [...evaluationKeys.ofRun(run), "list"] as const,
+  detail: (run: number, id: number) => [...evaluationKeys.ofRun(run), id] as const,
+  scoresFigure: (run: number, id: number) => [...evaluationKeys.detail(run, id), "figure"] as const,
+  choices: (run: number) => [...runKeys.everythingOf(run), "evaluation-choices"] as const,
+};
+
+/** A run's evaluations without their episodes, newest request first. */
+export const evaluationsQuery = (run: number) =>
+  infiniteQueryOptions({
+    queryKey: evaluationKeys.list(run),
+    queryFn: ({ pageParam, signal }): Promise<EvaluationPage> =>
+      call("get", "/api/v1/runs/{run_id}/evaluations", {
+        params: { path: { run_id: run }, query: { limit: PAGE_SIZE, cursor: pageParam } },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });
+
+/** Fetch a run's evaluations for a CSV export. */
+export const fetchEvaluations = (run: number): Promise<EvaluationPage> =>
+  call("get", "/api/v1/runs/{run_id}/evaluations", {
+    params: { path: { run_id: run }, query: { limit: EXPORT_LIMIT } },
+  });
+
+export const evaluationQuery = (run: number, id: number) =>
+  queryOptions({
+    queryKey: evaluationKeys.detail(run, id),
+    queryFn: ({ signal }): Promise<EvaluationWithEpisodes> =>
+      call("get", "/api/v1/evaluations/{evaluation_id}", {
+        params: { path: { evaluation_id: id } },
+        signal,
+      }),
+  });
+
+/** Histogram of an evaluation's scores. */
+export const scoresFigureQuery = (run: number, id: number) =>
+  queryOptions({
+    queryKey: evaluationKeys.scoresFigure(run, id),
+    meta: figureAt("/figures/evaluation-scores", { evaluation: id }),
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/figures/evaluation-scores", { params: { query: { evaluation: id } }, signal }),
+  });
+
+/** Scores of a run's evaluations over its training. A later fetch returns only new points. */
+export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuery) =>
+  queryOptions({
+    queryKey: figureKeys.evaluations(run, query),
+    meta: figureAt("/figures/evaluations", { runs: run, ...query }),
+    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
+      const cached = client.getQueryData<Figure>(queryKey);
+      const params = { query: { runs: String(run), ...query, after: cached?.cursor } };
+      return mergeFigure(cached, await call("get", "/api/v1/figures/evaluations", { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+  });
+
+/** The options for evaluating a run. Always fetched again, because start sets change. */
+export const evaluationChoicesQuery = (run: number) =>
+  queryOptions({
+    queryKey: evaluationKeys.choices(run),
+    queryFn: ({ signal }): Promise<EvaluationChoices> =>
+      call("get", "/api/v1/runs/{run_id}/evaluation-choices", {
+        params: { path: { run_id: run } },
+        signal,
+      }),
+    staleTime: 0,
+  });
+
+/** Queue a job that evaluates a checkpoint of a run. */
+export function useRequestEvaluation(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: EvaluationRequest): Promise<EvaluationWithEpisodes> =>
+      call("post", "/api/v1/runs/{run_id}/evaluations", { params: { path: { run_id: run } }, body }),
+    meta: OWN_ERRORS,
+    // Stay pending until the list shows the evaluation. A refusal can mean that another user requested the same one.
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: evaluationKeys.ofRun(run) }),
+        client.invalidateQueries({ queryKey: gameKeys.all }),
+      ]),
+  });
+}
+
+export function useCancelEvaluation(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number): Promise<EvaluationWithEpisodes> =>
+      call("post", "/api/v1/evaluations/{evaluation_id}/cancel", { params: { path: { evaluation_id: id } } }),
+    // A refusal means that it has already ended.
+    onSettled: () => client.invalidateQueries({ queryKey: evaluationKeys.ofRun(run) }),
+  });
+}
+
+/** Delete an evaluation with its scores. `onDeleted` is called even if the user has left the page. */
+export function useDeleteEvaluation(run: number, onDeleted: () => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) =>
+      call("delete", "/api/v1/evaluations/{evaluation_id}", { params: { path: { evaluation_id: id } } }),
+    onSuccess: (_, id) => {
+      onDeleted();
+      client.removeQueries({ queryKey: evaluationKeys.detail(run, id) });
+      return client.invalidateQueries({ queryKey: evaluationKeys.ofRun(run) });
+    },
+  });
+}

@@ -1,0 +1,92 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { address, call } from "./client";
+import { mergeFigure } from "./figureUpdates";
+import type { Figure, QueryOf } from "./types";
+
+export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
+
+/** Query keys of figures that live events refresh. The last part names the runs that a figure shows. */
+export const figureKeys = {
+  all: ["figure"] as const,
+  metrics: (
+    runs: readonly number[],
+    metrics: readonly string[],
+    options: FigureLookQuery & { shares: boolean },
+  ) => [...figureKeys.all, metrics, { runs, ...options }] as const,
+  evaluations: (run: number, query?: object) =>
+    [...figureKeys.all, "evaluations", { runs: [run], ...query }] as const,
+  report: (source: readonly unknown[], runs: readonly number[]) =>
+    [...figureKeys.all, "report", ...source, { runs }] as const,
+};
+
+/** The address of a figure's JSON, for use outside the app, such as in a notebook. */
+export interface FigureAddress extends Record<string, unknown> {
+  figure: string;
+}
+
+export function figureAt(path: string, query: Record<string, unknown>): FigureAddress {
+  return { figure: address(path, query) };
+}
+
+/** One metric of several runs, or several metrics of one run as lines or shares. A later fetch returns only new points. */
+export const figureQuery = (
+  runs: readonly number[],
+  metrics: readonly string[],
+  shares: boolean,
+  query: FigureLookQuery,
+) =>
+  queryOptions({
+    queryKey: figureKeys.metrics(runs, metrics, { shares, ...query }),
+    meta: addressOf(runs, metrics, shares, query),
+    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
+      const cached = client.getQueryData<Figure>(queryKey);
+      const after = cached?.cursor;
+      const update: Figure = await (metrics.length === 1
+        ? call("get", "/api/v1/figures/curves", {
+            params: { query: { ...curvesParams(runs, metrics, query), after } },
+            signal,
+          })
+        : call("get", "/api/v1/figures/together", {
+            params: { query: { ...togetherParams(runs, metrics, shares, query), after } },
+            signal,
+          }));
+      return mergeFigure(cached, update);
+    },
+    placeholderData: keepPreviousData,
+    enabled: runs.length > 0,
+  });
+
+const curvesParams = (runs: readonly number[], [metric = ""]: readonly string[], query: FigureLookQuery) => ({
+  runs: runs.join(","),
+  ...query,
+  metric,
+});
+
+/** Figures of several metrics accept fewer options. */
+const togetherParams = (
+  runs: readonly number[],
+  metrics: readonly string[],
+  shares: boolean,
+  { x, from, to, smoothing, buckets, x_log, y_log }: FigureLookQuery,
+) => ({
+  runs: runs.join(","),
+  x,
+  from,
+  to,
+  smoothing,
+  buckets,
+  x_log,
+  y_log,
+  metrics: metrics.join(","),
+  shares,
+});
+
+function addressOf(
+  runs: readonly number[],
+  metrics: readonly string[],
+  shares: boolean,
+  query: FigureLookQuery,
+): FigureAddress {
+  if (metrics.length === 1) return figureAt("/figures/curves", curvesParams(runs, metrics, query));
+  return figureAt("/figures/together", togetherParams(runs, metrics, shares, query));
+}

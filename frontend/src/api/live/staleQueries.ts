@@ -1,0 +1,79 @@
+import type { QueryKey } from "@tanstack/react-query";
+import { checkpointKeys } from "../checkpoints";
+import { evaluationKeys } from "../evaluations";
+import { figureKeys } from "../figures";
+import { gameKeys } from "../games";
+import { liveGameKeys } from "../liveGames";
+import { metricKeys } from "../metrics";
+import { paperKeys } from "../papers";
+import { recordingKeys } from "../recordings";
+import { replayKeys } from "../replays";
+import { runKeys } from "../runs";
+import { studyKeys } from "../studies";
+import { workerKeys } from "../workers";
+import type { LiveEvent } from "./events";
+
+/** Minimum interval between two fetches of any query. */
+export const REFRESH_MS = 1000;
+/** Lists and comparisons are large; list rows are patched one by one in between. */
+export const LIST_REFRESH_MS = 2000;
+/** Filter values, metric names, game scores and papers seldom change. */
+export const SELDOM_REFRESH_MS = 10_000;
+
+/** Queries that an event made stale, and the minimum interval between two fetches of them. */
+export interface Stale {
+  queryKey: QueryKey;
+  interval: number;
+}
+
+export const STALE_LISTS: Stale = { queryKey: runKeys.lists, interval: LIST_REFRESH_MS };
+export const STALE_FACETS: Stale = { queryKey: runKeys.allFacets, interval: SELDOM_REFRESH_MS };
+
+const GAMES: Stale = { queryKey: gameKeys.all, interval: SELDOM_REFRESH_MS };
+const PAPERS: Stale = { queryKey: paperKeys.all, interval: SELDOM_REFRESH_MS };
+const STUDIES: Stale = { queryKey: studyKeys.all, interval: LIST_REFRESH_MS };
+const DIAGRAMS: Stale = { queryKey: paperKeys.allDiagrams, interval: LIST_REFRESH_MS };
+
+const soon = (...keys: QueryKey[]): Stale[] => keys.map((queryKey) => ({ queryKey, interval: 0 }));
+
+/** Return the queries that an event makes stale, besides the figures and comparisons of a changed run. */
+export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stale[] {
+  switch (event.kind) {
+    case "run.changed":
+      return [GAMES, STUDIES, PAPERS, DIAGRAMS];
+    case "run.removed":
+      return [
+        ...soon(runKeys.detail(event.run_id)),
+        STALE_LISTS,
+        STALE_FACETS,
+        GAMES,
+        STUDIES,
+        PAPERS,
+        DIAGRAMS,
+      ];
+    case "run.metrics":
+      return [{ queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS }, STUDIES, DIAGRAMS];
+    case "run.log":
+      return []; // The log tab listens to this event itself.
+    case "run.files":
+      return [
+        ...soon(
+          checkpointKeys.list(event.run_id),
+          replayKeys.list(event.run_id),
+          recordingKeys.list(event.run_id),
+          evaluationKeys.ofRun(event.run_id),
+          liveGameKeys.ofRun(event.run_id),
+          figureKeys.evaluations(event.run_id),
+        ),
+        GAMES,
+        PAPERS,
+      ];
+    case "play.changed":
+      return [...soon(liveGameKeys.allPlayed), GAMES];
+    case "worker.changed":
+      return soon(workerKeys.all, workerKeys.health);
+    case "study.changed":
+    case "study.removed":
+      return [STUDIES, PAPERS];
+  }
+}

@@ -1,0 +1,35 @@
+import { queryOptions } from "@tanstack/react-query";
+import { call } from "./client";
+import { runKeys } from "./runs";
+import type { Metrics, MetricSection, QueryOf } from "./types";
+
+export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
+
+export const metricKeys = {
+  names: (run: number) => [...runKeys.everythingOf(run), "metric-names"] as const,
+  allNames: ["metric-names"] as const,
+  catalogue: ["metric-catalogue"] as const,
+};
+
+export const fetchMetrics = (run: number, query: MetricsQuery, signal?: AbortSignal): Promise<Metrics> =>
+  call("get", "/api/v1/runs/{run_id}/metrics", { params: { path: { run_id: run }, query }, signal });
+
+export const fetchMetricNames = (run: number, signal?: AbortSignal): Promise<string[]> =>
+  call("get", "/api/v1/runs/{run_id}/metric-names", { params: { path: { run_id: run } }, signal });
+
+export const metricNamesQuery = (run: number) =>
+  queryOptions({
+    queryKey: metricKeys.names(run),
+    queryFn: ({ signal }) => fetchMetricNames(run, signal),
+  });
+
+export const allMetricNamesQuery = queryOptions({
+  queryKey: metricKeys.allNames,
+  queryFn: ({ signal }): Promise<string[]> => call("get", "/api/v1/metric-names", { signal }),
+});
+
+export const metricCatalogueQuery = queryOptions({
+  queryKey: metricKeys.catalogue,
+  queryFn: ({ signal }): Promise<MetricSection[]> => call("get", "/api/v1/metric-catalogue", { signal }),
+  staleTime: Infinity,
+});

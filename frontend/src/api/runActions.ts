@@ -1,0 +1,61 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { call } from "./client";
+import { OWN_ERRORS } from "./mutationState";
+import { type RunAction, runKeys } from "./runs";
+import type { StudyAction } from "./studies";
+import type { BulkAction, BulkResult } from "./types";
+
+/** Runs per bulk request; the server accepts no more. */
+const BULK_LIMIT = 1000;
+
+interface ActOnAll {
+  action: BulkAction;
+  ids: number[];
+  /** The outcome so far, filled call by call: a retry continues after the last response. */
+  result?: BulkResult;
+}
+
+async function actOnAll({ action, ids, result = { done: [], skipped: [] } }: ActOnAll): Promise<BulkResult> {
+  const handled = new Set([...result.done, ...result.skipped.map(({ id }) => id)]);
+  const left = ids.filter((id) => !handled.has(id));
+  for (let from = 0; from < left.length; from += BULK_LIMIT) {
+    const body = { action, ids: left.slice(from, from + BULK_LIMIT) };
+    const { done, skipped } = await call("post", "/api/v1/runs/bulk", { body });
+    result.done.push(...done);
+    result.skipped.push(...skipped);
+  }
+  return result;
+}
+
+export function useBulkAction() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: actOnAll,
+    meta: OWN_ERRORS,
+    onSuccess: () => client.invalidateQueries({ queryKey: runKeys.lists }),
+  });
+}
+
+/** An action in a form that the browser can store. */
+export type ActionRequest =
+  | { target: "run"; id: number; action: RunAction }
+  | { target: "study"; id: number; action: StudyAction }
+  | { target: "runs"; ids: number[]; action: BulkAction };
+
+/** Send an action that this browser stored. */
+export function useStoredAction() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (request: ActionRequest): Promise<unknown> => {
+      const { target, action } = request;
+      if (target === "runs") return actOnAll(request);
+      return target === "run"
+        ? call("post", `/api/v1/runs/{run_id}/${action}`, { params: { path: { run_id: request.id } } })
+        : call("post", `/api/v1/studies/{study_id}/${action}`, {
+            params: { path: { study_id: request.id } },
+          });
+    },
+    meta: OWN_ERRORS,
+    onSuccess: () => client.invalidateQueries(),
+  });
+}

@@ -1,0 +1,221 @@
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { call } from "./client";
+import { OWN_ERRORS } from "./mutationState";
+import type { Facets, FailureGroup, LaunchRequest, QueryOf, Run, RunConfig, RunEdit, RunPage } from "./types";
+
+export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
+export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
+
+/** Runs per request. */
+export const RUN_PAGE_SIZE = 100;
+
+export const runKeys = {
+  lists: ["runs"] as const,
+  list: (query: RunListQuery) => [...runKeys.lists, query] as const,
+  allFacets: ["run-facets"] as const,
+  facets: (archived: boolean) => [...runKeys.allFacets, { archived }] as const,
+  failures: (query: FailuresQuery) => [...runKeys.allFacets, "failures", query] as const,
+  /** A run with everything in it: checkpoints, replays, evaluations and so on. */
+  everythingOf: (id: number) => ["run", id] as const,
+  detail: (id: number) => [...runKeys.everythingOf(id), "detail"] as const,
+  allChanged: ["changed-runs"] as const,
+  changed: (ids: readonly number[]) => [...runKeys.allChanged, ids] as const,
+};
+
+export const runListQuery = (query: RunListQuery) =>
+  infiniteQueryOptions({
+    queryKey: runKeys.list(query),
+    queryFn: ({ pageParam, signal }): Promise<RunPage> =>
+      call("get", "/api/v1/runs", {
+        params: { query: { ...query, limit: RUN_PAGE_SIZE, cursor: pageParam } },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+    placeholderData: keepPreviousData,
+  });
+
+/** Filter values of the run list, over all runs and not only the loaded ones. */
+export const facetsQuery = (archived: boolean) =>
+  queryOptions({
+    queryKey: runKeys.facets(archived),
+    queryFn: ({ signal }): Promise<Facets> =>
+      call("get", "/api/v1/run-facets", { params: { query: { archived } }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** Failures that several runs of a list share, over the whole list. */
+export const failuresQuery = (query: FailuresQuery) =>
+  queryOptions({
+    queryKey: runKeys.failures(query),
+    queryFn: ({ signal }): Promise<FailureGroup[]> =>
+      call("get", "/api/v1/run-failures", { params: { query }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+export const runQuery = (id: number) =>
+  queryOptions({
+    queryKey: runKeys.detail(id),
+    queryFn: ({ signal }): Promise<Run> =>
+      call("get", "/api/v1/runs/{run_id}", { params: { path: { run_id: id } }, signal }),
+  });
+
+/** Several changed runs in one call, to patch the lists that show them. */
+export const changedRunsQuery = (ids: readonly number[]) =>
+  queryOptions({
+    queryKey: runKeys.changed(ids),
+    queryFn: ({ signal }): Promise<RunPage> =>
+      call("get", "/api/v1/runs", { params: { query: { id: [...ids], limit: RUN_PAGE_SIZE } }, signal }),
+    gcTime: 0,
+  });
+
+type Pages = InfiniteData<RunPage, string | null>;
+
+/** Replace a run wherever it is shown. Lists keep their order until they are fetched again. */
+export function patchRun(client: QueryClient, run: Run): { listed: boolean } {
+  client.setQueryData(runQuery(run.id).queryKey, run);
+  return patchLists(client, run);
+}
+
+/** Replace a run in lists only. A run from a list lacks details that its page shows. */
+export function patchLists(client: QueryClient, run: Run): { listed: boolean } {
+  let listed = false;
+  client.setQueriesData<Pages>({ queryKey: runKeys.lists }, (pages) => {
+    if (!pages?.pages.some((page) => page.items.some((item) => item.id === run.id))) return pages;
+    listed = true;
+    return { ...pages, pages: pages.pages.map((page) => withRun(page, run)) };
+  });
+  return { listed };
+}
+
+function withRun(page: RunPage, run: Run): RunPage {
+  if (!page.items.some((item) => item.id === run.id)) return page;
+  return {
+    ...page,
+    items: page.items.map((item) => (item.id === run.id ? { ...run, metrics: item.metrics } : item)),
+  };
+}
+
+/** Return the state of a run as the lists show it, or undefined if no list shows it. */
+export function shownState(client: QueryClient, runId: number): string | undefined {
+  for (const [, pages] of client.getQueriesData<Pages>({ queryKey: runKeys.lists })) {
+    for (const page of pages?.pages ?? []) {
+      const run = page.items.find((item) => item.id === runId);
+      if (run) return `${run.state} ${run.archived_at ?? ""}`;
+    }
+  }
+  return undefined;
+}
+
+/** Return true if a list on screen shows metrics. */
+export function listsShowMetrics(client: QueryClient): boolean {
+  const lists = client.getQueryCache().findAll({ queryKey: runKeys.lists, type: "active" });
+  return lists.some(
+    ({ queryKey: [, query] }) => ((query as RunListQuery | undefined)?.metric?.length ?? 0) > 0,
+  );
+}
+
+/** Drop a purged run from the cache. An open page keeps its data until its next fetch. */
+export function dropRun(client: QueryClient, runId: number): void {
+  client.removeQueries({ queryKey: runKeys.everythingOf(runId), type: "inactive" });
+  client.setQueriesData<Pages>(
+    { queryKey: runKeys.lists },
+    (pages) =>
+      pages && {
+        ...pages,
+        pages: pages.pages.map((page) => ({ ...page, items: page.items.filter((run) => run.id !== runId) })),
+      },
+  );
+}
+
+function settle(client: QueryClient, run: Run): void {
+  patchRun(client, run);
+  void client.invalidateQueries({ queryKey: runKeys.lists });
+}
+
+export function useLaunchRun() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: LaunchRequest): Promise<Run> => call("post", "/api/v1/runs", { body }),
+    meta: OWN_ERRORS,
+    onSuccess: (run) => settle(client, run),
+  });
+}
+
+export type RunAction = "stop" | "pause" | "resume" | "archive" | "restore";
+
+export function useRunAction() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, action }: { id: number; action: RunAction }): Promise<Run> =>
+      call("post", `/api/v1/runs/{run_id}/${action}`, { params: { path: { run_id: id } } }),
+    meta: OWN_ERRORS,
+    onSuccess: (run) => settle(client, run),
+  });
+}
+
+/** Send an action while the page unloads. The response is ignored. */
+export function sendOnUnload(id: number, action: RunAction): void {
+  const params = { path: { run_id: id } };
+  call("post", `/api/v1/runs/{run_id}/${action}`, { params, keepalive: true }).catch(() => undefined);
+}
+
+/** Edit a run. Edits are sent one after another. `onSaved` is called even if the user has left the page. */
+export function useEditRun(id: number, onSaved?: (edit: RunEdit) => void) {
+  const client = useQueryClient();
+  return useMutation({
+    scope: { id: `edit-run-${id}` },
+    mutationFn: (body: RunEdit): Promise<Run> =>
+      call("patch", "/api/v1/runs/{run_id}", { params: { path: { run_id: id } }, body }),
+    onSuccess: (run, edit) => {
+      onSaved?.(edit);
+      return settle(client, run);
+    },
+  });
+}
+
+export function useCloneRun() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, ...body }: { id: number; name?: string; overrides?: RunConfig }): Promise<Run> =>
+      call("post", "/api/v1/runs/{run_id}/clone", { params: { path: { run_id: id } }, body }),
+    onSuccess: (run) => settle(client, run),
+  });
+}
+
+interface Fork {
+  id: number;
+  checkpoint_id: number;
+  name?: string;
+  overrides?: RunConfig;
+}
+
+export function useForkRun() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, ...body }: Fork): Promise<Run> =>
+      call("post", "/api/v1/runs/{run_id}/fork", { params: { path: { run_id: id } }, body }),
+    meta: OWN_ERRORS,
+    onSuccess: (run) => settle(client, run),
+  });
+}
+
+/** Permanently delete a run with its points and files. `onPurged` is called even if the user has left the page. */
+export function usePurgeRun(onPurged: (id: number) => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) => call("delete", "/api/v1/runs/{run_id}", { params: { path: { run_id: id } } }),
+    onSuccess: (_, id) => {
+      onPurged(id);
+      return client.invalidateQueries({ queryKey: runKeys.lists });
+    },
+  });
+}
