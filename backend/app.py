@@ -9,9 +9,7 @@ from fastapi import APIRouter, Depends, FastAPI, Request
 
 from backend import errors
 from backend.checkpoints.routes import router as checkpoints
-from backend.comparisons.side_by_side import router as compare
-from backend.comparisons.time_to_score import router as thresholds
-from backend.comparisons.verdict import router as verdict
+from backend.comparisons.routes import router as comparisons
 from backend.config import Settings, refuse_unsafe_binding
 from backend.configuration.routes import router as configuration
 from backend.database.engine import open_database
@@ -80,9 +78,7 @@ ROUTERS = (
     live,
     watching,
     figures,
-    compare,
-    verdict,
-    thresholds,
+    comparisons,
     export,
     workers,
     health,

@@ -1,63 +1,62 @@
-"""Runs that differ in their seed alone, or that agree in some fields.
+"""Groups of runs that differ only in their seed, or that agree in some fields.
 
-A run that repeats another, seed and all, is no further sample of the same thing: it begins another group.
+A run that repeats another, seed included, is not an independent sample. It starts a new group.
 """
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
 from backend.colors import Stroke, group_strokes
+from backend.comparisons.differences import group_identical, normalize_value
 from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
-from backend.runs.differences import alike, key_of
 
 
-def groups_of(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:
-    """The runs that agree in these fields of their configurations; without fields those that differ in the seed alone.
+def group_runs(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:
+    """Group runs that agree in these fields. Without fields, group runs that differ only in their seed.
 
-    A method that has no such field agrees with others that have none. A fork of another checkpoint differs in more
-    than its seed.
+    Methods that lack a field agree in it. Forks of different checkpoints differ in more than their seed.
     """
     if by:
-        return _grouped(runs, {run.id: _values(run, by) for run in runs})
-    alike_but_seed = _numbered(runs, but=("seed",))
-    return _grouped(runs, {run.id: (alike_but_seed[run.id], *_origin(run)) for run in runs})
+        return _group(runs, {run.id: _values(run, by) for run in runs})
+    without_seed = _config_numbers(runs, ignored=("seed",))
+    return _group(runs, {run.id: (without_seed[run.id], *_origin(run)) for run in runs})
 
 
-def strokes_of(groups: Sequence[Sequence[Run]]) -> dict[int, Stroke]:
-    """Return the stroke of each run, as its group is drawn."""
+def strokes_by_run(groups: Sequence[Sequence[Run]]) -> dict[int, Stroke]:
+    """Return the stroke of each run: the one of its group."""
     return group_strokes([[run.id for run in group] for group in groups])
 
 
-def groups_over_games(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:
-    """The runs that agree in these fields; without fields those that differ in seed and game alone."""
-    return groups_of(runs, by) if by else _grouped(runs, _numbered(runs, but=("seed", "env")))
+def group_runs_over_games(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:
+    """Group runs that agree in these fields. Without fields, group runs that differ only in seed and environment."""
+    return group_runs(runs, by) if by else _group(runs, _config_numbers(runs, ignored=("seed", "env")))
 
 
-def fields_named(written: str, runs: Sequence[Run]) -> list[str]:
-    """The fields that an address names, each once; one that no run has is refused."""
-    by = list(dict.fromkeys(part.strip() for part in written.split(",") if part.strip()))
+def parse_group_fields(text: str, runs: Sequence[Run]) -> list[str]:
+    """Return the unique field names in a comma-separated list. Raise Invalid if no run has one of them."""
+    by = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     known = sorted({name for run in runs for name in run.config})
     if unknown := [name for name in by if name not in known]:
-        told = f"no run here has a field {unknown[0][:100]}; name some of {', '.join(known)}"
-        raise Invalid(FieldError(field="group_by", message=told))
+        message = f"no run here has a field {unknown[0][:100]}; use some of {', '.join(known)}"
+        raise Invalid(FieldError(field="group_by", message=message))
     return by
 
 
-def _grouped(runs: Sequence[Run], keys: Mapping[int, Hashable]) -> list[list[Run]]:
-    """The runs with equal keys, in the order of their first ones, but for those that repeat another."""
-    configurations, times = _numbered(runs, but=()), Counter[Hashable]()
+def _group(runs: Sequence[Run], keys: Mapping[int, Hashable]) -> list[list[Run]]:
+    """Group runs by key, in order of first appearance. A repeated run starts a new group."""
+    configs, repeats = _config_numbers(runs, ignored=()), Counter[Hashable]()
     groups: dict[Hashable, list[Run]] = {}
     for run in runs:
-        repeated = (configurations[run.id], *_origin(run))
-        groups.setdefault((keys[run.id], times[repeated]), []).append(run)
-        times[repeated] += 1
+        identity = (configs[run.id], *_origin(run))
+        groups.setdefault((keys[run.id], repeats[identity]), []).append(run)
+        repeats[identity] += 1
     return list(groups.values())
 
 
-def _numbered(runs: Sequence[Run], but: Sequence[str]) -> dict[int, int]:
-    """A number for each configuration, by run; some fields do not count."""
-    groups = alike({run.id: run.config for run in runs}, but)
+def _config_numbers(runs: Sequence[Run], ignored: Sequence[str]) -> dict[int, int]:
+    """Return the number of each run's configuration. Equal configurations have equal numbers."""
+    groups = group_identical({run.id: run.config for run in runs}, ignored)
     return {run_id: number for number, ids in enumerate(groups) for run_id in ids}
 
 
@@ -66,4 +65,4 @@ def _origin(run: Run) -> tuple[int | None, int | None]:
 
 
 def _values(run: Run, by: Sequence[str]) -> Hashable:
-    return tuple(key_of(run.config[name]) if name in run.config else None for name in by)
+    return tuple(normalize_value(run.config[name]) if name in run.config else None for name in by)

@@ -1,96 +1,46 @@
-"""Runs side by side: their configurations field by field, and the results of each."""
+"""Comparison of runs side by side: configuration fields and results."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.colors import Dash, Stroke
-from backend.comparisons.groups import fields_named, groups_of, strokes_of
-from backend.comparisons.selection import GroupBy, MissingRuns, RunIds, missing_from, selected
-from backend.database import tables
-from backend.database.engine import Db
+from backend.colors import Stroke
+from backend.comparisons.differences import field_differences
+from backend.comparisons.groups import strokes_by_run
+from backend.comparisons.labels import run_labels
+from backend.comparisons.schemas import ComparedRun, Comparison, MetricSummary, RunSummary
+from backend.database.tables import Run
 from backend.metrics.models import MetricSeries
 from backend.metrics.visibility import training_seconds
-from backend.runs.differences import Difference, differences, field_titles
-from backend.runs.labels import labels
-from backend.runs.schemas import Run
-from backend.runs.view import shown
-from backend.web.json_numbers import JsonNumber
-
-router = APIRouter(tags=["compare"])
-
-Grouped = Annotated[bool, Query(description="Return one color for each group, instead of one for each run.")]
+from backend.runs.names import field_titles
+from backend.runs.queries import to_schemas
 
 
-class MetricSummary(BaseModel):
-    """Last value, maximum and recent mean of a metric; NaN and the infinities are strings."""
-
-    model_config = ConfigDict(ser_json_inf_nan="strings")
-
-    last: JsonNumber | None
-    max: JsonNumber | None
-    mean_last_100: JsonNumber | None
-
-
-class RunSummary(BaseModel):
-    """The results of one run."""
-
-    run_id: int
-    metrics: dict[str, MetricSummary]
-    episodes: int
-    wall_seconds: float
-
-
-class ComparedRun(Run):
-    """A run in a comparison, with its label, color and dash in the figures of the same runs."""
-
-    label: str
-    dash: Dash
-
-
-class Comparison(BaseModel):
-    """Runs side by side."""
-
-    runs: list[ComparedRun]
-    differences: list[Difference]
-    groups: list[list[int]] = Field(
-        description="Numbers of runs that are one group, which curves with the same `group_by` draw as one."
+def compare(
+    session: Session, runs: Sequence[Run], groups: Sequence[Sequence[Run]], *, color_groups: bool
+) -> Comparison:
+    """Return the runs with their differences and results."""
+    strokes = strokes_by_run(groups if color_groups else [[run] for run in runs])
+    return Comparison(
+        runs=_to_compared_runs(session, runs, strokes),
+        differences=field_differences({run.id: run.config for run in runs}, field_titles()),
+        groups=[[run.id for run in group] for group in groups],
+        summary=_summarize(session, runs),
     )
-    summary: list[RunSummary]
-    missing: MissingRuns = []
 
 
-@router.get("/compare")
-def compare_runs(db: Db, runs: RunIds, group_by: GroupBy = "", grouped: Grouped = False) -> Comparison:
-    """Differences of the runs' configurations, and the results of each run."""
-    with db.read() as session:
-        named = selected(session, runs)
-        configs = {run.id: run.config for run in named}
-        groups = groups_of(named, fields_named(group_by, named))
-        return Comparison(
-            runs=_compared(session, named, strokes_of(groups if grouped else [[run] for run in named])),
-            differences=differences(configs, field_titles()),
-            groups=[[run.id for run in group] for group in groups],
-            summary=_summary(session, named),
-            missing=missing_from(named, runs),
-        )
-
-
-def _compared(session: Session, runs: Sequence[tables.Run], drawn: Mapping[int, Stroke]) -> list[ComparedRun]:
-    called = labels(runs)
+def _to_compared_runs(session: Session, runs: Sequence[Run], strokes: Mapping[int, Stroke]) -> list[ComparedRun]:
+    labels = run_labels(runs)
     return [
         ComparedRun.model_validate(
-            run.model_dump() | {"label": called[run.id], "color": drawn[run.id].color, "dash": drawn[run.id].dash}
+            run.model_dump() | {"label": labels[run.id], "color": strokes[run.id].color, "dash": strokes[run.id].dash}
         )
-        for run in shown(session, runs)
+        for run in to_schemas(session, runs)
     ]
 
 
-def _summary(session: Session, runs: Sequence[tables.Run]) -> list[RunSummary]:
+def _summarize(session: Session, runs: Sequence[Run]) -> list[RunSummary]:
     ids = [run.id for run in runs]
     columns = (
         MetricSeries.run_id,

@@ -1,6 +1,6 @@
 """Statistics of scores over seeds, as rliable defines them (Agarwal et al. 2021, arXiv:2108.13264).
 
-Scores are a matrix, a row a run and a column a task; a statistic reduces the last two axes, whatever stands before.
+Scores are a matrix with one row per run and one column per task. A statistic reduces the last two axes.
 """
 
 import math
@@ -16,104 +16,104 @@ Floats = npt.NDArray[np.float64]
 Center = Literal["mean", "iqm"]
 
 LOW, HIGH = 2.5, 97.5
-# With these the ends of an interval vary by about 0.2 % of its width between seeds.
+# With this many draws, the ends of an interval vary by about 0.2 % of its width between seeds.
 DRAWS = 100_000
 SEED = 20_210_830
-# Numbers drawn together, to bound memory.
-PORTION = 1_000_000
-# Numbers drawn in all: large comparisons take fewer draws, so that a figure is not kept waiting.
-BUDGET = 40_000_000
+# Numbers drawn per chunk, to limit memory.
+CHUNK_NUMBERS = 1_000_000
+# Numbers drawn in total. Large comparisons use fewer draws, to limit the time.
+MAX_NUMBERS = 40_000_000
 MIN_DRAWS = 4_000
-# Numbers of a curve's table of draws, and of what these come to at all of its places.
-TABLE = 4_000_000
-PLACED = 20_000_000
-# Up to this many runs every possible draw is counted, so that the bootstrap is exact: 6,435 draws of 8 runs.
-EXACT_RUNS = 8
+# Limits for a curve: numbers in its table of draws, and in the values of all draws at all positions.
+MAX_TABLE_NUMBERS = 4_000_000
+MAX_CURVE_NUMBERS = 20_000_000
+# Up to this many runs, use every possible draw, so that the bootstrap is exact: 6,435 draws of 8 runs.
+MAX_EXACT_RUNS = 8
 
 
 class Interval(NamedTuple):
-    """The middle 95 %."""
+    """A 95 % interval."""
 
     low: Floats
     high: Floats
 
 
-def by_place(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Heights in the order of their places without what is no number; several at one place are their mean."""
+def sorted_means(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return the sorted unique x, and the mean of the finite y at each."""
     finite = np.isfinite(y)
-    places, of = np.unique(x[finite], return_inverse=True)
-    count = np.bincount(of, minlength=len(places))
-    # Shares of the mean add up to no more than the largest, where a sum might be no number.
-    heights: Floats = np.bincount(of, y[finite] / count[of], len(places)).astype(np.float64)
-    return places, heights
+    unique, index = np.unique(x[finite], return_inverse=True)
+    count = np.bincount(index, minlength=len(unique))
+    # Divide before adding, so that the sum does not overflow.
+    means: Floats = np.bincount(index, y[finite] / count[index], len(unique)).astype(np.float64)
+    return unique, means
 
 
 def mean(scores: Floats) -> Floats:
-    """The mean over tasks of the mean over runs."""
+    """Return the mean over tasks of the mean over runs."""
     return np.asarray(scores.mean(axis=-2).mean(axis=-1))
 
 
 def median(scores: Floats) -> Floats:
-    """The median over tasks of the mean over runs."""
+    """Return the median over tasks of the mean over runs."""
     return np.asarray(np.median(scores.mean(axis=-2), axis=-1))
 
 
 def interquartile_mean(scores: Floats) -> Floats:
-    """The mean of all scores together without the lowest and the highest quarter, each rounded down to whole scores."""
+    """Return the mean of all scores except the lowest and the highest quarter, each rounded down to whole scores."""
     together = np.sort(scores.reshape(*scores.shape[:-2], -1))
     cut = together.shape[-1] // 4
     return np.asarray(together[..., cut : together.shape[-1] - cut].mean(axis=-1))
 
 
 def profile(scores: Floats, thresholds: Floats) -> Floats:
-    """What part of all runs on all tasks scores above each threshold."""
+    """Return the share of all runs on all tasks that score above each threshold."""
     together = scores.reshape(*scores.shape[:-2], -1)
     return np.asarray((together[..., np.newaxis] > thresholds).mean(axis=-2))
 
 
 def probability_of_improvement(better: Floats, worse: Floats) -> Floats:
-    """P(X > Y) of a run of the one and a run of the other on the same task, over tasks; a tie counts half."""
+    """Return P(X > Y) for random runs of both groups on the same task, averaged over tasks. A tie counts half."""
     one, other = better[..., :, np.newaxis, :], worse[..., np.newaxis, :, :]
     return np.asarray(((one > other) + (one == other) / 2).mean(axis=(-3, -2)).mean(axis=-1))
 
 
 def interval(statistic: Callable[..., Floats], *scores: Floats, draws: int = DRAWS, seed: int = SEED) -> Interval:
-    """The stratified bootstrap by percentiles: runs are drawn with replacement, for each task and matrix apart."""
+    """Return the stratified percentile bootstrap: runs are resampled separately for each task and matrix."""
     random = np.random.default_rng(seed)
-    parts = portions(draws, sum(matrix.size for matrix in scores))
-    drawn = [statistic(*(_resampled(matrix, part, random) for matrix in scores)) for part in parts]
+    chunks = draw_chunks(draws, sum(matrix.size for matrix in scores))
+    drawn = [statistic(*(_resample(matrix, chunk, random) for matrix in scores)) for chunk in chunks]
     low, high = np.percentile(np.concatenate(drawn), [LOW, HIGH], axis=0)
     return Interval(low, high)
 
 
-def portions(draws: int, numbers: int) -> list[int]:
-    """Divide draws into portions that fit into memory, and take fewer draws of very many numbers."""
-    draws = min(draws, max(MIN_DRAWS, BUDGET // max(1, numbers)))
-    portion = max(1, PORTION // max(1, numbers))
-    return [min(portion, draws - done) for done in range(0, draws, portion)]
+def draw_chunks(draws: int, numbers: int) -> list[int]:
+    """Divide draws into chunks that fit into memory. Large inputs use fewer draws."""
+    draws = min(draws, max(MIN_DRAWS, MAX_NUMBERS // max(1, numbers)))
+    chunk = max(1, CHUNK_NUMBERS // max(1, numbers))
+    return [min(chunk, draws - done) for done in range(0, draws, chunk)]
 
 
-def _resampled(scores: Floats, draws: int, random: np.random.Generator) -> Floats:
+def _resample(scores: Floats, draws: int, random: np.random.Generator) -> Floats:
     chosen = random.integers(len(scores), size=(draws, *scores.shape))
     return np.take_along_axis(scores[np.newaxis], chosen, axis=1)
 
 
-class Curve(NamedTuple):
-    """The sample-efficiency curve of one task: how many runs have a score at each place, and what they come to."""
+class BootstrapCurve(NamedTuple):
+    """The sample-efficiency curve of one task: number of runs, center and interval at each position."""
 
     runs: npt.NDArray[np.int64]
     center: Floats
     interval: Interval
-    # The bootstrap's standard error: how much the center varies over draws.
+    # Standard deviation of the center over draws.
     error: Floats
 
 
-def curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED) -> Curve:
-    """Sum up scores of a task, a row a run and a column a place in training; NaN where a run has none.
+def bootstrap_curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED) -> BootstrapCurve:
+    """Summarize the scores of a task, with one row per run and one column per position in training.
 
-    A mean of sorted scores by their ranks does not depend on the scores: the same ranks are drawn for all places with
-    equally many runs, and what each draw comes to is one product of matrices. With few runs every possible draw is
-    counted with its probability instead.
+    A score is NaN where a run has none. The weights of a draw depend on ranks, not on scores. So all positions with
+    the same number of runs share their draws, and one matrix product evaluates them. With few runs, every possible
+    draw counts with its probability instead.
     """
     ordered = np.sort(scores, axis=0)  # NaN comes last
     count = np.isfinite(scores).sum(axis=0)
@@ -123,19 +123,19 @@ def curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED) 
         ranked = ordered[:runs, here]
         weights = _weights(runs, center)
         middle[here] = weights @ ranked
-        if runs <= EXACT_RUNS:
-            ends, error[here] = _exactly(weights, ranked)
+        if runs <= MAX_EXACT_RUNS:
+            ends, error[here] = _exact_interval(weights, ranked)
         else:
-            fitting = min(draws, max(MIN_DRAWS, min(TABLE // runs, PLACED // ranked.shape[1])))
-            ends, error[here] = _sampled(_redrawn(runs, center, fitting, seed), ranked)
+            limited = min(draws, max(MIN_DRAWS, min(MAX_TABLE_NUMBERS // runs, MAX_CURVE_NUMBERS // ranked.shape[1])))
+            ends, error[here] = _sampled_interval(_draw_weights(runs, center, limited, seed), ranked)
         low[here], high[here] = ends
-    return Curve(count, middle, Interval(low, high), error)
+    return BootstrapCurve(count, middle, Interval(low, high), error)
 
 
-def _exactly(weights: Floats, ranked: Floats) -> tuple[Interval, Floats]:
+def _exact_interval(weights: Floats, ranked: Floats) -> tuple[Interval, Floats]:
     """Return interval and standard error over every possible draw."""
-    counts, chances = every_draw(len(weights))
-    values = (_of_counts(weights, counts) @ ranked).T
+    counts, chances = all_resamples(len(weights))
+    values = (_weights_of_counts(weights, counts) @ ranked).T
     order = np.argsort(values, axis=1)
     below = np.cumsum(chances[order], axis=1)
     ends = [
@@ -146,12 +146,12 @@ def _exactly(weights: Floats, ranked: Floats) -> tuple[Interval, Floats]:
     return Interval(*ends), np.sqrt(np.maximum((values - center[:, np.newaxis]) ** 2 @ chances, 0.0))
 
 
-def _sampled(redrawn: Floats, ranked: Floats) -> tuple[Interval, Floats]:
-    """Return interval and standard error over draws, for some places after others."""
+def _sampled_interval(drawn_weights: Floats, ranked: Floats) -> tuple[Interval, Floats]:
+    """Return interval and standard error over draws, some positions at a time to limit memory."""
     lows, highs, errors = [], [], []
-    step = max(1, 10 * PORTION // len(redrawn))
+    step = max(1, 10 * CHUNK_NUMBERS // len(drawn_weights))
     for first in range(0, ranked.shape[1], step):
-        values = np.ascontiguousarray((redrawn @ ranked[:, first : first + step]).T)
+        values = np.ascontiguousarray((drawn_weights @ ranked[:, first : first + step]).T)
         errors.append(values.std(axis=1))
         low, high = np.percentile(values, [LOW, HIGH], axis=1, overwrite_input=True)
         lows.append(low)
@@ -160,8 +160,8 @@ def _sampled(redrawn: Floats, ranked: Floats) -> tuple[Interval, Floats]:
 
 
 @cache
-def every_draw(runs: int) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Return how often each run is in each possible draw with replacement, a row a draw, and each draw's chance."""
+def all_resamples(runs: int) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return the count of each run in each possible draw, one row per draw, and the probability of each draw."""
     bars = np.array([*combinations(range(2 * runs - 1), runs - 1)], dtype=np.int64)
     edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, 2 * runs - 1)))
     counts = np.diff(edges, axis=1) - 1
@@ -169,42 +169,42 @@ def every_draw(runs: int) -> tuple[npt.NDArray[np.int64], Floats]:
     return counts, factorials[runs] / factorials[counts].prod(axis=1) / float(runs) ** runs
 
 
-def _of_counts(weights: Floats, counts: npt.NDArray[np.int64]) -> Floats:
-    """By draw, what the score of each rank counts where each run is drawn this often."""
+def _weights_of_counts(weights: Floats, counts: npt.NDArray[np.int64]) -> Floats:
+    """Return the weight of each rank in each draw, from the number of times each run is drawn."""
     ends = np.cumsum(counts, axis=1)
     sums = np.append(0.0, np.cumsum(weights))
     return np.asarray(sums[ends] - sums[ends - counts])
 
 
 def _weights(runs: int, center: Center) -> Floats:
-    """What the score of each rank counts."""
+    """Return the weight of each rank in the center."""
     cut = runs // 4 if center == "iqm" else 0
     weights = np.zeros(runs)
     weights[cut : runs - cut] = 1 / (runs - 2 * cut)
     return weights
 
 
-@lru_cache(maxsize=4)  # a study has many points of equally many runs
-def _redrawn(runs: int, center: Center, draws: int, seed: int) -> Floats:
-    """By draw, what the score of each rank counts after runs were drawn with replacement."""
+@lru_cache(maxsize=4)  # a study has many points with the same number of runs
+def _draw_weights(runs: int, center: Center, draws: int, seed: int) -> Floats:
+    """Return the weight of each rank in each random draw with replacement."""
     chosen = np.random.default_rng(seed).integers(runs, size=(draws, runs))
     chosen += runs * np.arange(draws)[:, np.newaxis]
     counts = np.bincount(chosen.ravel(), minlength=draws * runs).reshape(draws, runs)
-    return _of_counts(_weights(runs, center), counts)
+    return _weights_of_counts(_weights(runs, center), counts)
 
 
 def efficiency(
     tasks: Sequence[Floats], center: Center, draws: int = DRAWS, seed: int = SEED
 ) -> tuple[Floats, Interval]:
-    """The sample-efficiency curve over tasks: each a matrix with a row a run and a column a place in training.
+    """Return the sample-efficiency curve over tasks, with one row per run and one column per position.
 
-    Runs are drawn for each task apart, and each with all of its places; tasks need not have equally many.
+    Whole runs are resampled separately for each task. Tasks may have different numbers of runs.
     """
     random = np.random.default_rng(seed)
     statistic = _interquartile_of_all if center == "iqm" else _mean_of_means
     drawn = [
-        statistic([task[random.integers(len(task), size=(part, len(task)))] for task in tasks])
-        for part in portions(draws, sum(task.size for task in tasks))
+        statistic([task[random.integers(len(task), size=(chunk, len(task)))] for task in tasks])
+        for chunk in draw_chunks(draws, sum(task.size for task in tasks))
     ]
     low, high = np.percentile(np.concatenate(drawn), [LOW, HIGH], axis=0)
     return statistic(tasks), Interval(low, high)
@@ -220,7 +220,7 @@ def _interquartile_of_all(tasks: Sequence[Floats]) -> Floats:
     return np.asarray(together[..., cut : together.shape[-2] - cut, :].mean(axis=-2))
 
 
-class Difference(NamedTuple):
+class MeanDifference(NamedTuple):
     """A difference of means with its 95 % interval."""
 
     mean: float
@@ -228,26 +228,26 @@ class Difference(NamedTuple):
     high: float
 
 
-def welch(one: Floats, other: Floats) -> Difference:
-    """The difference of two means by Welch's t-interval, which takes no equal variances (Welch 1947).
+def welch(one: Floats, other: Floats) -> MeanDifference:
+    """Return the difference of two means with Welch's t-interval, which allows unequal variances (Welch 1947).
 
-    Colas et al. 2019 (arXiv:1904.06979) advise it for a few seeds, where a bootstrap's interval is too narrow.
+    Colas et al. 2019 (arXiv:1904.06979) recommend it for few seeds, where a bootstrap interval is too narrow.
     """
     difference = float(one.mean() - other.mean())
     errors = [float(scores.var(ddof=1)) / len(scores) for scores in (one, other)]
     if not sum(errors):
-        return Difference(difference, difference, difference)
-    # Welch and Satterthwaite: parts of the whole, so that no square of a large variance overflows.
-    parts = [error / sum(errors) for error in errors]
-    freedom = 1 / sum(part**2 / (len(scores) - 1) for part, scores in zip(parts, (one, other), strict=True))
-    half = student_quantile(HIGH / 100, freedom) * math.sqrt(sum(errors))
-    return Difference(difference, difference - half, difference + half)
+        return MeanDifference(difference, difference, difference)
+    # Welch-Satterthwaite equation. Use shares of the sum, because the square of a large variance can overflow.
+    shares = [error / sum(errors) for error in errors]
+    degrees = 1 / sum(share**2 / (len(scores) - 1) for share, scores in zip(shares, (one, other), strict=True))
+    half = student_quantile(HIGH / 100, degrees) * math.sqrt(sum(errors))
+    return MeanDifference(difference, difference - half, difference + half)
 
 
-def student_quantile(probability: float, freedom: float) -> float:
-    """Student's t that is not exceeded with this probability: with t = √ν tan θ, the density is cos^(ν-1) θ."""
+def student_quantile(probability: float, degrees: float) -> float:
+    """Return a quantile of Student's t-distribution. With t = √ν tan θ, its density is cos^(ν-1) θ."""
     angles = np.linspace(-np.pi / 2, np.pi / 2, 40_001)
-    density = np.maximum(np.cos(angles), 0.0) ** (freedom - 1)
+    density = np.maximum(np.cos(angles), 0.0) ** (degrees - 1)
     below = np.append(0.0, np.cumsum(density[1:] + density[:-1]))
     angle = np.interp(probability, below / below[-1], angles)
-    return float(math.sqrt(freedom) * np.tan(angle))
+    return float(math.sqrt(degrees) * np.tan(angle))

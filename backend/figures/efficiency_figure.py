@@ -9,13 +9,13 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.colors import Stroke
-from backend.comparisons.groups import groups_of, groups_over_games, strokes_of
-from backend.comparisons.scores import FEWEST, NEARLY, Trail, common_step, trails
+from backend.comparisons.groups import group_runs, group_runs_over_games, strokes_by_run
+from backend.comparisons.labels import group_names, group_names_over_games
+from backend.comparisons.scores import MIN_SEEDS, STEP_TOLERANCE, EpisodeReturns, common_step, load_episode_returns
 from backend.comparisons.statistics import Center, Floats, efficiency
 from backend.database.tables import Run
 from backend.figures.drawing import faint, format_number, to_figure
 from backend.figures.schemas import Figure
-from backend.runs.labels import group_names, names_over_games
 
 PLACES = 60
 CENTERS: dict[Center, str] = {"mean": "mean", "iqm": "interquartile mean"}
@@ -35,14 +35,19 @@ class SettingGroup:
 
 def draw_efficiency(session: Session, runs: Sequence[Run], center: Center, by: Sequence[str] = ()) -> Figure:
     """Return the sample-efficiency curves of groups of runs, over all games that each was trained in."""
-    groups = groups_over_games(runs, by)
-    names = group_names(groups, by) if by else names_over_games(groups)
+    groups = group_runs_over_games(runs, by)
+    names = group_names(groups, by) if by else group_names_over_games(groups)
     settings = [SettingGroup(name, group) for name, group in zip(names, groups, strict=True)]
-    return efficiency_figure(settings, trails(session, runs), strokes_of(groups_of(runs, by)), center)
+    return efficiency_figure(
+        settings, load_episode_returns(session, runs), strokes_by_run(group_runs(runs, by)), center
+    )
 
 
 def efficiency_figure(
-    settings: Sequence[SettingGroup], episodes: Mapping[int, Trail], strokes: Mapping[int, Stroke], center: Center
+    settings: Sequence[SettingGroup],
+    episodes: Mapping[int, EpisodeReturns],
+    strokes: Mapping[int, Stroke],
+    center: Center,
 ) -> Figure:
     """Return a line for each group, up to the step that enough runs of each game and group reached.
 
@@ -68,7 +73,7 @@ def efficiency_figure(
     return to_figure(traces, layout)
 
 
-def _counted(settings: Sequence[SettingGroup], episodes: Mapping[int, Trail]) -> list[int]:
+def _counted(settings: Sequence[SettingGroup], episodes: Mapping[int, EpisodeReturns]) -> list[int]:
     """Return the runs that have reached the common step. Return none if a group has no score in one of its games."""
     cells = [
         [float(episodes[run.id].steps[-1]) if run.id in episodes else 0.0 for run in game]
@@ -79,10 +84,10 @@ def _counted(settings: Sequence[SettingGroup], episodes: Mapping[int, Trail]) ->
     if step < 1:
         return []
     runs = [run.id for setting in settings for run in setting.runs if run.id in episodes]
-    return [run_id for run_id in runs if episodes[run_id].steps[-1] >= step * (1 - NEARLY)]
+    return [run_id for run_id in runs if episodes[run_id].steps[-1] >= step * (1 - STEP_TOLERANCE)]
 
 
-def _places(episodes: Mapping[int, Trail], counted: Sequence[int]) -> Floats:
+def _places(episodes: Mapping[int, EpisodeReturns], counted: Sequence[int]) -> Floats:
     """Return steps from the last run's first episode to the first run's last episode."""
     first = max(float(episodes[run_id].steps[0]) for run_id in counted)
     last = min(float(episodes[run_id].steps[-1]) for run_id in counted)
@@ -109,7 +114,7 @@ def _traces(
     runs = sum(map(len, tasks))
     games = f", {len(tasks)} games" if len(tasks) > 1 else ""
     shared: dict[str, Any] = {"x": places, "mode": "lines", "legendgroup": setting.name}
-    banded = min(map(len, tasks)) >= FEWEST
+    banded = min(map(len, tasks)) >= MIN_SEEDS
     texts = [
         f"{format_number(value)} [{format_number(low)}, {format_number(high)}]" if banded else format_number(value)
         for value, low, high in zip(middle, *around, strict=True)

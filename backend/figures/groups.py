@@ -11,8 +11,7 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from backend.comparisons.statistics import Center, by_place
-from backend.comparisons.statistics import curve as bootstrapped
+from backend.comparisons.statistics import Center, bootstrap_curve, sorted_means
 from backend.figures.curves_figure import (
     RunCurve,
     band_traces,
@@ -88,7 +87,7 @@ def grouped_figure(groups: Sequence[RunGroup], metric: str, look: Look, grouping
 
 def smooth_line(run: RunCurve) -> SmoothedLine:
     """Return the smoothed line of a run, sorted by x because a clock may have been set back."""
-    return SmoothedLine(*by_place(run.curve.x, smooth(run.curve, run.smoothing)))
+    return SmoothedLine(*sorted_means(run.curve.x, smooth(run.curve, run.smoothing)))
 
 
 def middle_curve(lines: Sequence[SmoothedLine], grouping: Grouping, window: Window) -> Curve:
@@ -143,12 +142,12 @@ def _mean(scores: Floats, count: Ints, band: Band) -> tuple[Floats, Floats, Floa
     if band == "standard-error":
         error = np.sqrt(np.nansum((scores - mean) ** 2, axis=0) / (count - 1) / count)
         return mean, mean - error, mean + error
-    return mean, *bootstrapped(scores, "mean").interval
+    return mean, *bootstrap_curve(scores, "mean").interval
 
 
 def _interquartile(scores: Floats, band: Band) -> tuple[Floats, Floats, Floats]:
     """Return the same for the interquartile mean. Its standard error comes from the bootstrap; there is no formula."""
-    found = bootstrapped(scores, "iqm")
+    found = bootstrap_curve(scores, "iqm")
     if band == "range":
         return found.center, *_range(scores)
     if band == "standard-error":

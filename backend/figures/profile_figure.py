@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.colors import Stroke
-from backend.comparisons.groups import groups_of, strokes_of
-from backend.comparisons.scores import Scored, scored_groups
+from backend.comparisons.groups import group_runs, strokes_by_run
+from backend.comparisons.scores import GroupScores, load_group_scores
 from backend.comparisons.statistics import Floats, interval, profile
 from backend.database.tables import Run
 from backend.figures.drawing import MAX_DRAWABLE, as_text, faint, format_number, to_json
@@ -23,11 +23,11 @@ MARGIN = 0.05
 
 def draw_profile(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Figure:
     """Return the performance profile of groups of runs at a step."""
-    _, groups = scored_groups(session, runs, at, by)
-    return profile_figure(groups, strokes_of(groups_of(runs, by)))
+    _, groups = load_group_scores(session, runs, at, by)
+    return profile_figure(groups, strokes_by_run(group_runs(runs, by)))
 
 
-def profile_figure(groups: Sequence[Scored], strokes: Mapping[int, Stroke]) -> Figure:
+def profile_figure(groups: Sequence[GroupScores], strokes: Mapping[int, Stroke]) -> Figure:
     """Return a line for each group, in its 95% interval if the group has enough seeds. Empty without scores."""
     layout = {
         "xaxis": {"title": {"text": "return"}, "type": "linear"},
@@ -49,7 +49,7 @@ def _returns(scores: Floats) -> Floats:
     return np.linspace(low - edge, high + edge, PLACES)
 
 
-def _traces(group: Scored, returns: Floats, stroke: Stroke) -> list[go.Scatter]:
+def _traces(group: GroupScores, returns: Floats, stroke: Stroke) -> list[go.Scatter]:
     scores = group.scores[:, np.newaxis]
     shares = profile(scores, returns)
     shared: dict[str, Any] = {"x": returns, "mode": "lines", "legendgroup": group.name}
@@ -61,7 +61,7 @@ def _traces(group: Scored, returns: Floats, stroke: Stroke) -> list[go.Scatter]:
             y=shares, name=name, line=line, uid=f"{group.name}-line", text=texts, hovertemplate="%{text}", **shared
         )
     ]
-    if not group.missing:
+    if not group.seeds_missing:
         found = interval(partial(profile, thresholds=returns), scores)
         around: dict[str, Any] = {
             **shared,

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 
-from backend.comparisons.groups import fields_named
-from backend.comparisons.selection import AtStep, GroupBy, RunIds, missing_from, selected
+from backend.comparisons.groups import parse_group_fields
+from backend.comparisons.selection import AtStep, GroupBy, RunIds, load_runs, missing_run_ids
 from backend.comparisons.statistics import Center
 from backend.database.engine import Db
 from backend.database.tables import Run
@@ -92,8 +92,8 @@ def read_curves(
 ) -> Figure:
     """Return one metric of some runs: smoothed lines over the faint raw ones, in a band from minimum to maximum."""
     with db.read() as session:
-        runs = selected(session, query.runs)
-        by = fields_named(group_by, runs)
+        runs = load_runs(session, query.runs)
+        by = parse_group_fields(group_by, runs)
         grouping = Grouping(band, center, by, seeds) if by or group == "seed" else None
         figure = service.draw_curves(
             session, runs, metric, query.look, query.window, query.smoothing, ancestry=ancestry, grouping=grouping
@@ -110,8 +110,8 @@ def read_profile(
 ) -> Figure:
     """Return the performance profile of settings: the share of their runs above each return."""
     with db.read() as session:
-        named = selected(session, runs)
-        figure = draw_profile(session, named, at, fields_named(group_by, named))
+        named = load_runs(session, runs)
+        figure = draw_profile(session, named, at, parse_group_fields(group_by, named))
     return add_cursor(_add_missing(figure, named, runs), None)
 
 
@@ -124,8 +124,8 @@ def read_sample_efficiency(
 ) -> Figure:
     """Return scores over runs and games by step. By default, runs that differ only in seed and game are one group."""
     with db.read() as session:
-        named = selected(session, runs)
-        figure = draw_efficiency(session, named, center, fields_named(group_by, named))
+        named = load_runs(session, runs)
+        figure = draw_efficiency(session, named, center, parse_group_fields(group_by, named))
     return add_cursor(_add_missing(figure, named, runs), None)
 
 
@@ -141,7 +141,7 @@ def read_together(
     if not all(re.fullmatch(NAME_PATTERN, name) for name in names):
         raise Invalid(FieldError(field="metrics", message="list names such as ga3c/agents,ga3c/trainers"))
     with db.read() as session:
-        run = _require_one(selected(session, query.runs))
+        run = _require_one(load_runs(session, query.runs))
         wanted = dict.fromkeys(names)
         figure = draw_together(session, run, wanted, query.look, query.window, query.smoothing, shares=shares)
     return add_cursor(figure, query.after)
@@ -153,7 +153,7 @@ def read_evaluations(db: Db, query: CurvesQuery) -> Figure:
     if query.x == "time":
         raise Invalid(FieldError(field="x", message="use step, frames or epoch: evaluations have no training time"))
     with db.read() as session:
-        run = _require_one(selected(session, query.runs))
+        run = _require_one(load_runs(session, query.runs))
         figure = draw_evaluations(session, run, query.look, query.window, query.smoothing)
     return add_cursor(figure, query.after)
 
@@ -167,7 +167,7 @@ def read_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
 
 def _add_missing(figure: Figure, found: Sequence[Run], requested: str) -> Figure:
     """Return the figure with the requested runs that do not exist."""
-    return figure.model_copy(update={"missing": missing_from(found, requested)})
+    return figure.model_copy(update={"missing": missing_run_ids(found, requested)})
 
 
 def _require_one(runs: Sequence[Run]) -> Run:

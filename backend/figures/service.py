@@ -7,7 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.colors import strokes
-from backend.comparisons.groups import groups_of, strokes_of
+from backend.comparisons.groups import group_runs, strokes_by_run
+from backend.comparisons.labels import group_labels, run_labels
 from backend.database.tables import Run
 from backend.figures.ancestry import Origin, read_origins
 from backend.figures.curves_figure import RunCurve, curves_figure
@@ -18,7 +19,6 @@ from backend.figures.smoothing import read_smoothed_curves
 from backend.metrics.curves import Window
 from backend.metrics.models import MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric
-from backend.runs.labels import group_labels, labels
 
 FIGURES = [
     FigureName(name="curves", title="A metric of several runs during training"),
@@ -53,8 +53,10 @@ def draw_curves(
     around = widen(window)
     wide = drawn if around == window else _read_run_curves(session, runs, every, around, smoothing, before)
     by = grouping.by
-    group_strokes = strokes_of(groups_of(runs, by))
-    members = [group for group in ([run for run in group if run.id in every] for group in groups_of(runs, by)) if group]
+    group_strokes = strokes_by_run(group_runs(runs, by))
+    members = [
+        group for group in ([run for run in group if run.id in every] for group in group_runs(runs, by)) if group
+    ]
     groups = [
         RunGroup(
             name,
@@ -76,7 +78,7 @@ def _read_run_curves(
     """Return the curves of the runs that have the series, by run, in the order of the runs."""
     reported = [run.id for run in runs if run.id in every]
     curves = read_smoothed_curves(session, [every[run_id] for run_id in reported], window, smoothing)
-    names, styles = labels(runs), strokes([run.id for run in runs])
+    names, styles = run_labels(runs), strokes([run.id for run in runs])
     return {
         run_id: RunCurve(run_id, names[run_id], styles[run_id], curve, how, before.get(run_id, ()))
         for run_id, (curve, how) in zip(reported, curves, strict=True)

@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.statistics import by_place
+from backend.comparisons.statistics import sorted_means
 from backend.metrics.curves import Window, read_curve
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import Floats, Ints
@@ -83,7 +83,7 @@ def curve(session: Session, run_ids: Sequence[int], axis: Axis, metric: str = EP
 
 def mean_of(curves: Sequence[tuple[Floats, Floats]]) -> Mean | None:
     """Their mean at every place of any; a curve counts between its ends alone."""
-    known = [(x, y) for x, y in (by_place(*each) for each in curves) if len(x)]
+    known = [(x, y) for x, y in (sorted_means(*each) for each in curves) if len(x)]
     if not known:
         return None
     x = np.unique(np.concatenate([places for places, _ in known]))

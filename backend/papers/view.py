@@ -9,7 +9,7 @@ from backend.papers import schemas, service
 from backend.papers.cost import part_cost
 from backend.papers.definition import Item, Paper, Part, Started
 from backend.papers.speeds import speeds
-from backend.runs.differences import field_titles
+from backend.runs.names import field_titles
 from backend.studies.points import grid, point_config, point_values
 from backend.studies.queries import to_summaries
 from workers.contract.games import ENVIRONMENTS

@@ -10,7 +10,7 @@ from starlette.datastructures import State
 from starlette.routing import Match
 
 from backend import errors
-from backend.comparisons.selection import numbers_in
+from backend.comparisons.selection import parse_run_ids
 from backend.figures.routes import router as figures
 from backend.figures.schemas import Figure
 from backend.games.routes import router as games
@@ -47,7 +47,7 @@ def runs_at(address: str) -> list[int]:
     """The runs that the address of a figure names; none where it does not name runs as figures take them."""
     written = dict(parse_qsl(urlsplit(address).query)).get("runs", "")
     try:
-        return numbers_in(written)
+        return parse_run_ids(written)
     except errors.Invalid:
         return []
 

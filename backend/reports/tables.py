@@ -6,12 +6,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.comparisons.labels import run_labels
 from backend.database.tables import Run
 from backend.evaluations.service import done
 from backend.reports.blocks import TableBlock
 from backend.reports.schemas import Table
-from backend.runs.differences import field_titles
-from backend.runs.labels import env_title, labels, written
+from backend.runs.names import env_title, field_titles, format_value
 from backend.studies.queries import to_schema
 from backend.studies.service import find_study
 from workers.contract.config.problems import title_of
@@ -71,7 +71,7 @@ def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
 
 def _numbered(runs: Sequence[Run]) -> dict[int, str]:
     """By run, its label with its number, also where it is alone."""
-    return labels(runs) if len(runs) > 1 else {run.id: f"{run.name} #{run.id}" for run in runs}
+    return run_labels(runs) if len(runs) > 1 else {run.id: f"{run.name} #{run.id}" for run in runs}
 
 
 def in_words_missing(numbers: Sequence[int], found: Container[int]) -> str | None:
@@ -85,7 +85,7 @@ def in_words_missing(numbers: Sequence[int], found: Container[int]) -> str | Non
 def _cell(run: Run, column: str) -> Cell:
     if column.startswith(OF_CONFIG):
         value: Any = run.config.get(column.removeprefix(OF_CONFIG))
-        return None if value is None else value if _is_number(value) else written(value)
+        return None if value is None else value if _is_number(value) else format_value(value)
     if column == "method":
         return title_of(run.algorithm)
     cell: Cell = env_title(run.env) if column == "env" else getattr(run, column)

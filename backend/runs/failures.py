@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
-from backend.runs.listing import LONGEST_TEXT, Filters, filtered
+from backend.runs.list_query import LONGEST_TEXT, Filters, filtered
 
 
 class FailureGroup(BaseModel):

@@ -9,7 +9,7 @@ from backend.database.engine import Database, Db
 from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
-from backend.runs import facets, failures, listing, schemas, service, view
+from backend.runs import facets, failures, list_query, queries, schemas, service
 from backend.web.lookup import PathId, PathRun, find_run
 from workers.contract.values import Id, Text
 from workers.contract.worker_api import State
@@ -29,7 +29,7 @@ def create_run(db: Db, bell: Bell, wanted: schemas.CreateRun) -> schemas.Run:
     with db.write() as session:
         run = service.create(session, wanted)
         bell.ring_after_commit(session, run)
-        return view.shown_one(session, run)
+        return queries.to_schema(session, run)
 
 
 def wanted_runs(
@@ -40,7 +40,7 @@ def wanted_runs(
     text: Annotated[
         Text,
         Query(
-            max_length=listing.LONGEST_TEXT, description="In name, notes, tags, environment, failure, or the number."
+            max_length=list_query.LONGEST_TEXT, description="In name, notes, tags, environment, failure, or the number."
         ),
     ] = "",
     archived: Annotated[bool, Query(description="The archived runs instead of the others.")] = False,
@@ -48,12 +48,12 @@ def wanted_runs(
     id: Annotated[  # noqa: A002 - the parameter's name in the API
         list[Id], Query(max_length=100, description="Runs of these numbers alone.")
     ] = [],  # noqa: B006
-) -> listing.Filters:
+) -> list_query.Filters:
     """Which runs a list is to have."""
-    return listing.Filters([*state], tag, algorithm, env, text.strip(), archived, study, id)
+    return list_query.Filters([*state], tag, algorithm, env, text.strip(), archived, study, id)
 
 
-Wanted = Annotated[listing.Filters, Depends(wanted_runs)]
+Wanted = Annotated[list_query.Filters, Depends(wanted_runs)]
 
 
 @router.get("/runs")
@@ -72,8 +72,8 @@ def list_runs(
 ) -> schemas.RunPage:
     """One page of the list of runs."""
     with db.read() as session:
-        page = listing.list_runs(session, filters, sort, limit, cursor)
-        items = view.shown(session, page.runs, metric)
+        page = list_query.list_runs(session, filters, sort, limit, cursor)
+        items = queries.to_schemas(session, page.runs, metric)
     return schemas.RunPage(items=items, next_cursor=page.next_cursor, total=page.total)
 
 
@@ -120,7 +120,7 @@ def act_on_many(db: Db, bell: Bell, wanted: schemas.BulkRequest) -> schemas.Bulk
 def read_run(db: Db, run: PathRun) -> schemas.Run:
     """One run."""
     with db.read() as session:
-        return view.shown_one(session, run)
+        return queries.to_schema(session, run)
 
 
 @router.patch("/runs/{run_id}")
@@ -130,7 +130,7 @@ def edit_run(db: Db, run_id: PathId, changes: schemas.EditRun) -> schemas.Run:
         run = find_run(session, run_id, lock=True)
         service.edit(session, run, changes)
         session.flush()
-        return view.shown_one(session, run)
+        return queries.to_schema(session, run)
 
 
 @router.delete("/runs/{run_id}", status_code=204)
@@ -177,7 +177,7 @@ def clone_run(db: Db, bell: Bell, run: PathRun, wanted: schemas.CloneRun) -> sch
     with db.write() as session:
         copy = service.clone(session, run, wanted)
         bell.ring_after_commit(session, copy)
-        return view.shown_one(session, copy)
+        return queries.to_schema(session, copy)
 
 
 @router.post("/runs/{run_id}/fork", status_code=201)
@@ -187,7 +187,7 @@ def fork_run(db: Db, bell: Bell, run_id: PathId, wanted: schemas.ForkRun) -> sch
         # Locked, so that the checkpoint is not thinned out while it is copied.
         run = service.fork(session, find_run(session, run_id, lock=True), wanted)
         bell.ring_after_commit(session, run)
-        return view.shown_one(session, run)
+        return queries.to_schema(session, run)
 
 
 def _act(db: Database, bell: Doorbell, run_id: PathId, action: schemas.Action) -> schemas.Run:
@@ -195,4 +195,4 @@ def _act(db: Database, bell: Doorbell, run_id: PathId, action: schemas.Action) -
         run = find_run(session, run_id, lock=True)
         service.act(session, run, action)
         bell.ring_after_commit(session, run)
-        return view.shown_one(session, run)
+        return queries.to_schema(session, run)

@@ -16,7 +16,7 @@ from backend.errors import Conflict, FieldError, Invalid
 from backend.files.service import delete_run_files
 from backend.live.notices import publish
 from backend.logs.service import note
-from backend.runs.labels import name_of_copy
+from backend.runs.names import name_for_copy
 from backend.runs.notices import announce_run
 from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
 from backend.runs.states import Already, Change, Refusal, decide
@@ -78,7 +78,7 @@ def act(session: Session, run: Run, action: Action) -> None:
 def clone(session: Session, run: Run, wanted: CloneRun) -> Run:
     """Queue the same configuration again, with some fields changed."""
     config = configs.changed(run.config, wanted.overrides)
-    name = wanted.name or name_of_copy(run, configs.as_document(config))
+    name = wanted.name or name_for_copy(run, configs.as_document(config))
     return put_in_queue(session, config, name=name, queue=_same_queue(run, config), tags=_tags(run))
 
 

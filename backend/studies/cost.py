@@ -12,7 +12,7 @@ from backend.configuration.configs import queue_for
 from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run
 from backend.metrics.visibility import training_seconds
-from backend.runs.labels import env_title
+from backend.runs.names import env_title
 from backend.studies.points import Draw, point_config
 from backend.studies.specification import Specification
 from backend.workers.presence import connected_workers

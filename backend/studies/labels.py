@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.runs.differences import field_titles
-from backend.runs.labels import written
+from backend.runs.names import field_titles, format_value
 from backend.studies.specification import Axis
 
 
@@ -21,7 +20,7 @@ def point_label(values: Mapping[str, Any]) -> str:
 def axis_value_label(axis: Axis, place: float) -> str:
     """A value of an axis as people write it."""
     value = place if axis.values is None else axis.values[int(place)]
-    return ", ".join(map(written, value)) if isinstance(value, list) else written(value)
+    return ", ".join(map(format_value, value)) if isinstance(value, list) else format_value(value)
 
 
 def _title(field: str) -> str:
@@ -29,4 +28,4 @@ def _title(field: str) -> str:
 
 
 def _told(field: str, value: Any) -> str:
-    return written(value) if field == "preset" else f"{_title(field)} {written(value)}"
+    return format_value(value) if field == "preset" else f"{_title(field)} {format_value(value)}"

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from backend.figures.drawing import as_text
 from backend.figures.schemas import Figure
 from backend.metrics.points import Floats
-from backend.runs.labels import written
+from backend.runs.names import format_value
 from backend.studies.labels import axis_title, axis_value_label, point_label
 from backend.studies.points import point_values
 from backend.studies.results import Point
@@ -48,7 +48,7 @@ def parallel_figure(asked: Specification, points: Sequence[Point]) -> Figure:
         "yaxis": {"visible": False, "range": [-0.08, 1.08], "fixedrange": True},
         "hovermode": "closest",
         "annotations": [note for place, axis in enumerate(asked.axes) for note in _values(axis, place, scored)]
-        + _ends(len(asked.axes), [written(float(f"{end:.4g}")) for end in (means.min(), means.max())]),
+        + _ends(len(asked.axes), [format_value(float(f"{end:.4g}")) for end in (means.min(), means.max())]),
     }
     return Figure(data=[trace.to_plotly_json() for trace in traces], layout=layout)
 
@@ -99,7 +99,7 @@ def _values(axis: Axis, place: int, points: Sequence[Point]) -> list[Mapping[str
     if not axis.numeric:
         return []
     numbers = [p.draw[place] if axis.values is None else axis.values[int(p.draw[place])] for p in points]
-    return _ends(place, [written(float(f"{float(end):.3g}")) for end in (min(numbers), max(numbers))])  # type: ignore[arg-type,type-var]
+    return _ends(place, [format_value(float(f"{float(end):.3g}")) for end in (min(numbers), max(numbers))])  # type: ignore[arg-type,type-var]
 
 
 def _ends(place: int, words: Sequence[str]) -> list[Mapping[str, Any]]:

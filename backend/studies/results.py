@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.statistics import curve
+from backend.comparisons.statistics import bootstrap_curve
 from backend.database.tables import Run, Study, StudyPoint, StudyRun
 from backend.runs.states import ENDED
 from workers.contract.worker_api import State
@@ -64,7 +64,7 @@ def load_points(session: Session, study: Study) -> list[Point]:
     for place, each in enumerate(runs):
         found = [run.score for run in each if run.counts]
         scores[: len(found), place] = found
-    summed = curve(scores, "mean")
+    summed = bootstrap_curve(scores, "mean")
     return [
         Point(row.number, row.draw, each, int(n), _number(center), *(_number(end) if n > 1 else None for end in ends))
         for row, each, n, center, *ends in zip(rows, runs, summed.runs, summed.center, *summed.interval, strict=True)

@@ -11,7 +11,7 @@ from backend.database.engine import after_commit
 from backend.database.tables import Run, Study, StudyPoint, StudyRun
 from backend.errors import Invalid
 from backend.live.notices import publish
-from backend.runs.labels import name_by
+from backend.runs.names import name_from_fields
 from backend.runs.service import put_in_queue
 from backend.runs.states import ACTIVE, ENDED
 from backend.studies.planning import points_remaining
@@ -104,7 +104,7 @@ def _create_runs(session: Session, study: Study, room: int) -> list[Run]:
             pause_with_reason(session, study, f"Point {planned.point + 1} is refused: {refused.detail}.")
             break
         varied = ["seed", *(field for axis in asked.axes for field in axis.fields)]
-        name = name_by(configs.as_document(config), varied)
+        name = name_from_fields(configs.as_document(config), varied)
         run = put_in_queue(session, config, name=name, priority=asked.priority)
         planned.run_id = run.id
         made.append(run)

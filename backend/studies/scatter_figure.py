@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from backend.colors import PALETTE, TOGETHER
 from backend.figures.drawing import as_text
 from backend.figures.schemas import Figure
-from backend.runs.labels import written
+from backend.runs.names import format_value
 from backend.studies.labels import axis_title, axis_value_label, point_label
 from backend.studies.points import point_values
 from backend.studies.results import Point
@@ -45,7 +45,12 @@ def _x_axis(axis: Axis) -> Mapping[str, Any]:
     kind = {"type": "log" if axis.log else "linear"}
     if axis.values is None or len(axis.values) > MOST_TICKS:
         return {**kind, "dtick": 1} if axis.log else kind
-    return {**kind, "tickmode": "array", "tickvals": axis.values, "ticktext": [written(value) for value in axis.values]}
+    return {
+        **kind,
+        "tickmode": "array",
+        "tickvals": axis.values,
+        "ticktext": [format_value(value) for value in axis.values],
+    }
 
 
 def _series(

@@ -6,7 +6,7 @@ from statistics import fmean
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.comparisons.score_times import Climb, climbs, common_score, middle
+from backend.comparisons.score_records import ScoreRecords, common_score, load_score_records, median_reached
 from backend.database.tables import Run
 from backend.figures.schemas import Figure
 from backend.papers import drawing, measured
@@ -61,11 +61,11 @@ def speedups(session: Session, started: Sequence[Started]) -> dict[str, dict[int
     return found
 
 
-def _climbs(session: Session, started: Started) -> dict[str, dict[int, list[Climb]]]:
+def _climbs(session: Session, started: Started) -> dict[str, dict[int, list[ScoreRecords]]]:
     points = measured.measured_points(session, started)
     ids = [run_id for point in points for run_id in point.finished_ids]
-    every = climbs(session, session.scalars(select(Run).where(Run.id.in_(ids))).all())
-    found: dict[str, dict[int, list[Climb]]] = {}
+    every = load_score_records(session, session.scalars(select(Run).where(Run.id.in_(ids))).all())
+    found: dict[str, dict[int, list[ScoreRecords]]] = {}
     for point in points:
         if point.finished_ids:
             of = found.setdefault(str(point.values["preset"]), {})
@@ -73,12 +73,12 @@ def _climbs(session: Session, started: Started) -> dict[str, dict[int, list[Clim
     return found
 
 
-def _ratios(by_threads: Mapping[int, Sequence[Climb]]) -> dict[int, float]:
+def _ratios(by_threads: Mapping[int, Sequence[ScoreRecords]]) -> dict[int, float]:
     """How many times sooner than one process each number came to the highest score that all of them reached."""
     score = common_score([*by_threads.values()]) if 1 in by_threads and len(by_threads) > 1 else None
     if score is None:
         return {}
-    places = {threads: middle(runs, score) for threads, runs in by_threads.items()}
+    places = {threads: median_reached(runs, score) for threads, runs in by_threads.items()}
     alone = places[1]
     return {
         threads: alone.seconds / place.seconds

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Compare Runs
-         * @description Differences of the runs' configurations, and the results of each run.
+         * @description Return the differences between the runs' configurations, and the results of each run.
          */
         get: operations["compare_runs"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Compare Times
-         * @description Steps, frames and training time until settings came to a score, and speed-ups as ratios to one of them.
+         * @description Return steps, frames and training time of each group until a score, and the speed-up over a baseline group.
          */
         get: operations["compare_times"];
         put?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Judge Runs
-         * @description Which settings have the largest mean return at a step: runs that differ in their seed alone are one group.
+         * @description Rank groups of runs by mean return at a step, and compare the best with each other group.
          */
         get: operations["judge_runs"];
         put?: never;
@@ -2720,7 +2720,7 @@ export interface components {
         };
         /**
          * ComparedRun
-         * @description A run in a comparison, with its label, color and dash in the figures of the same runs.
+         * @description A run in a comparison, with its label and its line style in figures of the same runs.
          */
         ComparedRun: {
             actions: components["schemas"]["RunActions"];
@@ -2867,15 +2867,15 @@ export interface components {
          */
         Comparison: {
             /** Differences */
-            differences: components["schemas"]["Difference"][];
+            differences: components["schemas"]["FieldDifference"][];
             /**
              * Groups
-             * @description Numbers of runs that are one group, which curves with the same `group_by` draw as one.
+             * @description Run ids by group. Curves with the same `group_by` draw each group as one line.
              */
             groups: number[][];
             /**
              * Missing
-             * @description Numbers of named runs that do not exist; the answer is without.
+             * @description Ids of requested runs that do not exist.
              * @default []
              */
             missing?: number[];
@@ -3077,30 +3077,6 @@ export interface components {
             state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
         };
         /**
-         * Difference
-         * @description A field of the configuration and its value in each run that has it.
-         */
-        Difference: {
-            /** Field */
-            field: string;
-            /**
-             * Marked
-             * @description The runs that are not as most are; empty where all agree.
-             */
-            marked: number[];
-            /**
-             * Same
-             * @description Whether all runs that have the field agree; a method without it does not differ.
-             */
-            same: boolean;
-            /** Title */
-            title: string;
-            /** Values */
-            values: {
-                [key: string]: unknown;
-            };
-        };
-        /**
          * DiskHealth
          * @description Whether the server can store anything.
          */
@@ -3125,30 +3101,6 @@ export interface components {
              * @enum {string}
              */
             kind: "draft";
-        };
-        /**
-         * Duel
-         * @description The best group beside another.
-         */
-        Duel: {
-            /**
-             * Best
-             * @description The place of the best in `standings`.
-             */
-            best: number;
-            /** @description Of the means, with Welch's interval. */
-            difference: components["schemas"]["Estimate"] | null;
-            /** Other */
-            other: number;
-            /** @description How probable it is that a run of the best scores more than one of the other; a tie counts half. */
-            probability: components["schemas"]["Estimate"] | null;
-            /**
-             * Shown
-             * @description Whether the interval of the difference leaves out zero.
-             */
-            shown: boolean;
-            /** Words */
-            words: string;
         };
         /**
          * EditCheckpoint
@@ -3645,6 +3597,30 @@ export interface components {
             runs: number;
         };
         /**
+         * FieldDifference
+         * @description A configuration field with its value in each run that has it.
+         */
+        FieldDifference: {
+            /** Field */
+            field: string;
+            /**
+             * Marked
+             * @description Runs whose value is not the most common one; empty if all agree.
+             */
+            marked: number[];
+            /**
+             * Same
+             * @description True if all runs that have the field agree. Methods without it do not count.
+             */
+            same: boolean;
+            /** Title */
+            title: string;
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * FieldError
          * @description What is wrong with one field, as config.num_envs.
          */
@@ -3925,8 +3901,43 @@ export interface components {
             name: string;
         };
         /**
+         * GroupStanding
+         * @description The mean return of a group of runs at the step.
+         */
+        GroupStanding: {
+            /**
+             * Color
+             * @description The group's color in figures of the same runs.
+             */
+            color: string;
+            /**
+             * Dash
+             * @enum {string}
+             */
+            dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
+            /** @description With its stratified bootstrap interval. */
+            mean: components["schemas"]["Estimate"] | null;
+            /**
+             * N
+             * @description Number of runs that have reached the step.
+             */
+            n: number;
+            /** Name */
+            name: string;
+            /**
+             * Run Ids
+             * @description All runs of the group, including those that have not reached the step.
+             */
+            run_ids: number[];
+            /**
+             * Seeds Missing
+             * @description Number of additional seeds that a verdict requires.
+             */
+            seeds_missing: number;
+        };
+        /**
          * GroupTime
-         * @description How soon a group of runs came to the score.
+         * @description Training of a group of runs until they reached the score.
          */
         GroupTime: {
             /**
@@ -3941,18 +3952,18 @@ export interface components {
             dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
             /**
              * Data Efficiency
-             * @description How many times fewer steps than the group compared with.
+             * @description Steps of the baseline group divided by those of this group.
              */
             data_efficiency: number | null;
-            /** @description Of all the runs, those that did not come to the score being last; null unless more than half did. */
-            median: components["schemas"]["Place"] | null;
+            /** @description Over all runs; those that did not reach the score count as slowest. Null unless most reached it. */
+            median: components["schemas"]["TimeToScore"] | null;
             /** N */
             n: number;
             /** Name */
             name: string;
             /**
              * Reached
-             * @description How many of the runs came to the score.
+             * @description Number of runs that reached the score.
              */
             reached: number;
             /** Run Ids */
@@ -3961,14 +3972,14 @@ export interface components {
             runs: components["schemas"]["RunTime"][];
             /**
              * Speed Up
-             * @description How many times less training time than the group compared with.
+             * @description Training time of the baseline group divided by that of this group.
              */
             speed_up: number | null;
             /**
-             * Untimed Because
-             * @description Why there is no time, and so no speed-up of or beside the group.
+             * Untimed Reason
+             * @description Why the group has no time, and therefore no speed-up.
              */
-            untimed_because: string | null;
+            untimed_reason: string | null;
         };
         /**
          * Health
@@ -4497,7 +4508,7 @@ export interface components {
         };
         /**
          * MetricSummary
-         * @description Last value, maximum and recent mean of a metric; NaN and the infinities are strings.
+         * @description Last value, maximum and recent mean of a metric; NaN and infinities are strings.
          */
         MetricSummary: {
             /** Last */
@@ -4553,6 +4564,36 @@ export interface components {
             bytes: number;
             /** Sha256 */
             sha256: string;
+        };
+        /**
+         * PairVerdict
+         * @description The best group compared with another group.
+         */
+        PairVerdict: {
+            /**
+             * Best
+             * @description Index of the best group in `standings`.
+             */
+            best: number;
+            /** @description Difference of the means, with Welch's interval. */
+            difference: components["schemas"]["Estimate"] | null;
+            /**
+             * Other
+             * @description Index of the other group in `standings`.
+             */
+            other: number;
+            /** @description Probability that a run of the best group scores more than one of the other. A tie counts half. */
+            probability: components["schemas"]["Estimate"] | null;
+            /**
+             * Significant
+             * @description True if the interval of the difference excludes zero.
+             */
+            significant: boolean;
+            /**
+             * Text
+             * @description The verdict as a sentence.
+             */
+            text: string;
         };
         /**
          * Panel
@@ -4888,21 +4929,6 @@ export interface components {
              * @description Of the checkpoint that played it.
              */
             step: number;
-        };
-        /**
-         * Place
-         * @description A place in training.
-         */
-        Place: {
-            /** Frames */
-            frames: number;
-            /**
-             * Seconds
-             * @description Null for a fork: its steps include its parent's, its time does not.
-             */
-            seconds: number | null;
-            /** Steps */
-            steps: number;
         };
         /**
          * PlayedEpisode
@@ -6054,11 +6080,11 @@ export interface components {
         };
         /**
          * RunTime
-         * @description Where one run came to the score.
+         * @description Training of one run until it reached the score.
          */
         RunTime: {
-            /** @description Null where the run has not come so far. */
-            reached: components["schemas"]["Place"] | null;
+            /** @description Null if the run has not reached the score. */
+            reached: components["schemas"]["TimeToScore"] | null;
             /** Run Id */
             run_id: number;
         };
@@ -6414,41 +6440,6 @@ export interface components {
             seeds?: number | string | number[];
             /** Total Steps */
             total_steps?: number | null;
-        };
-        /**
-         * Standing
-         * @description What runs that differ in their seed alone have come to at the step.
-         */
-        Standing: {
-            /**
-             * Color
-             * @description The group's color in figures of the same runs.
-             */
-            color: string;
-            /**
-             * Dash
-             * @enum {string}
-             */
-            dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
-            /** @description With its stratified bootstrap interval. */
-            mean: components["schemas"]["Estimate"] | null;
-            /**
-             * Missing
-             * @description How many more seeds a verdict takes.
-             */
-            missing: number;
-            /**
-             * N
-             * @description How many have reached the step.
-             */
-            n: number;
-            /** Name */
-            name: string;
-            /**
-             * Run Ids
-             * @description All of the group, those too that have not reached the step.
-             */
-            run_ids: number[];
         };
         /**
          * Start
@@ -7147,37 +7138,52 @@ export interface components {
         };
         /**
          * Thresholds
-         * @description How soon groups of runs came to a score; a run's score is its mean over 100 episodes on end.
+         * @description Training of each group until it reached a score. A run's score is its mean over 100 consecutive episodes.
          */
         Thresholds: {
             /**
              * Common
-             * @description The best that more than half of each group's runs came to, rounded down to three figures.
+             * @description The best score that most runs of every group reached, rounded down to three digits.
              */
             common: number | null;
             /**
              * Compared With
-             * @description The place in `groups` of the one that the ratios are to.
+             * @description Index in `groups` of the baseline group.
              */
             compared_with: number;
             /** Groups */
             groups: components["schemas"]["GroupTime"][];
             /**
+             * Message
+             * @description Why there is nothing to compare; empty otherwise.
+             */
+            message: string;
+            /**
              * Missing
-             * @description Numbers of named runs that do not exist; the answer is without.
+             * @description Ids of requested runs that do not exist.
              * @default []
              */
             missing?: number[];
             /**
              * Score
-             * @description Null where none was asked for and the groups share none.
+             * @description Null if none was requested and the groups have none in common.
              */
             score: number | null;
+        };
+        /**
+         * TimeToScore
+         * @description Training until a score was first reached.
+         */
+        TimeToScore: {
+            /** Frames */
+            frames: number;
             /**
-             * Words
-             * @description Why there is nothing to compare; empty otherwise.
+             * Seconds
+             * @description Null for a fork: its steps include its parent's, its time does not.
              */
-            words: string;
+            seconds: number | null;
+            /** Steps */
+            steps: number;
         };
         /**
          * Track
@@ -7327,37 +7333,37 @@ export interface components {
         };
         /**
          * Verdict
-         * @description Groups of runs by their mean return at a step, and the best beside each other.
+         * @description Groups of runs ranked by mean return at a step, and the best compared with each other group.
          */
         Verdict: {
             /**
              * At
-             * @description The step; null where there is nothing to compare.
+             * @description The step; null if there is nothing to compare.
              */
             at: number | null;
-            /** Duels */
-            duels: components["schemas"]["Duel"][];
+            /**
+             * Message
+             * @description Why there is nothing to compare; empty otherwise.
+             */
+            message: string;
             /**
              * Missing
-             * @description Numbers of named runs that do not exist; the answer is without.
+             * @description Ids of requested runs that do not exist.
              * @default []
              */
             missing?: number[];
+            /** Pairs */
+            pairs: components["schemas"]["PairVerdict"][];
             /**
              * Quantity
-             * @description What is compared, as a sentence; empty where there is nothing to compare.
+             * @description The compared quantity as a sentence; empty if there is nothing to compare.
              */
             quantity: string;
             /**
              * Standings
-             * @description The best first; those without a score last.
+             * @description The best group first, groups without a score last.
              */
-            standings: components["schemas"]["Standing"][];
-            /**
-             * Words
-             * @description Why there is nothing to compare; empty otherwise.
-             */
-            words: string;
+            standings: components["schemas"]["GroupStanding"][];
         };
         /**
          * WaitingEvaluation
@@ -7489,11 +7495,11 @@ export interface operations {
     compare_runs: {
         parameters: {
             query: {
-                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Return one color for each group, instead of one for each run. */
+                /** @description Use one color per group instead of one per run. */
                 grouped?: boolean;
-                /** @description Numbers of runs, separated by commas. */
+                /** @description Run ids, separated by commas. */
                 runs: string;
             };
             header?: never;
@@ -7525,13 +7531,13 @@ export interface operations {
     compare_times: {
         parameters: {
             query: {
-                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Numbers of runs, separated by commas. */
+                /** @description Run ids, separated by commas. */
                 runs: string;
-                /** @description The mean over 100 episodes; without it the best that all came to. */
+                /** @description Mean over 100 episodes to reach. Default: the best that all groups reached. */
                 score?: number | null;
-                /** @description A run of the group that others are compared with; the first. */
+                /** @description A run of the baseline group. Default: the first run. */
                 to?: number | null;
             };
             header?: never;
@@ -7563,11 +7569,11 @@ export interface operations {
     judge_runs: {
         parameters: {
             query: {
-                /** @description At which step; without it the last that enough runs of each group reached. */
+                /** @description Step to compare at. Default: the last that enough runs of each group reached. */
                 at?: number | null;
-                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Numbers of runs, separated by commas. */
+                /** @description Run ids, separated by commas. */
                 runs: string;
             };
             header?: never;
@@ -8028,10 +8034,10 @@ export interface operations {
                 from?: number;
                 /** @description Draw runs that differ only in their seed as one line. */
                 group?: "seed" | "none";
-                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
                 metric?: string;
-                /** @description Numbers of runs, separated by commas. */
+                /** @description Run ids, separated by commas. */
                 runs: string;
                 /** @description Also draw each run of a group as a thin line. */
                 seeds?: boolean;
@@ -8109,7 +8115,7 @@ export interface operations {
                 buckets?: number;
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
-                /** @description Numbers of runs, separated by commas. */
+                /** @description Run ids, separated by commas. */
                 runs: string;
                 /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
@@ -8148,11 +8154,11 @@ export interface operations {
     read_profile: {
         parameters: {
             query: {
-                /** @description At which step; without it the last that enough runs of each group reached. */
+                /** @description Step to compare at. Default: the last that enough runs of each group reached. */
                 at?: number | null;
-                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Numbers of runs, separated by commas. */
+                /** @description Run ids, separated by commas. */
                 runs: string;
             };
             header?: never;
@@ -8186,9 +8192,9 @@ export interface operations {
             query: {
                 /** @description Mean over games, or interquartile mean of all runs. */
                 center?: "mean" | "iqm";
-                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
                 group_by?: string;
-                /** @description Numbers of runs, separated by commas. */
+                /** @description Run ids, separated by commas. */
                 runs: string;
             };
             header?: never;
@@ -8227,7 +8233,7 @@ export interface operations {
                 from?: number;
                 /** @description Names separated by commas. */
                 metrics: string;
-                /** @description Numbers of runs, separated by commas. */
+                /** @description Run ids, separated by commas. */
                 runs: string;
                 /** @description Stack each metric as a share of their sum. */
                 shares?: boolean;

@@ -106,7 +106,7 @@ export type Health = Schema["Health"];
 export type Session = Schema["Session"];
 export type Figure = Schema["Figure"];
 
-export type Difference = With<Schema["Difference"], { values: Record<string, ConfigValue> }>;
+export type Difference = With<Schema["FieldDifference"], { values: Record<string, ConfigValue> }>;
 /** A run in a comparison: its name, colour and dash are those of its line in the curves. */
 export type ComparedRun = Run & Pick<Schema["ComparedRun"], "label" | "dash">;
 export type Verdict = Schema["Verdict"];

@@ -56,7 +56,7 @@ const group = (name: string, run_ids: number[], n: number, value: number) => ({
   run_ids,
   n,
   mean: { value, low: n < 3 ? null : value - 2, high: n < 3 ? null : value + 2 },
-  missing: Math.max(0, 3 - n),
+  seeds_missing: Math.max(0, 3 - n),
   color: "#0072b2",
   dash: "solid" as const,
 });
@@ -65,17 +65,17 @@ export const VERDICT: Verdict = {
   at: 200_000,
   standings: [group("PAAC · lr 0.5", [2], 3, 40), group("PAAC · lr 0.01", [1], 3, 8)],
   quantity: "Mean return over the last tenth of the first 1 M steps.",
-  duels: [
+  pairs: [
     {
       best: 0,
       other: 1,
-      words: "PAAC · lr 0.5 beats PAAC · lr 0.01 at 200 k steps: +32, 95 % interval [29, 35], n = 3 and 3.",
-      shown: true,
+      text: "PAAC · lr 0.5 beats PAAC · lr 0.01 at 200 k steps: +32, 95 % interval [29, 35], n = 3 and 3.",
+      significant: true,
       difference: { value: 32, low: 29, high: 35 },
       probability: { value: 0.969, low: 0.9, high: 1 },
     },
   ],
-  words: "",
+  message: "",
 };
 
 const place = (steps: number) => ({ steps, frames: 4 * steps, seconds: steps / 100 });
@@ -91,7 +91,7 @@ export const TIMES: Thresholds = {
       n: 1,
       reached: 1,
       median: place(12_000),
-      untimed_because: null,
+      untimed_reason: null,
       speed_up: 1,
       data_efficiency: 1,
       color: "#0072b2",
@@ -104,7 +104,7 @@ export const TIMES: Thresholds = {
       n: 1,
       reached: 0,
       median: null,
-      untimed_because: null,
+      untimed_reason: null,
       speed_up: null,
       data_efficiency: null,
       color: "#e69f00",
@@ -112,7 +112,7 @@ export const TIMES: Thresholds = {
       runs: [{ run_id: 2, reached: null }],
     },
   ],
-  words: "",
+  message: "",
 };
 
 /** The page at an address, on a server that answers what it asks. */

@@ -5,7 +5,7 @@ import pytest
 from tests.factories import CARTPOLE, Api, metrics
 
 
-def test_fields_that_differ_are_told_from_those_that_do_not(api: Api) -> None:
+def test_differing_fields_are_distinguished_from_equal_ones(api: Api) -> None:
     one = api.launch(config=CARTPOLE)["id"]
     two = api.launch(config=CARTPOLE | {"seed": 2})["id"]
     answer = api.user.get("/api/v1/compare", params={"runs": f"{two},{one}"}).json()
@@ -24,7 +24,7 @@ def test_fields_that_differ_are_told_from_those_that_do_not(api: Api) -> None:
     assert list(fields)[:2] == ["algorithm", "env"]
 
 
-def test_runs_in_a_comparison_have_labels_and_strokes_by_place(api: Api) -> None:
+def test_runs_have_labels_and_strokes_by_position(api: Api) -> None:
     made = [api.launch(config=CARTPOLE | {"seed": seed})["id"] for seed in range(1, 12)]
     rows = api.user.get("/api/v1/compare", params={"runs": ",".join(map(str, made))}).json()["runs"]
     assert rows[2]["label"] == f"PAAC · CartPole · seed 3 #{made[2]}"
@@ -32,7 +32,7 @@ def test_runs_in_a_comparison_have_labels_and_strokes_by_place(api: Api) -> None
     assert [row["dash"] for row in rows] == ["solid"] * 8 + ["dash"] * 3
 
 
-def test_the_summary_has_last_max_and_mean_of_the_last_hundred(api: Api) -> None:
+def test_summary_has_last_max_and_mean_of_the_last_100(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq, {"a": -seq}, returns=[seq]) for seq in range(2, 252)))
     (summary,) = api.user.get("/api/v1/compare", params={"runs": run_id}).json()["summary"]
@@ -41,7 +41,7 @@ def test_the_summary_has_last_max_and_mean_of_the_last_hundred(api: Api) -> None
     assert (summary["episodes"], summary["wall_seconds"]) == (250, 249)
 
 
-def test_runs_must_be_named_rightly(api: Api) -> None:
+def test_malformed_run_ids_are_rejected(api: Api) -> None:
     api.launch()
     assert "no run 7 and no run 9" in api.user.get("/api/v1/compare?runs=7,9").json()["detail"]
     for written in ("", "one", "1,-2", "99999999999999999999", "1,²"):
@@ -60,7 +60,7 @@ def test_runs_must_be_named_rightly(api: Api) -> None:
         "figures/sample-efficiency",
     ],
 )
-def test_a_missing_run_is_named_and_the_others_are_compared(api: Api, path: str) -> None:
+def test_missing_runs_are_listed_and_the_others_compared(api: Api, path: str) -> None:
     made = [api.running(config=CARTPOLE | {"seed": seed}) for seed in (1, 2)]
     for run_id, attempt in made:
         api.send(run_id, attempt, metrics(2, 100, returns=[1.0, 3.0]))

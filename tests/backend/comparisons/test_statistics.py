@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from backend.comparisons.statistics import (
-    by_place,
-    curve,
+    all_resamples,
+    bootstrap_curve,
+    draw_chunks,
     efficiency,
-    every_draw,
     interquartile_mean,
     interval,
     mean,
     median,
-    portions,
     probability_of_improvement,
     profile,
+    sorted_means,
     student_quantile,
     welch,
 )
@@ -32,9 +32,9 @@ STATISTICS = (mean, median, interquartile_mean)
 
 def test_heights_at_one_place_are_their_mean_whatever_their_size() -> None:
     x, y = np.array([3.0, 1, 3, 2, 1]), np.array([4.0, 1e308, 8, np.nan, 1.4e308])
-    places, heights = by_place(x, y)
+    places, heights = sorted_means(x, y)
     assert (places.tolist(), heights.tolist()) == ([1, 3], [pytest.approx(1.2e308), 6])
-    assert by_place(np.empty(0), np.empty(0))[0].tolist() == []
+    assert sorted_means(np.empty(0), np.empty(0))[0].tolist() == []
 
 
 def test_the_reference_is_of_the_version_that_we_name() -> None:
@@ -84,18 +84,18 @@ def test_intervals_are_those_of_rliable_within_the_error_of_their_draws(case: di
 
 def test_the_curve_is_that_of_rliable() -> None:
     given = REFERENCE["curve"]
-    found = curve(np.array(given["scores"]), "iqm", draws=REFERENCE["draws"])
+    found = bootstrap_curve(np.array(given["scores"]), "iqm", draws=REFERENCE["draws"])
     assert found.center.tolist() == pytest.approx(given["iqm"], rel=1e-12)
     assert lies_between(found.interval, given["ends"])
 
 
 def test_a_curve_counts_the_runs_that_are_there() -> None:
     nan = np.nan
-    found = curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]]), "mean")
+    found = bootstrap_curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]]), "mean")
     assert found.runs.tolist() == [3, 2, 0]
     assert found.center[:2].tolist() == [3, 4]
     assert np.isnan([found.center[2], found.interval.low[2], found.interval.high[2]]).all()
-    alone = curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]])[:2, :2], "mean")
+    alone = bootstrap_curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]])[:2, :2], "mean")
     assert alone.interval.low[1] == found.interval.low[1]
 
 
@@ -176,7 +176,7 @@ def test_the_ends_of_a_curve_are_those_of_very_many_draws(runs: int, center: Any
     drawn = scores[random_numbers.integers(runs, size=(400_000, runs))]
     of = interquartile_mean if center == "iqm" else mean
     wanted = np.array([np.percentile(of(drawn[..., place, np.newaxis]), [2.5, 97.5]) for place in range(3)]).T
-    found = curve(scores, center)
+    found = bootstrap_curve(scores, center)
     # Few runs have few possible means: the reference steps from one to the next.
     assert off(found.interval, wanted) < (0.005 if runs > 3 else 0.03)
 
@@ -192,13 +192,13 @@ def test_the_ends_of_an_interval_are_those_of_very_many_draws() -> None:
 
 @pytest.mark.parametrize("runs", [1, 2, 5, 8])
 def test_every_possible_draw_is_counted_once(runs: int) -> None:
-    counts, chances = every_draw(runs)
+    counts, chances = all_resamples(runs)
     assert len({tuple(row) for row in counts.tolist()}) == len(counts)
     assert (counts.sum(axis=1) == runs).all()
     assert chances.sum() == pytest.approx(1)
 
 
 def test_very_many_scores_take_fewer_draws() -> None:
-    assert sum(portions(100_000, 60)) == 100_000
-    assert sum(portions(100_000, 4_000)) == 10_000
-    assert sum(portions(100_000, 1_000_000)) == 4_000
+    assert sum(draw_chunks(100_000, 60)) == 100_000
+    assert sum(draw_chunks(100_000, 4_000)) == 10_000
+    assert sum(draw_chunks(100_000, 1_000_000)) == 4_000

@@ -1,4 +1,4 @@
-"""How soon settings come to a score, held against a direct computation."""
+"""Times to a score, compared with a direct computation."""
 
 import random
 import statistics
@@ -8,19 +8,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend.comparisons.score_times import EPISODES, NEVER, Climb, climb, common_score, middle
+from backend.comparisons.score_records import (
+    EPISODES,
+    NOT_REACHED,
+    ScoreRecords,
+    common_score,
+    median_reached,
+    score_records,
+)
 from backend.metrics.points import POINT
 from tests.factories import CARTPOLE, Api, metrics, started
 
 
-def climb_of(returns: Sequence[float]) -> Climb:
-    """Episode n ends at step 10 n, frame 40 n, and after n seconds."""
+def records_of(returns: Sequence[float]) -> ScoreRecords:
+    """Return records in which episode n ends at step 10 n, frame 40 n, and after n seconds."""
     episodes = np.array([(10 * n, 40 * n, 0.0, value) for n, value in enumerate(returns, 1)], POINT)
-    return climb(episodes, np.arange(1, len(returns) + 1, dtype=float))
+    return score_records(episodes, np.arange(1, len(returns) + 1, dtype=float))
 
 
-def slow(returns: Sequence[float], score: float) -> int | None:
-    """After how many episodes the mean of the last hundred first was as high."""
+def episodes_until(returns: Sequence[float], score: float) -> int | None:
+    """Return after how many episodes the mean of the last hundred first reached the score."""
     for number in range(EPISODES, len(returns) + 1):
         if statistics.fmean(returns[number - EPISODES : number]) >= score:
             return number
@@ -28,43 +35,43 @@ def slow(returns: Sequence[float], score: float) -> int | None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_score_is_reached_where_a_direct_computation_finds_it(seed: int) -> None:
+def test_time_to_score_matches_direct_computation(seed: int) -> None:
     drawn = random.Random(seed)
     returns = [drawn.gauss(number / 10, 30) for number in range(400)]
-    climbed = climb_of(returns)
+    records = records_of(returns)
     means = [statistics.fmean(returns[at : at + EPISODES]) for at in range(301)]
-    assert climbed.best == pytest.approx(max(means))
+    assert records.best == pytest.approx(max(means))
     for score in (min(means) - 1, means[0] + 1e-9, 10.0, 20.0, max(means) - 1e-9, max(means) + 1e-9):
-        number = slow(returns, score)
-        assert climbed.reached(score) == (NEVER if number is None else (10 * number, 40 * number, number)), score
+        number = episodes_until(returns, score)
+        assert records.reached(score) == (NOT_REACHED if number is None else (10 * number, 40 * number, number)), score
 
 
-def test_a_hundred_episodes_must_have_ended() -> None:
-    assert climb_of([50.0] * (EPISODES - 1)).reached(1) == NEVER
-    assert climb_of([50.0] * EPISODES).reached(50).steps == 10 * EPISODES
+def test_score_requires_100_episodes() -> None:
+    assert records_of([50.0] * (EPISODES - 1)).reached(1) == NOT_REACHED
+    assert records_of([50.0] * EPISODES).reached(50).steps == 10 * EPISODES
 
 
-def test_returns_that_are_no_numbers_do_not_count() -> None:
-    climbed = climb_of([float("nan"), float("inf"), *[5.0] * EPISODES, 1e308, 1e308])
-    assert (climbed.heights[0], climbed.steps[0]) == (5.0, 10 * (EPISODES + 2))
-    assert np.isfinite(climbed.heights).all()
+def test_non_finite_returns_are_ignored() -> None:
+    records = records_of([float("nan"), float("inf"), *[5.0] * EPISODES, 1e308, 1e308])
+    assert (records.scores[0], records.steps[0]) == (5.0, 10 * (EPISODES + 2))
+    assert np.isfinite(records.scores).all()
 
 
-def test_a_group_reaches_a_score_where_its_middle_run_does() -> None:
-    one, two, three = (climb_of([0.0] * wait + [10.0] * 200) for wait in (0, 100, 200))
-    never = climb_of([1.0] * 300)
-    at = [climbed.reached(10).steps for climbed in (one, two, three)]
+def test_group_time_is_that_of_its_median_run() -> None:
+    one, two, three = (records_of([0.0] * wait + [10.0] * 200) for wait in (0, 100, 200))
+    never = records_of([1.0] * 300)
+    at = [records.reached(10).steps for records in (one, two, three)]
     assert at == [1_000, 2_000, 3_000]
     for runs, expected in (([one, two, three], 2_000), ([three, never, one], 3_000), ([one, two], 1_500)):
-        found = middle(runs, 10)
+        found = median_reached(runs, 10)
         assert found is not None
         assert (found.steps, found.frames, found.seconds) == (expected, 4 * expected, expected / 10)
-    assert middle([one, never], 10) is None
-    assert middle([], 10) is None
+    assert median_reached([one, never], 10) is None
+    assert median_reached([], 10) is None
 
 
-def test_the_common_score_is_the_best_that_the_middle_of_each_group_reached() -> None:
-    high, low, none = climb_of([123.456] * 100), climb_of([-12.345] * 100), climb_of([])
+def test_common_score_is_the_best_that_most_runs_of_each_group_reached() -> None:
+    high, low, none = records_of([123.456] * 100), records_of([-12.345] * 100), records_of([])
     assert common_score([[high, high, none]]) == 123
     assert common_score([[high], [low, low, high]]) == -12.4
     assert common_score([[high], [high, none]]) is None
@@ -86,13 +93,13 @@ def asked(api: Api, runs: Sequence[int], **query: Any) -> dict[str, Any]:
     return dict(answer.json())
 
 
-def test_the_table_is_that_of_a_direct_computation(api: Api) -> None:
+def test_response_matches_direct_computation(api: Api) -> None:
     slowly = [trained(api, 0.001, seed, 0.3) for seed in (1, 2, 3)]
     fast = [trained(api, 0.01, seed, 0.6) for seed in (1, 2, 3)]
     runs = [run_id for run_id, _returns in (*slowly, *fast)]
     told = asked(api, runs, score=50)
-    assert (told["score"], told["compared_with"], told["words"]) == (50, 0, "")
-    at = [[slow(returns, 50) for _run, returns in group] for group in (slowly, fast)]
+    assert (told["score"], told["compared_with"], told["message"]) == (50, 0, "")
+    at = [[episodes_until(returns, 50) for _run, returns in group] for group in (slowly, fast)]
     for group, numbers in zip(told["groups"], at, strict=True):
         places = [{"steps": 10 * n, "frames": 40 * n, "seconds": n - 1} for n in numbers if n is not None]
         assert [each["reached"] for each in group["runs"]] == places
@@ -113,7 +120,7 @@ def test_the_table_is_that_of_a_direct_computation(api: Api) -> None:
     assert [(group["reached"], group["median"], group["speed_up"]) for group in far] == [(0, None, None)] * 2
 
 
-def test_a_fork_has_no_time_and_no_speed_up_since_its_parents_time_is_not_counted(api: Api) -> None:
+def test_forks_have_no_time_and_no_speed_up(api: Api) -> None:
     parent, attempt = api.running()
     told = [metrics(1 + n, n, returns=[n]) for n in range(1, 201)]
     assert api.send(parent, attempt, *told).is_success
@@ -125,10 +132,10 @@ def test_a_fork_has_no_time_and_no_speed_up_since_its_parents_time_is_not_counte
     assert api.send(fork, attempt, started(1, resumed_from=200), *told).is_success
     for to in (parent, fork):
         own, forked = asked(api, [parent, fork], score=100, to=to)["groups"]
-        assert (own["median"], own["untimed_because"]) == ({"steps": 150, "frames": 600, "seconds": 149}, None)
+        assert (own["median"], own["untimed_reason"]) == ({"steps": 150, "frames": 600, "seconds": 149}, None)
         assert (forked["median"]["steps"], forked["median"]["seconds"]) == (300, None)
         assert forked["runs"][0]["reached"]["seconds"] is None
-        assert forked["untimed_because"].startswith("it has forks, whose steps include")
+        assert forked["untimed_reason"].startswith("it has forks, whose steps include")
         assert forked["speed_up"] is None
         assert own["speed_up"] == (1 if to == parent else None)
         assert None not in (own["data_efficiency"], forked["data_efficiency"])
@@ -137,18 +144,18 @@ def test_a_fork_has_no_time_and_no_speed_up_since_its_parents_time_is_not_counte
     assert [run["reached"]["seconds"] for run in both["runs"]] == [149, None]
 
 
-def test_what_cannot_be_compared_is_said(api: Api) -> None:
+def test_incomparable_runs_are_explained(api: Api) -> None:
     (one, _), (other, _) = trained(api, 0.001, 1, 0.3), trained(api, 0.001, 1, 0.3, "Acrobot-v1")
     silent = api.launch(config=CARTPOLE | {"learning_rate": 0.5})["id"]
-    assert "different games" in asked(api, [one, other])["words"]
-    assert "finished 100 episodes" in asked(api, [one, silent])["words"]
+    assert "different environments" in asked(api, [one, other])["message"]
+    assert "finished 100 episodes" in asked(api, [one, silent])["message"]
     assert [group["reached"] for group in asked(api, [one, silent], score=20)["groups"]] == [1, 0]
     for query in ({"to": 999}, {"score": "NaN"}, {"score": "Infinity"}, {"score": "high"}):
         answer = api.user.get("/api/v1/compare/thresholds", params={"runs": one, **query})
         assert answer.status_code == 422, query
 
 
-def test_points_that_a_later_attempt_superseded_do_not_count(api: Api) -> None:
+def test_points_superseded_by_a_later_attempt_are_ignored(api: Api) -> None:
     run_id, attempt = api.running(config=CARTPOLE)
     assert api.send(run_id, attempt, *(metrics(n + 1, n, returns=[100.0]) for n in range(1, 200))).is_success
     assert asked(api, [run_id], score=100)["groups"][0]["median"]["steps"] == 100

@@ -1,4 +1,4 @@
-"""Which settings are best, in words, and none where there are too few seeds."""
+"""Verdicts on groups of runs."""
 
 import itertools
 import statistics
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from backend.colors import PALETTE
-from backend.comparisons.scores import FEWEST, common_step
-from backend.comparisons.verdict import in_figures, in_words
+from backend.comparisons.scores import MIN_SEEDS, common_step
+from backend.comparisons.verdict import format_count, format_difference
 from tests.backend.studies.conftest import Studies
 from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies
@@ -19,7 +19,7 @@ RATES = (0.001, 0.01)
 
 
 def trained(api: Api, rate: float, seed: int, returns: Sequence[float], *, env: str = "CartPole-v1") -> int:
-    """A run whose episodes ended at steps 100, 200, …"""
+    """Return the id of a run whose episodes ended at steps 100, 200, …"""
     run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
     told = [metrics(1 + n, 100 * n, returns=[each]) for n, each in enumerate(returns, 1)]
     assert api.send(run_id, attempt, *told).is_success
@@ -32,7 +32,7 @@ def verdict(api: Api, runs: Sequence[int], **query: Any) -> dict[str, Any]:
     return dict(answer.json())
 
 
-def test_the_better_of_two_is_told_with_its_interval(api: Api) -> None:
+def test_better_group_is_reported_with_its_interval(api: Api) -> None:
     scores = {0.001: [10.0, 14.0, 12.0], 0.01: [31.0, 35.0, 30.0]}
     runs = [
         trained(api, rate, seed, [1.0] * 9 + [score]) for rate in RATES for seed, score in enumerate(scores[rate], 1)
@@ -46,60 +46,62 @@ def test_the_better_of_two_is_told_with_its_interval(api: Api) -> None:
     assert other["mean"]["value"] == pytest.approx(6.5)
     means = [statistics.mean(drawn) for drawn in itertools.product([16.0, 18.0, 15.5], repeat=3)]
     assert min(means) <= best["mean"]["low"] < 16.5 < best["mean"]["high"] <= max(means)
-    (duel,) = told["duels"]
-    assert (duel["best"], duel["other"], duel["shown"]) == (0, 1, True)
-    assert duel["probability"] == {"value": 1.0, "low": 1.0, "high": 1.0}
+    (pair,) = told["pairs"]
+    assert (pair["best"], pair["other"], pair["significant"]) == (0, 1, True)
+    assert pair["probability"] == {"value": 1.0, "low": 1.0, "high": 1.0}
     # As scipy's ttest_ind([16, 18, 15.5], [5.5, 7.5, 6.5], equal_var=False).confidence_interval() has it.
-    assert [duel["difference"][end] for end in ("value", "low", "high")] == pytest.approx([10.0, 7.2619336, 12.7380664])
-    assert duel["words"] == (
+    assert [pair["difference"][end] for end in ("value", "low", "high")] == pytest.approx([10.0, 7.2619336, 12.7380664])
+    assert pair["text"] == (
         "PAAC · CartPole · lr 0.01 beats PAAC · CartPole · lr 0.001 at 1 k steps: "
         "+10, 95 % interval [7.26, 12.7], n = 3 and 3."
     )
 
 
-def test_what_may_be_chance_is_not_called_better(api: Api) -> None:
+def test_insignificant_difference_has_no_winner(api: Api) -> None:
     runs = [trained(api, rate, seed, [score + 10 * rate]) for rate in RATES for seed, score in enumerate((1, 5, 9), 1)]
-    (duel,) = verdict(api, runs)["duels"]
-    assert not duel["shown"]
-    assert duel["difference"]["low"] < 0 < duel["difference"]["high"]
-    assert duel["words"].startswith("Neither PAAC · CartPole · lr 0.01 nor PAAC · CartPole · lr 0.001 is shown to be")
-    assert 0.5 < duel["probability"]["value"] < 1
+    (pair,) = verdict(api, runs)["pairs"]
+    assert not pair["significant"]
+    assert pair["difference"]["low"] < 0 < pair["difference"]["high"]
+    assert pair["text"].startswith(
+        "Neither PAAC · CartPole · lr 0.01 nor PAAC · CartPole · lr 0.001 is significantly better"
+    )
+    assert 0.5 < pair["probability"]["value"] < 1
 
 
-def test_fewer_than_three_seeds_get_no_verdict(api: Api) -> None:
+def test_verdict_requires_three_seeds(api: Api) -> None:
     runs = [trained(api, 0.001, seed, [seed]) for seed in range(1, 4)] + [trained(api, 0.01, 1, [50.0])]
     told = verdict(api, runs)
-    assert [(each["n"], each["missing"], each["mean"]["low"] is None) for each in told["standings"]] == [
+    assert [(each["n"], each["seeds_missing"], each["mean"]["low"] is None) for each in told["standings"]] == [
         (1, 2, True),
         (3, 0, False),
     ]
-    (duel,) = told["duels"]
-    assert (duel["shown"], duel["difference"], duel["probability"]) == (False, None, None)
-    assert duel["words"].startswith(
+    (pair,) = told["pairs"]
+    assert (pair["significant"], pair["difference"], pair["probability"]) == (False, None, None)
+    assert pair["text"].startswith(
         "No verdict on PAAC · CartPole · lr 0.01 and PAAC · CartPole · lr 0.001 at 100 steps:"
     )
-    assert duel["words"].endswith(f": n = 1 and 3, and each needs {FEWEST} seeds.")
+    assert pair["text"].endswith(f": n = 1 and 3, and each needs {MIN_SEEDS} seeds.")
 
 
-def test_a_run_that_ended_before_the_step_does_not_count(api: Api) -> None:
+def test_runs_that_ended_before_the_step_are_ignored(api: Api) -> None:
     long = [trained(api, 0.001, seed, [1.0] * 10) for seed in range(1, 4)]
     short = [trained(api, 0.01, seed, [2.0] * count) for seed, count in ((1, 10), (2, 10), (3, 4))]
     assert verdict(api, long + short)["at"] == 400
     told = verdict(api, long + short, at=1_000)
-    assert {each["name"]: (each["n"], each["missing"]) for each in told["standings"]} == {
+    assert {each["name"]: (each["n"], each["seeds_missing"]) for each in told["standings"]} == {
         "PAAC · CartPole · lr 0.01": (2, 1),
         "PAAC · CartPole · lr 0.001": (3, 0),
     }
 
 
-def test_seeds_without_an_episode_leave_the_others_compared(api: Api) -> None:
+def test_seeds_without_episodes_are_ignored(api: Api) -> None:
     old = [trained(api, rate, seed, [score] * 10) for rate, score in ((0.001, 1.0), (0.01, 2.0)) for seed in (1, 2)]
     # None of these has ended an episode, and one has not begun.
     configs = [CARTPOLE | {"learning_rate": 0.01, "seed": seed} for seed in (3, 4, 5)]
     new = [*(api.running(config=config)[0] for config in configs[:2]), api.launch(config=configs[2])["id"]]
     told = verdict(api, old + new)
-    assert (told["at"], told["words"]) == (1_000, "")
-    assert [(each["n"], each["missing"], each["mean"]["value"]) for each in told["standings"]] == [
+    assert (told["at"], told["message"]) == (1_000, "")
+    assert [(each["n"], each["seeds_missing"], each["mean"]["value"]) for each in told["standings"]] == [
         (2, 1, 2.0),
         (2, 1, 1.0),
     ]
@@ -121,11 +123,11 @@ def test_seeds_without_an_episode_leave_the_others_compared(api: Api) -> None:
         ([[0, 0, 0], [90, 90, 90]], 0),
     ],
 )
-def test_the_step_is_the_last_that_enough_runs_of_each_group_reached(reached: list[list[float]], step: int) -> None:
+def test_common_step_is_the_last_that_enough_runs_of_each_group_reached(reached: list[list[float]], step: int) -> None:
     assert common_step(reached) == step
 
 
-def test_the_profile_has_the_share_of_runs_above_each_return(api: Api) -> None:
+def test_profile_has_share_of_runs_above_each_return(api: Api) -> None:
     runs = [trained(api, rate, seed, [score + 100 * rate]) for rate in RATES for seed, score in enumerate((1, 5, 9), 1)]
     few = trained(api, 0.5, 1, [4.0])
     figure = api.user.get("/api/v1/figures/profile", params={"runs": ",".join(map(str, [*runs, few]))}).json()
@@ -142,34 +144,44 @@ def test_the_profile_has_the_share_of_runs_above_each_return(api: Api) -> None:
     assert len(figure["data"]) == 7
 
 
-def test_nothing_to_compare_is_said(api: Api) -> None:
+def test_message_explains_why_nothing_is_compared(api: Api) -> None:
     one, two = (trained(api, 0.001, seed, [1.0]) for seed in (1, 2))
     other_game = trained(api, 0.001, 1, [1.0], env="Acrobot-v1")
     silent = api.launch(config=CARTPOLE | {"learning_rate": 0.5})["id"]
-    for runs, words in (
-        ([one, two], "differ in their seed alone"),
-        ([one, other_game], "different games are not compared"),
-        ([one, silent], "Not every group has a run with a finished episode yet."),
+    for runs, message in (
+        ([one, two], "differ only in their seed"),
+        ([one, other_game], "different environments cannot be compared"),
+        ([one, silent], "At least one group has no run with a finished episode yet."),
     ):
         told = verdict(api, runs)
-        assert words in told["words"]
-        assert (told["at"], told["standings"], told["duels"]) == (None, [], [])
+        assert message in told["message"]
+        assert (told["at"], told["standings"], told["pairs"]) == (None, [], [])
 
 
-def test_differences_are_told_in_three_figures() -> None:
-    assert [in_figures(number) for number in (0.6806, -12.34, 320.0, 1_234.5)] == ["0.681", "−12.3", "320", "1,234"]
+def test_differences_have_three_digits() -> None:
+    assert [format_difference(number) for number in (0.6806, -12.34, 320.0, 1_234.5)] == [
+        "0.681",
+        "−12.3",
+        "320",
+        "1,234",
+    ]
 
 
-def test_steps_are_told_in_three_figures() -> None:
-    assert [in_words(count) for count in (950, 99_900, 1_250_000, 3_000_000_000)] == ["950", "99.9 k", "1.25 M", "3 G"]
+def test_step_counts_have_three_digits() -> None:
+    assert [format_count(count) for count in (950, 99_900, 1_250_000, 3_000_000_000)] == [
+        "950",
+        "99.9 k",
+        "1.25 M",
+        "3 G",
+    ]
 
 
-def test_what_rounds_up_to_a_thousand_is_told_in_the_next_unit() -> None:
-    assert [in_words(count) for count in (999, 999_499, 999_999, 999_960_000)] == ["999", "999 k", "1 M", "1 G"]
-    assert [in_figures(number) for number in (999.4, 999.7, -999.7)] == ["999", "1,000", "−1,000"]
+def test_rounding_up_to_a_thousand_uses_the_next_unit() -> None:
+    assert [format_count(count) for count in (999, 999_499, 999_999, 999_960_000)] == ["999", "999 k", "1 M", "1 G"]
+    assert [format_difference(number) for number in (999.4, 999.7, -999.7)] == ["999", "1,000", "−1,000"]
 
 
-def test_a_group_has_one_color_in_every_table_and_figure(api: Api) -> None:
+def test_group_has_the_same_color_in_tables_and_figures(api: Api) -> None:
     """The seeds of the first group must not use up the colors of the next."""
     runs = [trained(api, rate, seed, [1.0] * 100) for rate in RATES for seed in range(1, 7)]
     named = {"runs": ",".join(map(str, runs))}
@@ -191,7 +203,7 @@ def test_a_group_has_one_color_in_every_table_and_figure(api: Api) -> None:
         assert lines == [first, second], figure
 
 
-def test_finished_runs_are_compared_by_the_scores_that_their_study_shows(studies: Studies) -> None:
+def test_finished_runs_have_the_scores_of_their_study(studies: Studies) -> None:
     study = studies.start(axes=[{"field": "learning_rate", "values": [0.001, 0.01]}], seeds="1-3")
     made = studies.train_all(lambda config: 1_000 * config["learning_rate"] + config["seed"] / 3)
     told = verdict(studies.api, [run["run_id"] for run in made])
@@ -204,6 +216,6 @@ def test_finished_runs_are_compared_by_the_scores_that_their_study_shows(studies
         assert shown_here == pytest.approx([point[end] for end in ("mean", "low", "high")])
 
 
-def test_unfinished_runs_are_compared_by_the_last_tenth(api: Api) -> None:
+def test_unfinished_runs_are_compared_by_their_last_tenth(api: Api) -> None:
     runs = [trained(api, rate, seed, [1.0] * 10) for rate in RATES for seed in (1, 2, 3)]
     assert verdict(api, runs)["quantity"] == "Mean return over the last tenth of the first 1 k steps."

@@ -11,13 +11,12 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from backend.comparisons.groups import groups_of, groups_over_games
-from backend.comparisons.statistics import Center
-from backend.comparisons.statistics import curve as bootstrapped
+from backend.comparisons.groups import group_runs, group_runs_over_games
+from backend.comparisons.labels import group_labels
+from backend.comparisons.statistics import Center, bootstrap_curve
 from backend.database.tables import Run
 from backend.figures.groups import Band, Grouping, SmoothedLine, middle_curve, shared_places, widen
 from backend.metrics.curves import Window
-from backend.runs.labels import group_labels
 from tests.backend.figures.test_growth import merged
 from tests.factories import CARTPOLE, Api, metrics, started
 
@@ -92,7 +91,7 @@ def test_the_interquartile_band_matches_rliable() -> None:
     drawn = middle_curve(
         [SmoothedLine(places, heights) for heights in scores], Grouping("bootstrap", "iqm"), Window("step")
     )
-    expected = bootstrapped(scores, "iqm")
+    expected = bootstrap_curve(scores, "iqm")
     assert drawn.mean.tolist() == pytest.approx(RLIABLE["curve"]["iqm"], rel=1e-12)
     assert (drawn.min.tolist(), drawn.max.tolist()) == (expected.interval.low.tolist(), expected.interval.high.tolist())
 
@@ -154,14 +153,14 @@ def test_runs_that_differ_only_in_their_seed_are_one_group() -> None:
         run(6, seed=4, parent=1),
         run(7, seed=5, parent=1),
     ]
-    assert [[each.id for each in group] for group in groups_of(runs)] == [[1, 3], [2], [4], [5], [6, 7]]
+    assert [[each.id for each in group] for group in group_runs(runs)] == [[1, 3], [2], [4], [5], [6, 7]]
 
 
 @pytest.mark.parametrize("by", [["learning_rate"], ["env"], []])
 def test_repeated_seeds_are_not_further_samples(by: list[str]) -> None:
     """Check that three runs of one seed count as one, for any grouping."""
     runs = [run(1, seed=1), run(2, seed=1), run(3, seed=1), run(4, seed=2)]
-    for groups in (groups_of(runs, by), groups_over_games(runs, by)):
+    for groups in (group_runs(runs, by), group_runs_over_games(runs, by)):
         assert [[each.id for each in group] for group in groups] == [[1, 4], [2], [3]]
 
 
@@ -185,7 +184,7 @@ def test_any_fields_make_groups_whose_names_say_them() -> None:
     ]
     told = {}
     for by in (["gamma"], ["learning_rate"], ["env"], ["learning_rate", "t_max"], []):
-        groups = groups_of(runs, by)
+        groups = group_runs(runs, by)
         told[",".join(by)] = dict(
             zip(group_labels(groups, by), [[each.id for each in group] for group in groups], strict=True)
         )
@@ -266,12 +265,12 @@ def test_all_comparisons_group_by_the_requested_fields(api: Api) -> None:
     assert {tuple(each["run_ids"]) for each in answer("compare/verdict")["standings"]} == {tuple(one), tuple(two)}
     assert len([trace for trace in answer("figures/profile")["data"] if "name" in trace]) == 2
     query["group_by"] = "num_envs"
-    assert "agree in the fields" in answer("compare/verdict")["words"]
+    assert "agree in the fields" in answer("compare/verdict")["message"]
     query["group_by"] = "learning_rate,wings"
     for path in ("compare", "compare/verdict", "compare/thresholds", "figures/curves", "figures/profile"):
         (error,) = answer(path)["errors"]
         assert error["field"] == "group_by"
-        assert error["message"].startswith("no run here has a field wings; name some of ")
+        assert error["message"].startswith("no run here has a field wings; use some of ")
         assert "learning_rate, " in error["message"]
 
 

@@ -70,7 +70,7 @@ def together(curves: list[tuple[list[float], list[float]]]) -> tuple[Floats, lis
     return places, [column[np.isfinite(column)] for column in heights.T]
 
 
-def middle(scores: Floats, center: str) -> Floats:
+def median_reached(scores: Floats, center: str) -> Floats:
     """The mean, or rliable's: that of what is left without a quarter at each end, over the last axis."""
     cut = scores.shape[-1] // 4 if center == "iqm" else 0
     kept: Floats = np.sort(scores, axis=-1)[..., cut : scores.shape[-1] - cut]
@@ -82,7 +82,7 @@ def resampled(scores: Floats, center: str) -> Floats:
     chosen = (
         RESAMPLES if len(scores) == SEEDS else np.array([*itertools.product(range(len(scores)), repeat=len(scores))])
     )
-    return np.sort(middle(scores[chosen], center))
+    return np.sort(median_reached(scores[chosen], center))
 
 
 def drawn(studies: Studies, runs: list[int], center: str, band: str) -> Iterator[tuple[list[int], dict[str, Any]]]:
@@ -108,7 +108,7 @@ def test_line_and_bands_of_forty_five_runs_are_those_of_their_csvs(studies: Stud
         for ids, parts in found:
             places, scores = together([curves[run] for run in ids])
             assert parts["line"]["x"] == places.tolist()
-            expected = [float(middle(each, center)) for each in scores]
+            expected = [float(median_reached(each, center)) for each in scores]
             assert parts["line"]["y"] == near(expected)
             for each, low, center_there, high in zip(
                 scores, parts["low"]["y"], parts["line"]["y"], parts["high"]["y"], strict=True

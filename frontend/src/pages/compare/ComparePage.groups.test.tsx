@@ -76,7 +76,7 @@ describe("the time to a score", () => {
   it("has no time where there are forks, and says why", async () => {
     const [own, forked] = TIMES.groups;
     const place = { steps: 9000, frames: 36_000, seconds: null };
-    const groups = [own, { ...forked, median: place, data_efficiency: 1.5, untimed_because: "it has forks" }];
+    const groups = [own, { ...forked, median: place, data_efficiency: 1.5, untimed_reason: "it has forks" }];
     open("/?runs=1,2", { "GET /compare/thresholds": { ...TIMES, groups } });
     const found = await card();
     expect([...found.querySelectorAll("tr")].at(-1)?.textContent).toBe("PAAC · lr 0.50 of 19 k36 k––1.5 ×");
@@ -127,10 +127,10 @@ describe("the time to a score", () => {
 
   it("is of no score where runs are of several games, which is all that it says", async () => {
     const runs = RUNS.map((run, at) => ({ ...run, env: at === 1 ? "ALE/Breakout-v5" : run.env }));
-    const words = "Returns of different games are not compared.";
+    const words = "Returns in different environments cannot be compared.";
     open("/?runs=1,2,5", {
       "GET /compare": comparisonOf(runs),
-      "GET /compare/thresholds": { ...TIMES, score: null, common: null, groups: [], words },
+      "GET /compare/thresholds": { ...TIMES, score: null, common: null, groups: [], message: words },
     });
     const found = await card();
     expect(within(found).getByText(words)).toBeTruthy();
@@ -271,8 +271,8 @@ describe("the verdict", () => {
   });
 
   it("says why there is nothing to compare", async () => {
-    const words = "Returns of different games are not compared.";
-    open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], duels: [], words } });
+    const words = "Returns in different environments cannot be compared.";
+    open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], pairs: [], message: words } });
     expect(await (await verdict()).findByText(words)).toBeTruthy();
   });
 

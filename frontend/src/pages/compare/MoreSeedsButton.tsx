@@ -21,7 +21,7 @@ export function MoreSeedsButton({ group, like, launching, onLaunch }: MoreSeedsB
     <Tooltip label={blocked} disabled={blocked === null} multiline maw={320}>
       <Button
         size="compact-xs"
-        variant={group.missing > 0 ? "filled" : "default"}
+        variant={group.seeds_missing > 0 ? "filled" : "default"}
         disabled={launching}
         aria-disabled={blocked !== null}
         data-disabled={blocked !== null || undefined}

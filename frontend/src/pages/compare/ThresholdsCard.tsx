@@ -62,8 +62,8 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
           </Button>
         )}
       </Group>
-      {told.words ? (
-        <Text c="var(--arcadia-dim)">{told.words}</Text>
+      {told.message ? (
+        <Text c="var(--arcadia-dim)">{told.message}</Text>
       ) : (
         <>
           <TimeTable groups={told.groups} />
@@ -75,10 +75,10 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
             Speed-up compares times in training, which depend on the host and on what ran beside; data
             efficiency compares steps.
           </Text>
-          {told.groups.map(({ name, run_ids, untimed_because }) =>
-            untimed_because === null ? null : (
+          {told.groups.map(({ name, run_ids, untimed_reason }) =>
+            untimed_reason === null ? null : (
               <Text key={run_ids.join()} size="xs" c="var(--arcadia-dim)" mt={4}>
-                {name} has no time, and no speed-up is told of it or beside it: {untimed_because}.
+                {name} has no time, and no speed-up is told of it or beside it: {untimed_reason}.
               </Text>
             ),
           )}

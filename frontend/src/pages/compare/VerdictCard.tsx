@@ -46,13 +46,13 @@ export function VerdictCard(props: VerdictCardProps) {
         Verdict
       </Title>
       {verdict.at === null ? (
-        <Text c="var(--arcadia-dim)">{verdict.words}</Text>
+        <Text c="var(--arcadia-dim)">{verdict.message}</Text>
       ) : (
         <>
           <List size="sm" spacing={4} listStyleType="none">
-            {verdict.duels.map(({ words, shown, other }) => (
-              <List.Item key={other} fw={shown ? 600 : undefined}>
-                {words}
+            {verdict.pairs.map(({ text, significant, other }) => (
+              <List.Item key={other} fw={significant ? 600 : undefined}>
+                {text}
               </List.Item>
             ))}
           </List>
@@ -161,7 +161,7 @@ function interval(estimate: Standing["mean"]): string {
   return `${score(estimate.low)} to ${score(estimate.high)}`;
 }
 
-function probability({ duels }: Verdict, place: number): string {
-  const estimate = duels.find(({ other }) => other === place)?.probability;
+function probability({ pairs }: Verdict, place: number): string {
+  const estimate = pairs.find(({ other }) => other === place)?.probability;
   return estimate ? nearestPercent(estimate.value) : "–";
 }

@@ -12,7 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from backend.database.tables import Run, RunTag, StudyRun
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
-from backend.runs.config_order import config_key, config_kind
+from backend.runs.config_sort import config_key, config_kind
 from workers.contract.values import LARGEST, MAX_ID, storable
 
 SORTABLE = (

@@ -23,7 +23,7 @@ MOST_WARNINGS = 5
 SOON = timedelta(seconds=15)
 
 
-def shown(session: Session, runs: Sequence[tables.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
+def to_schemas(session: Session, runs: Sequence[tables.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
     """Runs as the API shows them, with some of their metrics if any are asked for."""
     queues = {run.queue for run in runs if run.state == "queued"}
     free, ahead = count_idle_workers(session, queues), _ahead(session, queues)
@@ -38,9 +38,9 @@ def shown(session: Session, runs: Sequence[tables.Run], metrics: Sequence[str] =
     ]
 
 
-def shown_one(session: Session, run: tables.Run) -> schemas.Run:
+def to_schema(session: Session, run: tables.Run) -> schemas.Run:
     """One run as the API shows it, with its roles and warnings."""
-    (one,) = shown(session, [run])
+    (one,) = to_schemas(session, [run])
     attempt = session.get(tables.Attempt, (run.id, run.attempt))
     one.warnings = _warnings(session, run)
     one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]

@@ -1,0 +1,98 @@
+"""Display names of runs, environments, configuration fields and values."""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from backend.database.tables import Run
+from workers.contract.config import config_adapter
+from workers.contract.config.problems import title_of
+from workers.contract.games import ENVIRONMENTS
+
+MAX_FIELDS = 3
+SHORT_TITLES = {"learning_rate": "lr"}
+# These fields come first in a name. The others follow in the order of the launch form.
+LEADING_FIELDS = ("seed", "learning_rate")
+# Names begin with the method and the environment. The other fields here do not affect what is learned.
+OMITTED_FIELDS = (
+    "algorithm",
+    "env",
+    "checkpoint_seconds",
+    "checkpoints_kept",
+    "replays_megabytes",
+    "evaluate_every_steps",
+    "evaluation_protocol",
+    "ceiling_seconds",
+)
+
+
+def name_from_fields(config: Mapping[str, Any], fields: Collection[str]) -> str:
+    """Return a run's name: its method, its environment and the values of the most important of these fields."""
+    named = first_fields([field for field in fields if field in config and field not in OMITTED_FIELDS])
+    values = [f"{short_title(field)} {format_value(config[field])}" for field in named]
+    return " · ".join([title_of(config["algorithm"]), env_title(config["env"]), *values])
+
+
+def name_for_copy(run: Run, config: Mapping[str, Any]) -> str:
+    """Return the name of a copy with another configuration. A name that a user chose is kept."""
+    if not has_automatic_name(run):
+        return run.name
+    parts = run.name.split(" · ")
+    named = {field for field in run.config if {*field_values(run, [field])} & {*parts}}
+    changed = {field for field, value in config.items() if run.config.get(field) != value}
+    fields = [field for field in config if field in named | changed and field not in OMITTED_FIELDS]
+    return name_from_fields(config, fields) if fields else run.name
+
+
+def has_automatic_name(run: Run) -> bool:
+    """Return True if no user chose the run's name."""
+    method, env = title_of(run.algorithm), env_title(run.env)
+    return run.name in (f"{method} on {env}", f"{method} · {env}") or run.name.startswith(f"{method} · {env} · ")
+
+
+def first_fields(fields: Sequence[str]) -> list[str]:
+    """Return the fields that fit into a name, the leading ones first."""
+    order = sorted(fields, key=lambda f: LEADING_FIELDS.index(f) if f in LEADING_FIELDS else len(LEADING_FIELDS))
+    return order[:MAX_FIELDS]
+
+
+def field_values(run: Run, fields: Sequence[str]) -> list[str]:
+    """Return each field that the run has, with its value."""
+    return [f"{short_title(field)} {format_value(run.config[field])}" for field in fields if field in run.config]
+
+
+def short_title(field: str) -> str:
+    """Return the title of a field as part of a name."""
+    title = SHORT_TITLES.get(field) or field_titles().get(field, field)
+    # Keep abbreviations such as RMSProp in upper case.
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+@cache
+def field_titles() -> dict[str, str]:
+    """Return the title of each configuration field, as the launch form shows it."""
+    schema = config_adapter.json_schema()
+    models = [schema, *schema.get("$defs", {}).values()]
+    return {
+        name: str(field.get("title", name)) for model in models for name, field in model.get("properties", {}).items()
+    }
+
+
+def env_title(env: str) -> str:
+    """Return the title of an environment, or its id if it is unknown."""
+    known = ENVIRONMENTS.get(env)
+    return known.title if known else env
+
+
+def format_value(value: Any) -> str:
+    """Format a configuration value briefly, as the pages do: 1e-5, 0.99, on, 128/64."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return "/".join(map(format_value, value)) or "none"
+    if isinstance(value, float) and 0 < abs(value) < 1e-4:
+        digits, exponent = f"{value:.4e}".split("e")
+        return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "none" if value is None else str(value)
