@@ -119,7 +119,7 @@ def test_a_page_without_runs(shown: Page, path: str, ready: str) -> None:
 
 PAGES: dict[str, tuple[str, str]] = {
     "the list": ("/", "waits for a worker"),
-    "no match": ("/?text=nothing", "No run matches"),
+    "no match": ("/?text=nothing", "No matching runs"),
     "launching": ("/launch", "Environment"),
     "an overview": ("/runs/{finished}", "Newest replay"),
     "curves": ("/runs/{finished}/curves", "Policy entropy"),

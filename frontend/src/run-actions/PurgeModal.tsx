@@ -8,28 +8,30 @@ interface PurgeFormProps {
   busy: boolean;
   onConfirm: () => void;
   onClose: () => void;
-  /** What else is to be known, such as the runs left out. */
+  /** Further information, such as the skipped runs. */
   children?: ReactNode;
 }
 
-const whatOf = ([first, ...others]: readonly Run[]) =>
+const describeRuns = ([first, ...others]: readonly Run[]) =>
   first && others.length === 0 ? `run ${first.id}` : plural(others.length + 1, "run");
 
-/** More runs than this are not named one by one. */
-const NAMED = 10;
+/** Further runs are only counted. */
+const MAX_NAMED_RUNS = 10;
 
-function namesOf(runs: readonly Run[]): string {
-  const named = runs.slice(0, NAMED).map(({ id, name }) => `#${id} ${name}`);
-  return [...named, ...(runs.length > NAMED ? [`${runs.length - NAMED} more`] : [])].join(", ");
+function listNames(runs: readonly Run[]): string {
+  const named = runs.slice(0, MAX_NAMED_RUNS).map(({ id, name }) => `#${id} ${name}`);
+  return [...named, ...(runs.length > MAX_NAMED_RUNS ? [`${runs.length - MAX_NAMED_RUNS} more`] : [])].join(
+    ", ",
+  );
 }
 
-/** Asks before runs are deleted for good: one is confirmed by its number, many by how many they are. */
+/** Confirmation dialog for purging. The user types the number of the run, or the count of several runs. */
 export function PurgeModal({ opened, ...form }: PurgeFormProps & { opened: boolean }) {
   return (
     <Modal
       opened={opened}
       onClose={form.onClose}
-      title={`Purge ${whatOf(form.runs)}?`}
+      title={`Purge ${describeRuns(form.runs)}?`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       <PurgeForm {...form} />
@@ -40,24 +42,24 @@ export function PurgeModal({ opened, ...form }: PurgeFormProps & { opened: boole
 function PurgeForm({ runs, busy, onConfirm, onClose, children }: PurgeFormProps) {
   const [typed, setTyped] = useState("");
   const [first, second] = runs;
-  const asked = String(second ? runs.length : first?.id);
-  const agreed = typed.trim().replace(/^#/, "") === asked;
+  const expected = String(second ? runs.length : first?.id);
+  const isConfirmed = typed.trim().replace(/^#/, "") === expected;
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    if (agreed) onConfirm();
+    if (isConfirmed) onConfirm();
   }
 
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
         <Text size="sm">
-          {namesOf(runs)}: curves, logs, checkpoints and replays are deleted for good. Archiving would only
-          hide them.
+          {listNames(runs)}: this permanently deletes curves, logs, checkpoints and replays. To only hide
+          runs, archive them.
         </Text>
         {children}
         <TextInput
-          label={second ? `Type how many to confirm: ${asked}` : `Type its number to confirm: ${asked}`}
+          label={`Type ${expected} to confirm`}
           value={typed}
           autoComplete="off"
           inputMode="numeric"
@@ -68,8 +70,8 @@ function PurgeForm({ runs, busy, onConfirm, onClose, children }: PurgeFormProps)
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" color="red.8" disabled={!agreed} loading={busy}>
-            Purge {whatOf(runs)}
+          <Button type="submit" color="red.8" disabled={!isConfirmed} loading={busy}>
+            Purge {describeRuns(runs)}
           </Button>
         </Group>
       </Stack>

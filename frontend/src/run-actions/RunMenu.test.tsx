@@ -19,15 +19,15 @@ async function open(run: Run) {
 
 const item = (name: RegExp) => screen.getByRole("menuitem", { name, hidden: true });
 async function undo(notice: string) {
-  const words = await screen.findByText(notice);
-  await userEvent.click(within(words.parentElement as HTMLElement).getByRole("button", { name: "Undo" }));
+  const message = await screen.findByText(notice);
+  await userEvent.click(within(message.parentElement as HTMLElement).getByRole("button", { name: "Undo" }));
 }
 
 const leavePage = () => window.dispatchEvent(new Event("pagehide"));
 const isDisabled = (name: RegExp) => item(name).hasAttribute("disabled");
 
-describe("the menu of a run", () => {
-  it("offers what the server allows, and says in its words why the rest is refused", async () => {
+describe("the run menu", () => {
+  it("disables actions that the server refuses, and says why", async () => {
     await open(aRun({ actions: { purge: "Run 1 is still running. Stop or pause it first." } }));
     expect(isDisabled(/^Stop run/)).toBe(false);
     expect(isDisabled(/^Resume run/)).toBe(true);
@@ -35,24 +35,24 @@ describe("the menu of a run", () => {
     expect(item(/^Purge run/).textContent).toContain("Run 1 is still running. Stop or pause it first.");
   });
 
-  it("asks the server to act and says that it did", async () => {
+  it("sends the action and confirms it", async () => {
     const server = serve({ "POST /runs/1/pause": aRun({ desired: "pause" }) });
     await open(aRun());
     await userEvent.click(item(/^Pause run/));
-    await screen.findByText("Run 1 asked to pause.");
+    await screen.findByText("Run 1 pausing.");
     expect(server.asked.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /runs/1/pause"]);
   });
 
-  it("takes a stop back before it is sent", async () => {
+  it("undoes a stop before it is sent", async () => {
     const server = serve({ "POST /runs/6/stop": aRun({ id: 6, desired: "stop" }) });
     await open(aRun({ id: 6 }));
     await userEvent.click(item(/^Stop run/));
-    await undo("Stopping run 6 …");
+    await undo("Stopping run 6…");
     leavePage();
     expect(server.asked).toEqual([]);
   });
 
-  it("sends a stop at once when the page is left", async () => {
+  it("sends a stop immediately when the page unloads", async () => {
     const server = serve({ "POST /runs/7/stop": aRun({ id: 7, desired: "stop" }) });
     await open(aRun({ id: 7 }));
     await userEvent.click(item(/^Stop run/));
@@ -63,7 +63,7 @@ describe("the menu of a run", () => {
     expect(server.asked).toHaveLength(1);
   });
 
-  it("archives with a way back", async () => {
+  it("can undo archiving", async () => {
     const server = serve({ "POST /runs/1/archive": aFinishedRun(), "POST /runs/1/restore": aFinishedRun() });
     await open(aFinishedRun());
     await userEvent.click(item(/^Archive run/));
@@ -71,14 +71,14 @@ describe("the menu of a run", () => {
     await waitFor(() => expect(server.of("POST /runs/1/restore")).toHaveLength(1));
   });
 
-  it("says what the server objects", async () => {
+  it("shows why the server refuses", async () => {
     serve({ "POST /runs/1/pause": () => refusal(409, "Run 1 has finished and cannot be paused.") });
     await open(aRun());
     await userEvent.click(item(/^Pause run/));
     expect(await screen.findByText("Run 1 has finished and cannot be paused.")).toBeTruthy();
   });
 
-  it("launches the same again and tells its page of the copy", async () => {
+  it("launches a copy and reports it to the page", async () => {
     serve({ "POST /runs/1/clone": aRun({ id: 8, name: "pong-2" }) });
     const { onLaunched } = await open(aRun());
     await userEvent.click(item(/Run this again/));
@@ -86,7 +86,7 @@ describe("the menu of a run", () => {
     expect(onLaunched).toHaveBeenCalledWith(expect.objectContaining({ id: 8 }));
   });
 
-  it("restores what is archived instead of archiving it again", async () => {
+  it("offers to restore an archived run", async () => {
     const archived = aFinishedRun({ archived_at: "2026-01-02T00:00:00Z", actions: { restore: null } });
     const server = serve({ "POST /runs/1/restore": aFinishedRun() });
     await open(archived);
@@ -96,10 +96,10 @@ describe("the menu of a run", () => {
     expect(server.of("POST /runs/1/restore")).toHaveLength(1);
   });
 
-  it("leads to the form, the comparison and the run's points", async () => {
+  it("links to the launch form, the comparison and the exports", async () => {
     await open(aRun({ id: 12 }));
     const href = (name: RegExp) => item(name).getAttribute("href");
-    expect(href(/Change and launch/)).toBe("/launch?like=12");
+    expect(href(/Edit and launch/)).toBe("/launch?like=12");
     expect(href(/Compare with others/)).toBe("/compare?runs=12");
     expect(href(/CSV/)).toBe("/api/v1/export/runs/12.csv");
     expect(href(/JSON Lines/)).toBe("/api/v1/export/runs/12.jsonl");
@@ -109,12 +109,12 @@ describe("the menu of a run", () => {
 describe("purging a run", () => {
   const purgeButton = () => screen.findByRole<HTMLButtonElement>("button", { name: "Purge run 1" });
 
-  it("names the run's number and asks for it before it deletes anything", async () => {
+  it("requires the run's number before it purges", async () => {
     const server = serve({ "DELETE /runs/1": done });
     const { onPurged } = await open(aFinishedRun());
     await userEvent.click(item(/^Purge run/));
     await screen.findByRole("dialog", { name: "Purge run 1?" });
-    const number = screen.getByLabelText("Type its number to confirm: 1");
+    const number = screen.getByLabelText("Type 1 to confirm");
     await userEvent.type(number, "2{Enter}");
     expect((await purgeButton()).disabled).toBe(true);
     expect(server.asked).toEqual([]);
@@ -122,13 +122,13 @@ describe("purging a run", () => {
     await userEvent.clear(number);
     await userEvent.type(number, "1");
     await userEvent.click(await purgeButton());
-    await screen.findByText("Run 1 deleted");
+    await screen.findByText("Run 1 purged.");
     expect(server.of("DELETE /runs/1")).toHaveLength(1);
     expect(onPurged).toHaveBeenCalledTimes(1);
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   });
 
-  it("says so also where the stream has taken the run off the page before the answer comes", async () => {
+  it("confirms also if the live stream removes the run before the response", async () => {
     let answer: (answer: Response) => void = () => undefined;
     const server = serve({ "DELETE /runs/1": () => new Promise<Response>((now) => (answer = now)) });
     const onPurged = vi.fn();
@@ -141,20 +141,20 @@ describe("purging a run", () => {
     renderPage(<Row />);
     await userEvent.click(screen.getByRole("button", { name: /^Actions for/ }));
     await userEvent.click(item(/^Purge run/));
-    await userEvent.type(await screen.findByLabelText(/^Type its number/), "1{Enter}");
+    await userEvent.type(await screen.findByLabelText("Type 1 to confirm"), "1{Enter}");
     await waitFor(() => expect(server.of("DELETE /runs/1")).toHaveLength(1));
     act(leave);
     answer(done());
-    expect(await screen.findByText("Run 1 deleted", {}, { timeout: 5000 })).toBeTruthy();
+    expect(await screen.findByText("Run 1 purged.", {}, { timeout: 5000 })).toBeTruthy();
     expect(onPurged).toHaveBeenCalledTimes(1);
   });
 
-  it("keeps the question open when the server refuses", async () => {
-    serve({ "DELETE /runs/1": () => refusal(409, "Run 1 was resumed meanwhile.") });
+  it("keeps the dialog open when the server refuses", async () => {
+    serve({ "DELETE /runs/1": () => refusal(409, "Run 1 was resumed.") });
     const { onPurged } = await open(aFinishedRun());
     await userEvent.click(item(/^Purge run/));
-    await userEvent.type(await screen.findByLabelText(/^Type its number/), "1{Enter}");
-    expect(await screen.findByText("Run 1 was resumed meanwhile.")).toBeTruthy();
+    await userEvent.type(await screen.findByLabelText("Type 1 to confirm"), "1{Enter}");
+    expect(await screen.findByText("Run 1 was resumed.")).toBeTruthy();
     expect(screen.getByRole("dialog")).toBeTruthy();
     expect(onPurged).not.toHaveBeenCalled();
   });

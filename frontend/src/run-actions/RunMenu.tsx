@@ -19,10 +19,10 @@ import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
 import { PurgeModal } from "./PurgeModal";
-import { useSteer } from "./useSteer";
+import { useRunControls } from "./useRunControls";
 import { ACTION_NAMES } from "./words";
 
-const SIGNS = {
+const ICONS = {
   stop: IconPlayerStop,
   pause: IconPlayerPause,
   resume: IconPlayerPlay,
@@ -37,20 +37,20 @@ interface RunMenuProps {
   onPurged?: () => void;
 }
 
-/** Everything that can be done with one run; a refused action says why. */
+/** Menu of the actions for one run. A disabled action says why. */
 export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
-  const [purging, purge] = useDisclosure(false);
+  const [isPurgeOpen, purgeDialog] = useDisclosure(false);
   const clone = useCloneRun();
-  const { steer, stopping, keepGoing } = useSteer(run);
-  // The stream may take the run off the page before the server answers.
-  const remove = usePurgeRun((id) => {
-    notifyDone(`Run ${id} deleted`);
-    purge.close();
+  const { perform, isStopPending, undoStop } = useRunControls(run);
+  // The live stream may remove the run from the page before the server responds.
+  const purge = usePurgeRun((id) => {
+    notifyDone(`Run ${id} purged.`);
+    purgeDialog.close();
     onPurged?.();
   });
 
   const item = (action: RunAction) => (
-    <ActionItem key={action} run={run} action={action} onClick={() => steer(action)} />
+    <ActionItem key={action} run={run} action={action} onClick={() => perform(action)} />
   );
 
   function launchAgain() {
@@ -74,9 +74,9 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          {stopping ? (
-            <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={keepGoing}>
-              Undo the stop
+          {isStopPending ? (
+            <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={undoStop}>
+              Undo stop
             </Menu.Item>
           ) : (
             (["stop", "pause", "resume"] as const).map(item)
@@ -85,30 +85,30 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
           <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
             Run this again
           </Menu.Item>
-          <LinkItem to={`/launch?like=${run.id}`} Sign={IconAdjustments} label="Change and launch…" />
-          <LinkItem to={`/compare?runs=${run.id}`} Sign={IconGitCompare} label="Compare with others…" />
+          <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Edit and launch…" />
+          <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
           <Menu.Divider />
-          <ExportItem run={run} format="csv" label="Export every point (CSV)" />
-          <ExportItem run={run} format="jsonl" label="Export every point (JSON Lines)" />
+          <ExportItem run={run} format="csv" label="Export all points (CSV)" />
+          <ExportItem run={run} format="jsonl" label="Export all points (JSON Lines)" />
           <Menu.Divider />
           {item(run.archived_at ? "restore" : "archive")}
-          <ActionItem run={run} action="purge" onClick={purge.open} />
+          <ActionItem run={run} action="purge" onClick={purgeDialog.open} />
         </Menu.Dropdown>
       </Menu>
       <PurgeModal
         runs={[run]}
-        opened={purging}
-        busy={remove.isPending}
-        onConfirm={() => remove.mutate(run.id)}
-        onClose={purge.close}
+        opened={isPurgeOpen}
+        busy={purge.isPending}
+        onConfirm={() => purge.mutate(run.id)}
+        onClose={purgeDialog.close}
       />
     </>
   );
 }
 
-function LinkItem({ to, Sign, label }: { to: string; Sign: typeof IconCopy; label: string }) {
+function LinkItem({ to, Icon, label }: { to: string; Icon: typeof IconCopy; label: string }) {
   return (
-    <Menu.Item component={Link} to={to} leftSection={<Sign size={16} />}>
+    <Menu.Item component={Link} to={to} leftSection={<Icon size={16} />}>
       {label}
     </Menu.Item>
   );
@@ -128,11 +128,11 @@ function ExportItem({ run, format, label }: { run: Run; format: "csv" | "jsonl";
 }
 
 function ActionItem({ run, action, onClick }: { run: Run; action: BulkAction; onClick: () => void }) {
-  const Sign = SIGNS[action];
+  const Icon = ICONS[action];
   const refusal = run.actions[action];
   return (
     <Menu.Item
-      leftSection={<Sign size={16} />}
+      leftSection={<Icon size={16} />}
       disabled={refusal !== null}
       color={action === "purge" ? "var(--mantine-color-error)" : undefined}
       onClick={onClick}

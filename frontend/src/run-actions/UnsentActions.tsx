@@ -3,16 +3,23 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useEffect } from "react";
 import { useLiveStatus } from "@/api/live/LiveProvider";
 import { useStoredAction } from "@/api/runActions";
-import { dismiss, restore, retryAll, tryAgain, useUnsentActions, type UnsentAction } from "./promisedActions";
+import {
+  dismiss,
+  restoreActions,
+  retryAll,
+  retryNow,
+  useUnsentActions,
+  type UnsentAction,
+} from "./retriedActions";
 import { ago } from "@/ui/format";
 import { isOld } from "./storedActions";
 import classes from "./unsent.module.css";
 
-/** Failed actions, on top of every page until each is done or dismissed. */
+/** Failed actions at the top of every page. Each stays until it succeeds or is dismissed. */
 export function UnsentActions() {
   const status = useLiveStatus();
   const { mutateAsync } = useStoredAction();
-  useEffect(() => restore(mutateAsync), [mutateAsync]);
+  useEffect(() => restoreActions(mutateAsync), [mutateAsync]);
   useEffect(() => {
     if (status === "live") retryAll();
   }, [status]);
@@ -43,12 +50,12 @@ function FailedAction({ action }: { action: UnsentAction }) {
           </Text>
           <Text size="sm">
             {reason}
-            {timer !== undefined && " Arcadia keeps trying."}
+            {timer !== undefined && " Arcadia is retrying."}
             {isOld(requestedAt) && ` You requested this ${ago(new Date(requestedAt).toISOString())}.`}
           </Text>
         </div>
         <Group gap={4} wrap="nowrap">
-          <Button size="compact-sm" variant="default" loading={isSending} onClick={() => tryAgain(key)}>
+          <Button size="compact-sm" variant="default" loading={isSending} onClick={() => retryNow(key)}>
             Try again
           </Button>
           <CloseButton size="sm" aria-label={`Dismiss: ${failure}`} onClick={() => dismiss(key)} />

@@ -1,46 +1,46 @@
-/** Stops that were asked for and can still be undone: they are sent after a while, or when the page is left. */
+/** Stop requests that can still be undone. Each is sent after a delay, or when the user leaves the page. */
 
 import { useSyncExternalStore } from "react";
 import { UNDO_MS } from "@/ui/notify";
 
-/** How a stop is sent; a page that is being left cannot wait for the answer. */
-type Send = (leaving: boolean) => void;
+/** Sends a stop request. While the page unloads, nobody can wait for the response. */
+type SendStop = (isUnloading: boolean) => void;
 
-const pending = new Map<number, { timer: number; send: Send }>();
+const pending = new Map<number, { timer: number; send: SendStop }>();
 const listeners = new Set<() => void>();
 
-function forget(id: number): Send | undefined {
-  const held = pending.get(id);
-  if (!held) return undefined;
-  clearTimeout(held.timer);
+function takePending(id: number): SendStop | undefined {
+  const stop = pending.get(id);
+  if (!stop) return undefined;
+  clearTimeout(stop.timer);
   pending.delete(id);
-  for (const tell of listeners) tell();
-  return held.send;
+  for (const notify of listeners) notify();
+  return stop.send;
 }
 
-/** Send a stop once it can no longer be undone. */
-export function holdStop(id: number, send: Send): void {
-  forget(id);
-  const timer = window.setTimeout(() => forget(id)?.(false), UNDO_MS);
+/** Send a stop request after the time in which it can be undone. */
+export function scheduleStop(id: number, send: SendStop): void {
+  takePending(id);
+  const timer = window.setTimeout(() => takePending(id)?.(false), UNDO_MS);
   pending.set(id, { timer, send });
-  for (const tell of listeners) tell();
+  for (const notify of listeners) notify();
 }
 
-export function undoStop(id: number): void {
-  forget(id);
+export function cancelStop(id: number): void {
+  takePending(id);
 }
 
-// A stop that was asked for before the tab was closed is meant.
+// Closing the tab does not undo a stop.
 window.addEventListener("pagehide", () => {
-  for (const id of [...pending.keys()]) forget(id)?.(true);
+  for (const id of [...pending.keys()]) takePending(id)?.(true);
 });
 
-function subscribe(tell: () => void) {
-  listeners.add(tell);
-  return () => listeners.delete(tell);
+function subscribe(notify: () => void) {
+  listeners.add(notify);
+  return () => listeners.delete(notify);
 }
 
-/** Whether a stop of this run waits to be sent. */
-export function usePendingStop(id: number): boolean {
+/** Return True if a stop of this run waits to be sent. */
+export function useIsStopPending(id: number): boolean {
   return useSyncExternalStore(subscribe, () => pending.has(id));
 }

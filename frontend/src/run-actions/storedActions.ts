@@ -1,4 +1,4 @@
-/** Unsent actions in this browser, so that closing the tab loses none. All tabs share them. */
+/** Unsent actions in the browser's storage, so that closing the tab loses none. All tabs share them. */
 
 import type { ActionRequest } from "@/api/runActions";
 import { inBrowser } from "@/ui/kept";
@@ -7,16 +7,16 @@ export interface StoredAction {
   key: string;
   failure: string;
   request: ActionRequest;
-  /** Why the last try failed; null if it has no answer yet. */
+  /** Why the last attempt failed. Null without a response. */
   reason: string | null;
   /** When the user requested it, in milliseconds. */
   requestedAt: number;
 }
 
-const PLACE = "arcadia-unsent-actions";
+const STORAGE_KEY = "arcadia-unsent-actions";
 const HOUR_MS = 3_600_000;
 
-/** Return True if the user may have forgotten it: only a click sends it again. */
+/** Return True if the user may have forgotten the action. Only a click sends an old action. */
 export const isOld = (requestedAt: number) => Date.now() - requestedAt > HOUR_MS;
 
 function isStored(value: unknown): value is StoredAction {
@@ -30,32 +30,32 @@ function isStored(value: unknown): value is StoredAction {
 }
 
 export function storedActions(): StoredAction[] {
-  const found = inBrowser.read<unknown>(PLACE);
-  return Array.isArray(found) ? found.filter(isStored) : [];
+  const stored = inBrowser.read<unknown>(STORAGE_KEY);
+  return Array.isArray(stored) ? stored.filter(isStored) : [];
 }
 
 function write(actions: StoredAction[]): void {
-  if (actions.length > 0) inBrowser.keep(PLACE, actions);
-  else inBrowser.forget(PLACE);
+  if (actions.length > 0) inBrowser.keep(STORAGE_KEY, actions);
+  else inBrowser.forget(STORAGE_KEY);
 }
 
-/** Store an action in place of an earlier one with its key. */
+/** Store an action. It replaces an earlier one with the same key. */
 export function store({ key, failure, request, reason, requestedAt }: StoredAction): void {
   const others = storedActions().filter((other) => other.key !== key);
   write([...others, { key, failure, request, reason, requestedAt }]);
 }
 
-/** Remove an action, unless a newer one of another tab has its key. */
+/** Remove an action, unless another tab has stored a newer one with the same key. */
 export function unstore({ key, requestedAt }: Pick<StoredAction, "key" | "requestedAt">): void {
   const stored = storedActions();
   const left = stored.filter((other) => other.key !== key || other.requestedAt !== requestedAt);
   if (left.length < stored.length) write(left);
 }
 
-/** Call back when another tab has changed the stored actions; return the function that ends it. */
-export function followStored(changed: () => void): () => void {
+/** Call `onChange` when another tab changes the stored actions. Return a function that unsubscribes. */
+export function subscribeToStored(onChange: () => void): () => void {
   const listen = ({ key }: StorageEvent) => {
-    if (key === PLACE || key === null) changed();
+    if (key === STORAGE_KEY || key === null) onChange();
   };
   window.addEventListener("storage", listen);
   return () => window.removeEventListener("storage", listen);

@@ -9,21 +9,22 @@ export const ACTION_NAMES: Record<BulkAction, string> = {
   purge: "Purge",
 };
 
-export const ACTION_DONE: Record<BulkAction, string> = {
-  stop: "asked to stop",
-  pause: "asked to pause",
+/** What notices say after an action: "Run 7 archived". */
+export const ACTION_RESULTS: Record<BulkAction, string> = {
+  stop: "stopping",
+  pause: "pausing",
   resume: "queued again",
   archive: "archived",
   restore: "restored",
-  purge: "deleted",
+  purge: "purged",
 };
 
-/** The participle for messages such as "Run 7 was NOT stopped". */
-export const ACTION_PAST: Record<BulkAction, string> = {
+/** Past participles, for messages such as "Run 7 was NOT stopped". */
+export const ACTION_PARTICIPLES: Record<BulkAction, string> = {
   stop: "stopped",
   pause: "paused",
   resume: "resumed",
   archive: "archived",
   restore: "restored",
-  purge: "deleted",
+  purge: "purged",
 };

@@ -9,64 +9,61 @@ import {
 import { Link } from "react-router";
 import type { RunAction } from "@/api/runs";
 import type { Run } from "@/api/types";
-import { useSteer } from "@/run-actions/useSteer";
+import { useRunControls } from "@/run-actions/useRunControls";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ContinueButton } from "./ContinueButton";
 
-const STEERING: { action: RunAction; label: string; says: string; Icon: typeof IconPlayerStop }[] = [
+const ACTIONS: { action: RunAction; label: string; tooltip: string; Icon: typeof IconPlayerStop }[] = [
   {
     action: "resume",
     label: "Resume",
-    says: "Continues from its last checkpoint. Environments start new episodes.",
+    tooltip: "Continues from its last checkpoint. Environments start new episodes.",
     Icon: IconPlayerPlay,
   },
   {
     action: "pause",
     label: "Pause",
-    says: "Saves a checkpoint and frees the worker; resume it later.",
+    tooltip: "Saves a checkpoint and frees the worker; resume it later.",
     Icon: IconPlayerPause,
   },
   {
     action: "stop",
     label: "Stop run",
-    says: "Saves a checkpoint and ends the run; it can be undone for ten seconds.",
+    tooltip: "Saves a checkpoint and ends the run; it can be undone for ten seconds.",
     Icon: IconPlayerStop,
   },
 ];
 
 /** Buttons for the actions that the run allows now. */
 export function RunActions({ run }: { run: Run }) {
-  const { steer, stopping, keepGoing, busy } = useSteer(run);
-  const undo = useCatchFocus<HTMLButtonElement>(stopping);
-  const stop = useCatchFocus<HTMLButtonElement>(!stopping);
-  if (stopping) {
+  const { perform, isStopPending, undoStop, sending } = useRunControls(run);
+  const undo = useCatchFocus<HTMLButtonElement>(isStopPending);
+  const stop = useCatchFocus<HTMLButtonElement>(!isStopPending);
+  if (isStopPending) {
     return (
-      <Button
-        ref={undo}
-        size="xs"
-        leftSection={<IconArrowBackUp size={14} aria-hidden />}
-        onClick={keepGoing}
-      >
-        Undo the stop
+      <Button ref={undo} size="xs" leftSection={<IconArrowBackUp size={14} aria-hidden />} onClick={undoStop}>
+        Undo stop
       </Button>
     );
   }
   return (
     <>
-      {STEERING.filter(({ action }) => run.actions[action] === null).map(({ action, label, says, Icon }) => (
-        <Tooltip key={action} label={says}>
-          <Button
-            ref={action === "stop" ? stop : undefined}
-            size="xs"
-            variant={action === "resume" ? "filled" : "default"}
-            leftSection={<Icon size={14} aria-hidden />}
-            loading={busy === action}
-            onClick={() => steer(action)}
-          >
-            {label}
-          </Button>
-        </Tooltip>
-      ))}
+      {ACTIONS.filter(({ action }) => run.actions[action] === null).map(
+        ({ action, label, tooltip, Icon }) => (
+          <Tooltip key={action} label={tooltip}>
+            <Button
+              ref={action === "stop" ? stop : undefined}
+              size="xs"
+              variant={action === "resume" ? "filled" : "default"}
+              leftSection={<Icon size={14} aria-hidden />}
+              loading={sending === action}
+              onClick={() => perform(action)}
+            >
+              {label}
+            </Button>
+          </Tooltip>
+        ),
+      )}
       <Tooltip label="A worker plays this run's agent now, in real time, and you see what it thinks.">
         <Button
           component={Link}

@@ -47,12 +47,12 @@ describe("the head of a run", () => {
     const { router, server } = open(run, { "DELETE /runs/1": () => purged });
     await userEvent.click(await screen.findByRole("button", { name: "Actions for first" }));
     await userEvent.click(await screen.findByText(/Purge run/));
-    await userEvent.type(await screen.findByLabelText(/Type its number/), "1");
+    await userEvent.type(await screen.findByLabelText("Type 1 to confirm"), "1");
     await userEvent.click(screen.getByRole("button", { name: "Purge run 1" }));
     await waitFor(() => expect(server.of("DELETE /runs/1")).toHaveLength(1));
     await act(() => router.navigate("/runs/8"));
     purge();
-    expect(await screen.findByText("Run 1 deleted")).toBeTruthy();
+    expect(await screen.findByText("Run 1 purged.")).toBeTruthy();
     expect(router.state.location.pathname).toBe("/runs/8");
   });
 
@@ -147,8 +147,8 @@ describe("the head of a run", () => {
     await heading();
     await userEvent.click(screen.getByRole("button", { name: "Stop run" }));
     expect(button("Pause")).toBeNull();
-    expect(document.activeElement).toBe(button("Undo the stop"));
-    await userEvent.click(screen.getByRole("button", { name: "Undo the stop" }));
+    expect(document.activeElement).toBe(button("Undo stop"));
+    await userEvent.click(screen.getByRole("button", { name: "Undo stop" }));
     expect(document.activeElement).toBe(button("Stop run"));
     vi.advanceTimersByTime(20_000);
     expect(server.of("POST /runs/1/stop")).toEqual([]);

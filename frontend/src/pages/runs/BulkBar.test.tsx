@@ -24,10 +24,10 @@ function show(runs: Run[], archived = false) {
   );
 }
 
-const answered = (body: object) => serve({ "POST /runs/bulk": body });
+const respondWith = (body: object) => serve({ "POST /runs/bulk": body });
 
-describe("the bar over selected runs", () => {
-  it("says how many runs each action touches and disables what touches none", () => {
+describe("the bulk action bar", () => {
+  it("says how many runs each action affects and disables the others", () => {
     show(RUNS);
     expect(screen.getByText("3 runs selected")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Stop 2" })).toBeTruthy();
@@ -35,65 +35,65 @@ describe("the bar over selected runs", () => {
     expect(screen.getByRole("button", { name: "Resume 0" }).hasAttribute("disabled")).toBe(true);
   });
 
-  it("leads to a comparison that its address names", () => {
+  it("links to a comparison of the selected runs", () => {
     show(RUNS);
     expect(screen.getByRole("link", { name: "Compare 3" }).getAttribute("href")).toBe("/compare?runs=1,2,3");
   });
 
-  it("asks before it stops, names what it skips, and sends only the others", async () => {
-    const server = answered({ done: [1, 2], skipped: [] });
+  it("confirms a stop, lists the skipped runs, and sends only the others", async () => {
+    const server = respondWith({ done: [1, 2], skipped: [] });
     show(RUNS);
     await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
     const dialog = await screen.findByRole("dialog", { name: "Stop 2 runs?" });
     expect(within(dialog).getByText("done #3: Run 3 has finished and cannot be stopped.")).toBeTruthy();
     expect(server.asked).toEqual([]);
     await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
-    await screen.findByText("2 runs asked to stop.");
+    await screen.findByText("2 runs stopping.");
     expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]);
   });
 
-  it("does what was asked about, however the list has moved on meanwhile", async () => {
-    const server = answered({ done: [1, 2], skipped: [] });
-    let move: (runs: Run[]) => void = () => undefined;
-    function Moving() {
+  it("acts on the confirmed runs even if the list changes while the dialog is open", async () => {
+    const server = respondWith({ done: [1, 2], skipped: [] });
+    let changeRuns: (runs: Run[]) => void = () => undefined;
+    function ChangingList() {
       const [runs, setRuns] = useState(RUNS.slice(0, 2));
-      move = setRuns;
+      changeRuns = setRuns;
       return <BulkBar runs={runs} archived={false} total={40} onSelectAll={vi.fn()} onClear={vi.fn()} />;
     }
-    renderPage(<Moving />);
+    renderPage(<ChangingList />);
     await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
     const dialog = await screen.findByRole("dialog", { name: "Stop 2 runs?" });
-    act(() => move([2, 8, 9].map((id) => aRun({ id }))));
+    act(() => changeRuns([2, 8, 9].map((id) => aRun({ id }))));
     await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
     await waitFor(() =>
       expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]),
     );
   });
 
-  it("acts at once when nothing is skipped or lost", async () => {
-    const server = answered({ done: [1, 2], skipped: [] });
+  it("acts without confirmation if nothing is skipped or lost", async () => {
+    const server = respondWith({ done: [1, 2], skipped: [] });
     show(RUNS.slice(0, 2));
     await userEvent.click(screen.getByRole("button", { name: "Pause 2" }));
     await waitFor(() => expect(server.asked).toHaveLength(1));
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
-  it("lists the runs that the server skipped after all", async () => {
-    answered({ done: [1], skipped: [{ id: 2, reason: "Run 2 has finished already." }] });
+  it("lists the runs that the server skipped", async () => {
+    respondWith({ done: [1], skipped: [{ id: 2, reason: "Run 2 has finished already." }] });
     show(RUNS.slice(0, 2));
     await userEvent.click(screen.getByRole("button", { name: "Pause 2" }));
     expect(await screen.findByText("Run 2 has finished already.")).toBeTruthy();
   });
 
-  it("offers to restore or purge what is archived", () => {
+  it("offers to restore or purge archived runs", () => {
     show([aFinishedRun({ archived_at: "2026-01-02T00:00:00Z", actions: { restore: null } })], true);
     expect(screen.getByRole("button", { name: "Restore 1" })).toBeTruthy();
     expect(screen.getByRole("button", { name: "Purge 1" })).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Stop/ })).toBeNull();
   });
 
-  it("asks before it purges as for one run, and leaves everything when that is cancelled", async () => {
-    const server = answered({ done: [4], skipped: [] });
+  it("confirms a purge of one run, and does nothing if canceled", async () => {
+    const server = respondWith({ done: [4], skipped: [] });
     const archived = { archived_at: "2026-01-02T00:00:00Z" };
     show([aFinishedRun({ ...archived, id: 4 })], true);
     await userEvent.click(screen.getByText("Purge 1"));
@@ -105,8 +105,8 @@ describe("the bar over selected runs", () => {
     expect(server.asked).toEqual([]);
   });
 
-  it("asks how many when it purges many, and names their numbers", async () => {
-    const server = answered({ done: [4, 5], skipped: [] });
+  it("requires the number of runs before it purges several", async () => {
+    const server = respondWith({ done: [4, 5], skipped: [] });
     const archived = { archived_at: "2026-01-02T00:00:00Z" };
     show(
       [aFinishedRun({ ...archived, id: 4, name: "a" }), aFinishedRun({ ...archived, id: 5, name: "b" })],
@@ -114,14 +114,14 @@ describe("the bar over selected runs", () => {
     );
     await userEvent.click(screen.getByText("Purge 2"));
     const dialog = await screen.findByRole("dialog", { name: "Purge 2 runs?" });
-    expect(within(dialog).getByText(/^#4 a, #5 b:/)).toBeTruthy();
-    await userEvent.type(within(dialog).getByLabelText("Type how many to confirm: 2"), "2{Enter}");
-    await screen.findByText("2 runs deleted.");
+    expect(within(dialog).getByText(/^#4 a, #5 b: this permanently deletes/)).toBeTruthy();
+    await userEvent.type(within(dialog).getByLabelText("Type 2 to confirm"), "2{Enter}");
+    await screen.findByText("2 runs purged.");
     expect(server.asked.map(({ body }) => body)).toEqual([{ action: "purge", ids: [4, 5] }]);
   });
 
-  it("archives with a way back", async () => {
-    const server = answered({ done: [3], skipped: [] });
+  it("can undo archiving", async () => {
+    const server = respondWith({ done: [3], skipped: [] });
     show([aFinishedRun({ id: 3 })]);
     await userEvent.click(screen.getByRole("button", { name: "Archive 1" }));
     await screen.findByText("Run 3 archived.");
@@ -130,11 +130,11 @@ describe("the bar over selected runs", () => {
     expect(server.asked[1]?.body).toEqual({ action: "restore", ids: [3] });
   });
 
-  it("names the runs that were not stopped, and stops them when the server is back", async () => {
-    let away = true;
+  it("names the runs that were not stopped, and can retry", async () => {
+    let isOffline = true;
     const server = serve({
       "POST /runs/bulk": () =>
-        away ? Promise.reject(new TypeError("Failed to fetch")) : { done: [1, 2], skipped: [] },
+        isOffline ? Promise.reject(new TypeError("Failed to fetch")) : { done: [1, 2], skipped: [] },
     });
     renderPage(
       <>
@@ -146,26 +146,26 @@ describe("the bar over selected runs", () => {
     await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
     await userEvent.click(await screen.findByRole("button", { name: "Stop 2 runs" }));
     await screen.findByText("2 runs (#1, #2) were NOT stopped.");
-    away = false;
+    isOffline = false;
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
-    await screen.findByText("2 runs asked to stop.");
+    await screen.findByText("2 runs stopping.");
     expect(screen.queryByText(/NOT stopped/)).toBeNull();
     expect(server.asked.at(-1)?.body).toEqual({ action: "stop", ids: [1, 2] });
   });
 
-  it("compares no more runs than one comparison takes", () => {
+  it("disables the comparison of too many runs", () => {
     show(Array.from({ length: 101 }, (_, at) => aRun({ id: at + 1 })));
     expect(screen.queryByRole("link", { name: /^Compare/ })).toBeNull();
     expect(screen.getByText("Compare 101").closest("button")?.getAttribute("aria-disabled")).toBe("true");
   });
 
-  it("offers to select all that match, as long as some are not selected", async () => {
+  it("offers to select all matches unless all are selected", async () => {
     const onSelectAll = vi.fn();
     const bar = (total: number) => (
       <BulkBar runs={RUNS} archived={false} total={total} onSelectAll={onSelectAll} onClear={vi.fn()} />
     );
     const { unmount } = renderPage(bar(40));
-    await userEvent.click(screen.getByText("Select all 40 that match"));
+    await userEvent.click(screen.getByText("Select all 40 matches"));
     expect(onSelectAll).toHaveBeenCalledTimes(1);
     unmount();
     renderPage(bar(3));

@@ -8,65 +8,65 @@ import type { BulkAction, BulkResult, Run } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
 import { notifyDone, notifyUndoable } from "@/ui/notify";
-import { sortOut } from "@/run-actions/eligible";
+import { splitByEligibility } from "@/run-actions/eligibility";
 import { PurgeModal } from "@/run-actions/PurgeModal";
-import { promise } from "@/run-actions/promisedActions";
-import { ACTION_DONE, ACTION_NAMES, ACTION_PAST } from "@/run-actions/words";
+import { sendWithRetries } from "@/run-actions/retriedActions";
+import { ACTION_NAMES, ACTION_PARTICIPLES, ACTION_RESULTS } from "@/run-actions/words";
 import classes from "./runs.module.css";
 import { SkippedList } from "./SkippedList";
 
 interface BulkBarProps {
   runs: readonly Run[];
   archived: boolean;
-  /** All runs that match, when more match than are selected. */
+  /** Number of runs that match the filters. */
   total: number;
-  /** Whether all matching runs are being fetched: no action may touch a part of them meanwhile. */
+  /** True while all matching runs are being fetched. Actions wait, so that none affects only a part of them. */
   selectingAll?: boolean;
   onSelectAll: () => void;
   onClear: () => void;
 }
 
-/** Acts on the selected runs at once; each button says how many it touches. */
+/** Toolbar for the selected runs. Each button says how many runs it affects. */
 export function BulkBar({ runs, archived, total, selectingAll = false, onSelectAll, onClear }: BulkBarProps) {
-  // With the runs as they were when it was asked: what is confirmed is what was read, however the list moves on.
-  const [asked, setAsked] = useState<{ action: BulkAction; runs: readonly Run[] } | null>(null);
-  const [leftOut, setLeftOut] = useState<BulkResult["skipped"]>([]);
+  // Keeps the runs that the dialog names, even if the list changes while it is open.
+  const [confirmation, setConfirmation] = useState<{ action: BulkAction; runs: readonly Run[] } | null>(null);
+  const [skippedByServer, setSkippedByServer] = useState<BulkResult["skipped"]>([]);
   const bulk = useBulkAction();
-  const bar = useNoticesAbove();
+  const bar = useNoticeOffset();
   const actions: BulkAction[] = archived ? ["restore", "purge"] : ["stop", "pause", "resume", "archive"];
 
-  function carryOut(action: BulkAction, meant: readonly Run[]) {
-    const ids = sortOut(meant, action).touched.map(({ id }) => id);
-    setAsked(null);
+  function perform(action: BulkAction, chosen: readonly Run[]) {
+    const ids = splitByEligibility(chosen, action).eligible.map(({ id }) => id);
+    setConfirmation(null);
     send(action, ids, ({ done, skipped }) => {
-      sayDone(action, done);
-      setLeftOut(skipped);
+      notifyResult(action, done);
+      setSkippedByServer(skipped);
     });
   }
 
   function send(action: BulkAction, ids: number[], onDone?: (result: BulkResult) => void) {
     const result: BulkResult = { done: [], skipped: [] };
-    promise({
+    sendWithRetries({
       key: `${action} ${ids.join()}`,
       request: { target: "runs", ids, action },
-      failure: `${nameRuns(ids)} NOT ${ACTION_PAST[action]}`,
+      failure: `${describeRuns(ids)} NOT ${ACTION_PARTICIPLES[action]}`,
       send: () => bulk.mutateAsync({ action, ids, result }).then(onDone),
     });
   }
 
-  function sayDone(action: BulkAction, done: number[]) {
+  function notifyResult(action: BulkAction, done: number[]) {
     const [first, ...others] = done;
-    const who = first !== undefined && others.length === 0 ? `Run ${first}` : plural(done.length, "run");
-    const said = `${who} ${ACTION_DONE[action]}.`;
+    const subject = first !== undefined && others.length === 0 ? `Run ${first}` : plural(done.length, "run");
+    const message = `${subject} ${ACTION_RESULTS[action]}.`;
     if (action === "archive" && first !== undefined)
-      notifyUndoable(`archive ${done.join()}`, said, () => send("restore", done));
-    else notifyDone(said);
+      notifyUndoable(`archive ${done.join()}`, message, () => send("restore", done));
+    else notifyDone(message);
   }
 
   function choose(action: BulkAction) {
-    const hasSkipped = sortOut(runs, action).skipped.length > 0;
-    if (hasSkipped || action === "stop" || action === "purge") setAsked({ action, runs });
-    else carryOut(action, runs);
+    const hasSkipped = splitByEligibility(runs, action).skipped.length > 0;
+    if (hasSkipped || action === "stop" || action === "purge") setConfirmation({ action, runs });
+    else perform(action, runs);
   }
 
   return (
@@ -77,7 +77,7 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
         </Text>
         {total > runs.length && (
           <Button variant="subtle" size="xs" loading={selectingAll} onClick={onSelectAll}>
-            Select all {total} that match
+            Select all {total} matches
           </Button>
         )}
         {actions.map((action) => (
@@ -90,25 +90,25 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
           />
         ))}
         {!selectingAll && <CompareButton runs={runs} />}
-        <Tooltip label="Clear the selection">
-          <ActionIcon aria-label="Clear the selection" onClick={onClear}>
+        <Tooltip label="Clear selection">
+          <ActionIcon aria-label="Clear selection" onClick={onClear}>
             <IconX size={16} />
           </ActionIcon>
         </Tooltip>
       </Group>
-      <AskModal
-        action={asked?.action ?? null}
-        runs={asked?.runs ?? []}
-        onConfirm={(action) => carryOut(action, asked?.runs ?? [])}
-        onClose={() => setAsked(null)}
+      <ConfirmActionModal
+        action={confirmation?.action ?? null}
+        runs={confirmation?.runs ?? []}
+        onConfirm={(action) => perform(action, confirmation?.runs ?? [])}
+        onClose={() => setConfirmation(null)}
       />
-      {leftOut.length > 0 && (
+      {skippedByServer.length > 0 && (
         <Stack gap={4} mt="xs">
           <Text size="xs" fw={500}>
-            The server skipped {plural(leftOut.length, "run")}:
+            The server skipped {plural(skippedByServer.length, "run")}:
           </Text>
           <List size="xs">
-            {leftOut.map(({ id, reason }) => (
+            {skippedByServer.map(({ id, reason }) => (
               <List.Item key={id}>{reason}</List.Item>
             ))}
           </List>
@@ -118,8 +118,8 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
   );
 }
 
-/** Return the ref of a bar at the bottom of the window; notices are shown above it. */
-function useNoticesAbove() {
+/** Return the ref of a bar at the bottom of the window. Notices are shown above it. */
+function useNoticeOffset() {
   const bar = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = bar.current;
@@ -137,20 +137,21 @@ function useNoticesAbove() {
   return bar;
 }
 
-const NAMED = 5;
+/** Further runs are only counted. */
+const MAX_NAMED_RUNS = 5;
 
-/** Return the subject and verb of a failure, as "Run 7 was" or "3 runs (#7, #8, #9) were". */
-function nameRuns(ids: readonly number[]): string {
+/** Return the subject and verb of a failure: "Run 7 was" or "3 runs (#7, #8, #9) were". */
+function describeRuns(ids: readonly number[]): string {
   if (ids.length === 1) return `Run ${ids[0]} was`;
-  const named = ids.slice(0, NAMED).map((id) => `#${id}`);
-  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "";
+  const named = ids.slice(0, MAX_NAMED_RUNS).map((id) => `#${id}`);
+  const more = ids.length > MAX_NAMED_RUNS ? ` and ${ids.length - MAX_NAMED_RUNS} more` : "";
   return `${plural(ids.length, "run")} (${named.join(", ")}${more}) were`;
 }
 
 function CompareButton({ runs }: { runs: readonly Run[] }) {
   if (runs.length > MAX_RUNS) {
     return (
-      <Tooltip label={`At most ${MAX_RUNS} runs can be compared at once`}>
+      <Tooltip label={`You can compare at most ${MAX_RUNS} runs`}>
         <Button size="xs" variant="default" data-disabled aria-disabled>
           Compare {runs.length}
         </Button>
@@ -180,16 +181,16 @@ function BulkButton({
   waiting: boolean;
   onClick: () => void;
 }) {
-  const { touched } = sortOut(runs, action);
+  const { eligible } = splitByEligibility(runs, action);
   return (
     <Button
       size="xs"
       variant="default"
-      c={action === "purge" && touched.length > 0 ? "var(--mantine-color-error)" : undefined}
-      disabled={waiting || touched.length === 0}
+      c={action === "purge" && eligible.length > 0 ? "var(--mantine-color-error)" : undefined}
+      disabled={waiting || eligible.length === 0}
       onClick={onClick}
     >
-      {ACTION_NAMES[action]} {touched.length}
+      {ACTION_NAMES[action]} {eligible.length}
     </Button>
   );
 }
@@ -201,21 +202,21 @@ interface AskModalProps {
   onClose: () => void;
 }
 
-const WHAT_HAPPENS: Partial<Record<BulkAction, string>> = {
-  stop: "Each saves a checkpoint first. A stopped run cannot be resumed, but it can be forked from any of its checkpoints.",
+const CONSEQUENCES: Partial<Record<BulkAction, string>> = {
+  stop: "Each run saves a checkpoint first. You cannot resume a stopped run, but you can fork it from any checkpoint.",
 };
 
-function AskModal({ action, runs, onConfirm, onClose }: AskModalProps) {
+function ConfirmActionModal({ action, runs, onConfirm, onClose }: AskModalProps) {
   if (!action) return null;
-  const { touched, skipped } = sortOut(runs, action);
+  const { eligible, skipped } = splitByEligibility(runs, action);
   if (action === "purge") {
     return (
-      <PurgeModal opened runs={touched} busy={false} onConfirm={() => onConfirm(action)} onClose={onClose}>
+      <PurgeModal opened runs={eligible} busy={false} onConfirm={() => onConfirm(action)} onClose={onClose}>
         <SkippedList skipped={skipped} />
       </PurgeModal>
     );
   }
-  const what = `${ACTION_NAMES[action]} ${plural(touched.length, "run")}`;
+  const what = `${ACTION_NAMES[action]} ${plural(eligible.length, "run")}`;
   return (
     <ConfirmModal
       opened
@@ -226,7 +227,7 @@ function AskModal({ action, runs, onConfirm, onClose }: AskModalProps) {
       onClose={onClose}
     >
       <Stack gap="xs">
-        {WHAT_HAPPENS[action] && <Text size="sm">{WHAT_HAPPENS[action]}</Text>}
+        {CONSEQUENCES[action] && <Text size="sm">{CONSEQUENCES[action]}</Text>}
         <SkippedList skipped={skipped} />
       </Stack>
     </ConfirmModal>

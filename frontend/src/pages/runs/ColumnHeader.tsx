@@ -1,16 +1,16 @@
 import { ActionIcon, Menu, UnstyledButton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPinFilled } from "@tabler/icons-react";
 import { type CSSProperties, useState } from "react";
-import { OWN, type RunColumn } from "./columns";
-import { changedColumn, movedColumn, WIDTH_STEP, withoutColumn } from "./columnSpecs";
+import { RUN_COLUMN, type RunColumn } from "./columns";
+import { updateColumn, moveColumn, WIDTH_STEP, removeColumn } from "./columnSpecs";
 import { ResizeHandle } from "./ResizeHandle";
 import classes from "./runs.module.css";
-import { STOP } from "./useOneTabStop";
+import { ROVING_ITEM } from "./useRovingTabIndex";
 import { nextSort } from "./view";
 
 interface ColumnHeaderProps {
   column: RunColumn;
-  /** Its neighbours, if it can change places with them. */
+  /** The neighbors that the column can swap places with. */
   before: RunColumn | undefined;
   after: RunColumn | undefined;
   columns: readonly string[];
@@ -18,77 +18,77 @@ interface ColumnHeaderProps {
   sort: string;
   onSort: (sort: string) => void;
   style: CSSProperties | undefined;
-  /** Its width while its edge is dragged. */
+  /** Called with the width while the edge is dragged, then with null. */
   onDragWidth: (width: number | null) => void;
 }
 
-const DRAGGED = "application/x-arcadia-column";
+const DRAG_TYPE = "application/x-arcadia-column";
 
-/** Sorts by a click, moves by a drag, is resized at its edge; the menu does the same from the keyboard. */
+/** Column header: click to sort, drag to move, drag the edge to resize. The menu offers the same for keyboards. */
 export function ColumnHeader(props: ColumnHeaderProps) {
   const { column, columns, onColumns, sort, style } = props;
   const { id, title, number, pinned, sort: key } = column;
   const direction = key === sort ? "ascending" : sort === `-${key}` ? "descending" : "none";
-  const own = id === OWN;
-  const [over, setOver] = useState(false);
+  const isRunColumn = id === RUN_COLUMN;
+  const [isDragOver, setIsDragOver] = useState(false);
   return (
     <th
       scope="col"
       aria-sort={key ? direction : undefined}
       data-number={number || undefined}
       data-pinned={pinned || undefined}
-      data-drop={over || undefined}
+      data-drop={isDragOver || undefined}
       style={style}
-      draggable={!own}
+      draggable={!isRunColumn}
       onDragStart={(event) => {
-        event.dataTransfer.setData(DRAGGED, id);
+        event.dataTransfer.setData(DRAG_TYPE, id);
         event.dataTransfer.effectAllowed = "move";
       }}
       onDragOver={(event) => {
-        if (own || !event.dataTransfer.types.includes(DRAGGED)) return;
+        if (isRunColumn || !event.dataTransfer.types.includes(DRAG_TYPE)) return;
         event.preventDefault();
-        setOver(true);
+        setIsDragOver(true);
       }}
-      onDragLeave={() => setOver(false)}
+      onDragLeave={() => setIsDragOver(false)}
       onDrop={(event) => {
-        setOver(false);
-        const moving = event.dataTransfer.getData(DRAGGED);
-        if (!own && moving) onColumns(movedColumn(columns, moving, id));
+        setIsDragOver(false);
+        const moving = event.dataTransfer.getData(DRAG_TYPE);
+        if (!isRunColumn && moving) onColumns(moveColumn(columns, moving, id));
       }}
     >
       <div className={classes.headerCell}>
-        <Sorter column={column} direction={direction} sort={sort} onSort={props.onSort} />
-        {pinned && !own && <IconPinFilled size={12} aria-label="pinned" />}
+        <SortButton column={column} direction={direction} sort={sort} onSort={props.onSort} />
+        {pinned && !isRunColumn && <IconPinFilled size={12} aria-label="pinned" />}
         <HeaderMenu {...props} />
       </div>
       <ResizeHandle
         title={title}
         width={column.width}
         onDrag={props.onDragWidth}
-        onResize={(width) => onColumns(changedColumn(columns, id, { width }))}
-        onReset={() => onColumns(changedColumn(columns, id, { width: null }))}
+        onResize={(width) => onColumns(updateColumn(columns, id, { width }))}
+        onReset={() => onColumns(updateColumn(columns, id, { width: null }))}
       />
     </th>
   );
 }
 
-interface SorterProps {
+interface SortButtonProps {
   column: RunColumn;
   direction: "ascending" | "descending" | "none";
   sort: string;
   onSort: (sort: string) => void;
 }
 
-function Sorter({ column: { title, sort: key }, direction, sort, onSort }: SorterProps) {
-  const words = (
+function SortButton({ column: { title, sort: key }, direction, sort, onSort }: SortButtonProps) {
+  const label = (
     <span className={classes.clip} title={title}>
       {title}
     </span>
   );
-  if (!key) return words;
+  if (!key) return label;
   return (
-    <UnstyledButton {...STOP} className={classes.sort} onClick={() => onSort(nextSort(sort, key))}>
-      {words}
+    <UnstyledButton {...ROVING_ITEM} className={classes.sort} onClick={() => onSort(nextSort(sort, key))}>
+      {label}
       {direction === "ascending" && <IconArrowUp size={14} aria-hidden style={{ flex: "none" }} />}
       {direction === "descending" && <IconArrowDown size={14} aria-hidden style={{ flex: "none" }} />}
     </UnstyledButton>
@@ -97,11 +97,11 @@ function Sorter({ column: { title, sort: key }, direction, sort, onSort }: Sorte
 
 function HeaderMenu({ column, before, after, columns, onColumns }: ColumnHeaderProps) {
   const { id, title, width } = column;
-  const widen = (by: number) => onColumns(changedColumn(columns, id, { width: width + by }));
+  const widen = (by: number) => onColumns(updateColumn(columns, id, { width: width + by }));
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <ActionIcon {...STOP} size={20} className={classes.headerMenu} aria-label={`Column ${title}`}>
+        <ActionIcon {...ROVING_ITEM} size={20} className={classes.headerMenu} aria-label={`Column ${title}`}>
           <IconDotsVertical size={14} aria-hidden />
         </ActionIcon>
       </Menu.Target>
@@ -112,32 +112,32 @@ function HeaderMenu({ column, before, after, columns, onColumns }: ColumnHeaderP
         <Menu.Item closeMenuOnClick={false} onClick={() => widen(-WIDTH_STEP)}>
           Narrower
         </Menu.Item>
-        <Menu.Item onClick={() => onColumns(changedColumn(columns, id, { width: null }))}>
+        <Menu.Item onClick={() => onColumns(updateColumn(columns, id, { width: null }))}>
           Reset width
         </Menu.Item>
-        {id !== OWN && <PlaceItems {...{ column, before, after, columns, onColumns }} />}
+        {id !== RUN_COLUMN && <PositionItems {...{ column, before, after, columns, onColumns }} />}
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-type PlaceItemsProps = Pick<ColumnHeaderProps, "column" | "before" | "after" | "columns" | "onColumns">;
+type PositionItemsProps = Pick<ColumnHeaderProps, "column" | "before" | "after" | "columns" | "onColumns">;
 
-/** What the run's own column cannot do: it is always there, and always first. */
-function PlaceItems({ column, before, after, columns, onColumns }: PlaceItemsProps) {
+/** Menu items for all columns except the run column, which is always shown first. */
+function PositionItems({ column, before, after, columns, onColumns }: PositionItemsProps) {
   const { id, pinned = false } = column;
   return (
     <>
-      <Menu.Item disabled={!before} onClick={() => before && onColumns(movedColumn(columns, id, before.id))}>
+      <Menu.Item disabled={!before} onClick={() => before && onColumns(moveColumn(columns, id, before.id))}>
         Move left
       </Menu.Item>
-      <Menu.Item disabled={!after} onClick={() => after && onColumns(movedColumn(columns, id, after.id))}>
+      <Menu.Item disabled={!after} onClick={() => after && onColumns(moveColumn(columns, id, after.id))}>
         Move right
       </Menu.Item>
-      <Menu.Item onClick={() => onColumns(changedColumn(columns, id, { pinned: !pinned }))}>
-        {pinned ? "Unpin" : "Pin to the left"}
+      <Menu.Item onClick={() => onColumns(updateColumn(columns, id, { pinned: !pinned }))}>
+        {pinned ? "Unpin" : "Pin left"}
       </Menu.Item>
-      <Menu.Item onClick={() => onColumns(withoutColumn(columns, id))}>Hide</Menu.Item>
+      <Menu.Item onClick={() => onColumns(removeColumn(columns, id))}>Hide</Menu.Item>
     </>
   );
 }

@@ -18,46 +18,46 @@ async function open(chosen: string[], metrics: string[] = []) {
     />,
   );
   await userEvent.click(screen.getByLabelText("Choose columns"));
-  await screen.findByText("Hyper-parameters");
+  await screen.findByText("Hyperparameters");
   return onChange;
 }
 
-const box = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
+const checkbox = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
 
-describe("the menu of columns", () => {
-  it("shows which columns there are, whatever their width", async () => {
+describe("the column menu", () => {
+  it("checks the shown columns, regardless of their width", async () => {
     await open(["name", "state~180!"]);
-    expect(box("State").checked).toBe(true);
-    expect(box("Tags").checked).toBe(false);
+    expect(checkbox("State").checked).toBe(true);
+    expect(checkbox("Tags").checked).toBe(false);
   });
 
-  it("adds a column and takes one away", async () => {
+  it("adds and removes a column", async () => {
     const onChange = await open(["name", "state~180"]);
-    await userEvent.click(box("Tags"));
+    await userEvent.click(checkbox("Tags"));
     expect(onChange).toHaveBeenLastCalledWith(["name", "state~180", "tags"]);
-    await userEvent.click(box("State"));
+    await userEvent.click(checkbox("State"));
     expect(onChange).toHaveBeenLastCalledWith(["name"]);
   });
 
-  it("never hides the run itself", async () => {
+  it("cannot hide the run column", async () => {
     await open(["state"]);
-    expect(box("Run").checked).toBe(true);
-    expect(box("Run").disabled).toBe(true);
+    expect(checkbox("Run").checked).toBe(true);
+    expect(checkbox("Run").disabled).toBe(true);
   });
 
-  it("offers every hyper-parameter that a run has, but for those with a column already", async () => {
+  it("offers every hyperparameter except those with a column of another name", async () => {
     const onChange = await open(["name"]);
     expect(screen.queryByLabelText("algorithm")).toBeNull();
-    expect(box("t_max").checked).toBe(false);
-    await userEvent.click(box("gamma"));
+    expect(checkbox("t_max").checked).toBe(false);
+    await userEvent.click(checkbox("gamma"));
     expect(onChange).toHaveBeenLastCalledWith(["name", "config.gamma"]);
   });
 
-  it("offers the last, max and min of every metric that runs have reported", async () => {
+  it("offers the last, max and min of every reported metric", async () => {
     const onChange = await open(["name", "metric.train/custom.last"], ["train/custom"]);
     await screen.findByLabelText("Custom, max");
-    expect(box("Custom, last").checked).toBe(true);
-    await userEvent.click(box("Custom, min"));
+    expect(checkbox("Custom, last").checked).toBe(true);
+    await userEvent.click(checkbox("Custom, min"));
     expect(onChange).toHaveBeenLastCalledWith([
       "name",
       "metric.train/custom.last",
@@ -65,7 +65,7 @@ describe("the menu of columns", () => {
     ]);
   });
 
-  it("goes back to the columns that everybody begins with", async () => {
+  it("resets to the default columns", async () => {
     const onChange = await open(["name"]);
     await userEvent.click(screen.getByText("Reset columns"));
     expect(onChange).toHaveBeenLastCalledWith(DEFAULT_COLUMNS);

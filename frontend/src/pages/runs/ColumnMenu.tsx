@@ -6,8 +6,8 @@ import { allMetricNamesQuery } from "@/api/metrics";
 import type { Run } from "@/api/types";
 import { metricSections, metricTitle } from "@/charts/metrics";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
-import { COLUMNS, configColumns, DEFAULT_COLUMNS, metricColumnId, OWN, STATISTICS } from "./columns";
-import { hasColumn, toggledColumn } from "./columnSpecs";
+import { COLUMNS, configColumns, DEFAULT_COLUMNS, metricColumnId, RUN_COLUMN, STATISTICS } from "./columns";
+import { hasColumn, toggleColumn } from "./columnSpecs";
 import classes from "./runs.module.css";
 
 interface ColumnMenuProps {
@@ -16,18 +16,18 @@ interface ColumnMenuProps {
   onChange: (chosen: string[]) => void;
 }
 
-type Box = (id: string, named: { label: string } | { "aria-label": string }) => ReactNode;
+type RenderCheckbox = (id: string, labelProps: { label: string } | { "aria-label": string }) => ReactNode;
 
-/** Chooses the columns: fields of a run, the last, max or min of any metric, and any hyper-parameter. */
+/** Menu that selects columns: run fields, hyperparameters, and the last, max or min of any metric. */
 export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
-  const box: Box = (id, named) => (
+  const checkbox: RenderCheckbox = (id, labelProps) => (
     <Checkbox
       key={id}
       size="xs"
-      {...named}
-      checked={id === OWN || hasColumn(chosen, id)}
-      disabled={id === OWN}
-      onChange={() => onChange(toggledColumn(chosen, id))}
+      {...labelProps}
+      checked={id === RUN_COLUMN || hasColumn(chosen, id)}
+      disabled={id === RUN_COLUMN}
+      onChange={() => onChange(toggleColumn(chosen, id))}
     />
   );
   return (
@@ -43,13 +43,13 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
         <ScrollArea.Autosize mah={480} type="auto">
           <Stack gap="xs" p="sm">
             <div className={classes.columnChoices}>
-              {COLUMNS.map(({ id, title }) => box(id, { label: title }))}
+              {COLUMNS.map(({ id, title }) => checkbox(id, { label: title }))}
             </div>
-            <MetricChoices box={box} />
+            <MetricChoices checkbox={checkbox} />
             <Text size="xs" c="dimmed" mt="xs">
-              Hyper-parameters
+              Hyperparameters
             </Text>
-            {configColumns(runs).map(({ id, title }) => box(id, { label: title }))}
+            {configColumns(runs).map(({ id, title }) => checkbox(id, { label: title }))}
             <Button variant="subtle" size="xs" onClick={() => onChange(DEFAULT_COLUMNS)}>
               Reset columns
             </Button>
@@ -60,7 +60,7 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
   );
 }
 
-function MetricChoices({ box }: { box: Box }) {
+function MetricChoices({ checkbox }: { checkbox: RenderCheckbox }) {
   const catalogue = useMetricCatalogue();
   const { data: names = [] } = useQuery(allMetricNamesQuery);
   if (names.length === 0) return null;
@@ -82,7 +82,7 @@ function MetricChoices({ box }: { box: Box }) {
               {metricTitle(catalogue, name)}
             </Text>
             {STATISTICS.map((statistic) =>
-              box(metricColumnId(name, statistic), {
+              checkbox(metricColumnId(name, statistic), {
                 "aria-label": `${metricTitle(catalogue, name)}, ${statistic}`,
               }),
             )}

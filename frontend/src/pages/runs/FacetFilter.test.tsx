@@ -18,20 +18,20 @@ async function open(chosen: string[], options = GAMES) {
 const offered = () => screen.getAllByRole("option", { hidden: true }).map(({ textContent }) => textContent);
 const choose = (label: string) => userEvent.click(screen.getByText(label));
 
-describe("a filter", () => {
-  it("adds what is chosen to what was", async () => {
+describe("a facet filter", () => {
+  it("adds a value", async () => {
     const onChange = await open(["pong"]);
     await choose("Catch");
     expect(onChange).toHaveBeenCalledWith(["pong", "catch"]);
   });
 
-  it("takes back what is chosen a second time", async () => {
+  it("removes a value that is clicked again", async () => {
     const onChange = await open(["pong", "catch"]);
     await userEvent.click(screen.getByRole("option", { name: "Pong", hidden: true }));
     expect(onChange).toHaveBeenCalledWith(["catch"]);
   });
 
-  it("keeps offering what is filtered by although no run has it any more", async () => {
+  it("still offers an active value that no run has anymore", async () => {
     await open(["chess"]);
     expect(offered()).toEqual(["Catch", "Pong", "Breakout", "chess"]);
   });
@@ -40,20 +40,20 @@ describe("a filter", () => {
     [[], "Environment"],
     [["pong"], "Environment: Pong"],
     [["catch", "pong", "breakout"], "Environment: Catch +2"],
-  ])("says on its button what is filtered by: %j", (chosen, words) => {
+  ])("names the active values on its button: %j", (chosen, label) => {
     renderPage(<FacetFilter name="Environment" options={GAMES} chosen={chosen} onChange={vi.fn()} />);
-    expect(screen.getByRole("combobox", { name: words }).textContent).toBe(words);
+    expect(screen.getByRole("combobox", { name: label }).textContent).toBe(label);
   });
 
-  it("is searched where it is long", async () => {
+  it("has a search field if the list is long", async () => {
     await open([], MANY);
     await userEvent.type(screen.getByLabelText("Find environment"), " game 7");
     expect(offered()).toEqual(["Game 7"]);
     await userEvent.type(screen.getByLabelText("Find environment"), "!");
-    expect(screen.getByText("Nothing to choose from")).toBeTruthy();
+    expect(screen.getByText("No matches")).toBeTruthy();
   });
 
-  it("has no search where it is short", async () => {
+  it("has no search field if the list is short", async () => {
     await open([]);
     expect(screen.queryByLabelText("Find environment")).toBeNull();
   });

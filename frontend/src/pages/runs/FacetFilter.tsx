@@ -2,12 +2,12 @@ import { Button, Checkbox, Combobox, Group, Text, useCombobox } from "@mantine/c
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
 import { plural } from "@/ui/format";
-import { toggled } from "./view";
+import { toggleValue } from "./view";
 
 export interface FacetOption {
   value: string;
   label: string;
-  /** How many runs have it; not known of what none has any more. */
+  /** Number of runs with this value. Undefined if no run has it anymore. */
   count?: number;
 }
 
@@ -18,9 +18,10 @@ interface FacetFilterProps {
   onChange: (chosen: string[]) => void;
 }
 
-const SEARCH_FROM = 9;
+/** A shorter list has no search field. */
+const MIN_OPTIONS_FOR_SEARCH = 9;
 
-/** A button that says what is filtered by, with a list of what can be. */
+/** Button that names the active filter values and opens a list of all values. */
 export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProps) {
   const [search, setSearch] = useState("");
   const combobox = useCombobox({
@@ -30,13 +31,13 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
     },
     onDropdownOpen: () => combobox.focusSearchInput(),
   });
-  // What is filtered by stays in the list although no run may have it any more.
+  // Keep active values in the list even if no run has them anymore.
   const all = [
     ...options,
-    ...chosen.filter((value) => !options.some((one) => one.value === value)).map(asOption),
+    ...chosen.filter((value) => !options.some((option) => option.value === value)).map(toOption),
   ];
   const found = all.filter(({ label }) => label.toLowerCase().includes(search.trim().toLowerCase()));
-  const words = label(name, all, chosen);
+  const buttonLabel = formatLabel(name, all, chosen);
   return (
     <Combobox
       store={combobox}
@@ -44,7 +45,7 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
       width={240}
       position="bottom-start"
       shadow="md"
-      onOptionSubmit={(value) => onChange(toggled(chosen, value))}
+      onOptionSubmit={(value) => onChange(toggleValue(chosen, value))}
     >
       <Combobox.Target targetType="button" withExpandedAttribute>
         <Button
@@ -53,15 +54,15 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
           h={32}
           fw={chosen.length > 0 ? 500 : 400}
           rightSection={<IconChevronDown size={14} aria-hidden />}
-          // A combobox is not named by what stands in it.
-          aria-label={words}
+          // Screen readers do not read the content of a combobox as its name.
+          aria-label={buttonLabel}
           onClick={() => combobox.toggleDropdown()}
         >
-          {words}
+          {buttonLabel}
         </Button>
       </Combobox.Target>
       <Combobox.Dropdown>
-        {all.length >= SEARCH_FROM && (
+        {all.length >= MIN_OPTIONS_FOR_SEARCH && (
           <Combobox.Search
             value={search}
             onChange={(event) => setSearch(event.currentTarget.value)}
@@ -88,16 +89,16 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
               </Group>
             </Combobox.Option>
           ))}
-          {found.length === 0 && <Combobox.Empty>Nothing to choose from</Combobox.Empty>}
+          {found.length === 0 && <Combobox.Empty>No matches</Combobox.Empty>}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>
   );
 }
 
-const asOption = (value: string): FacetOption => ({ value, label: value });
+const toOption = (value: string): FacetOption => ({ value, label: value });
 
-function label(name: string, options: readonly FacetOption[], chosen: readonly string[]): string {
+function formatLabel(name: string, options: readonly FacetOption[], chosen: readonly string[]): string {
   if (chosen.length === 0) return name;
   const first = options.find(({ value }) => value === chosen[0])?.label ?? chosen[0];
   return chosen.length === 1 ? `${name}: ${first}` : `${name}: ${first} +${chosen.length - 1}`;

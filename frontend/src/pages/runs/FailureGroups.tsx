@@ -3,22 +3,22 @@ import { useQuery } from "@tanstack/react-query";
 import { failuresQuery } from "@/api/runs";
 import { plural } from "@/ui/format";
 import classes from "./runs.module.css";
-import { failuresOf, type RunsView } from "./view";
+import { toFailuresQuery, type RunsView } from "./view";
 
 interface FailureGroupsProps {
   view: RunsView;
-  /** Shows only the failed runs with this text. */
+  /** Called with the failure message to filter by. */
   onChoose: (text: string) => void;
 }
 
-/** One button for each failure that several runs of the list ended with; it shows them alone. */
+/** Buttons for failures that several listed runs share. Each filters the list to its runs. */
 export function FailureGroups({ view, onChoose }: FailureGroupsProps) {
-  const { data = [] } = useQuery(failuresQuery(failuresOf(view)));
-  // The group that is shown alone would lead nowhere.
+  const { data = [] } = useQuery(failuresQuery(toFailuresQuery(view)));
+  // Hide the group that the list is already filtered to.
   const groups = data.filter(({ message }) => message !== view.text.trim());
   if (groups.length === 0) return null;
   return (
-    <Group gap="xs" role="group" aria-label="Runs that failed alike">
+    <Group gap="xs" role="group" aria-label="Runs with the same failure">
       {groups.map(({ message, runs }) => (
         <Button
           key={message}

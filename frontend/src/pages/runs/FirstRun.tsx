@@ -10,25 +10,24 @@ import { short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { shortEnv } from "./columns";
 
-const FIRST = ["paac-cartpole", "paac-pong"];
+const FIRST_PRESETS = ["paac-cartpole", "paac-pong"];
 
-/** What a new installation shows: two runs that start with one click. */
+/** Start page of a new installation: two runs that start with one click. */
 export function FirstRun() {
   const presets = useQuery(presetsQuery);
   const navigate = useNavigate();
   const launch = useLaunchRun();
   const start = (preset: string) =>
     launch.mutate({ preset }, { onSuccess: (run) => void navigate(`/runs/${run.id}`) });
-  const offered = FIRST.flatMap((name) => presets.data?.filter((preset) => preset.name === name) ?? []);
+  const offered = FIRST_PRESETS.flatMap(
+    (name) => presets.data?.filter((preset) => preset.name === name) ?? [],
+  );
 
   return (
     <Stack maw={880} mx="auto" py={48} px="md" gap="lg">
       <Stack gap={4}>
-        <Title order={1}>Start a first run</Title>
-        <Text c="dimmed">
-          No run has been launched here yet. Each of these starts with one click and can be watched while it
-          learns.
-        </Text>
+        <Title order={1}>Start your first run</Title>
+        <Text c="dimmed">Start one of these runs and watch it learn.</Text>
       </Stack>
       {presets.isError && <QueryProblem error={presets.error} retry={() => void presets.refetch()} />}
       {launch.isError && <QueryProblem error={launch.error} />}
@@ -45,7 +44,7 @@ export function FirstRun() {
       <Text size="sm">
         Or{" "}
         <Anchor component={Link} to="/launch" inherit>
-          choose the game, the method and every setting yourself
+          configure a run yourself
         </Anchor>
         .
       </Text>

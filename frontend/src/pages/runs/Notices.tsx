@@ -6,50 +6,50 @@ import { healthQuery, workersQuery } from "@/api/workers";
 import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { CommandLine } from "@/ui/CommandLine";
 
-/** Nothing announces that the broker has gone or come back. */
-const HEALTH_MS = 15_000;
+/** Poll, because no live event reports the state of the broker. */
+const HEALTH_INTERVAL_MS = 15_000;
 
-/** What keeps runs from starting, and what helps; each can be put away for as long as the tab is open. */
+/** Notices about problems that keep runs from starting. A dismissed notice stays hidden until the tab is closed. */
 export function Notices() {
-  const [away, setAway] = useSessionStorage<string[]>({
+  const [dismissed, setDismissed] = useSessionStorage<string[]>({
     key: "arcadia-notices-put-away",
     defaultValue: [],
     getInitialValueInEffect: false,
   });
-  const shows = (notice: string) => !away.includes(notice);
-  const putAway = (notice: string) => ({
+  const isShown = (notice: string) => !dismissed.includes(notice);
+  const dismissable = (notice: string) => ({
     withCloseButton: true,
-    closeButtonLabel: "Put this notice away",
-    onClose: () => setAway([...away, notice]),
+    closeButtonLabel: "Dismiss notice",
+    onClose: () => setDismissed([...dismissed, notice]),
   });
   const workers = useQuery(workersQuery);
-  const health = useQuery({ ...healthQuery, refetchInterval: HEALTH_MS });
-  const noWorker = workers.data !== undefined && !workers.data.some(({ state }) => state !== "gone");
+  const health = useQuery({ ...healthQuery, refetchInterval: HEALTH_INTERVAL_MS });
+  const hasNoWorker = workers.data !== undefined && !workers.data.some(({ state }) => state !== "gone");
   return (
     <>
-      {health.data && !health.data.broker.ok && shows("broker") && (
+      {health.data && !health.data.broker.ok && isShown("broker") && (
         <Alert
-          {...putAway("broker")}
+          {...dismissable("broker")}
           variant="default"
           icon={<IconPlugConnectedX aria-hidden />}
-          title="Queued runs do not start: the message broker does not answer"
+          title="Queued runs cannot start: the message broker is unreachable"
         >
           <Text size="sm">
-            Nothing is lost: they start when it answers again. Its last answer: {health.data.broker.detail}
+            They start when the broker is reachable again. Last error: {health.data.broker.detail}
           </Text>
         </Alert>
       )}
-      {noWorker && shows("worker") && (
+      {hasNoWorker && isShown("worker") && (
         <Alert
-          {...putAway("worker")}
+          {...dismissable("worker")}
           variant="default"
           icon={<IconInfoCircle aria-hidden />}
           title="No worker is connected"
         >
           <Stack gap="xs">
             <Text size="sm">
-              Runs wait in the queue until one is. Start one, here or on another machine, with
-              ARCADIA_WORKER_TOKEN and ARCADIA_BROKER_URL set to those of this server:
+              Runs wait in the queue for a worker. Start one on any host, with the ARCADIA_WORKER_TOKEN and
+              ARCADIA_BROKER_URL of this server:
             </Text>
             <CommandLine command={addWorkerCommand("cpu-1")} />
           </Stack>

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { NARROWEST } from "./columnSpecs";
+import { MIN_WIDTH } from "./columnSpecs";
 import { ResizeHandle } from "./ResizeHandle";
 
 // jsdom captures no pointers.
@@ -14,8 +14,8 @@ function show() {
   return { handle: screen.getByLabelText("Width of State"), onDrag, onResize, onReset };
 }
 
-describe("the edge of a column", () => {
-  it("follows the pointer, and keeps the width where it is let go", () => {
+describe("the resize handle", () => {
+  it("follows the pointer and keeps the final width", () => {
     const { handle, onDrag, onResize } = show();
     fireEvent.pointerDown(handle, { clientX: 300, pointerId: 1 });
     fireEvent.pointerMove(handle, { clientX: 340, pointerId: 1 });
@@ -26,14 +26,14 @@ describe("the edge of a column", () => {
     expect(onDrag).toHaveBeenLastCalledWith(null);
   });
 
-  it("never makes a column too narrow to be widened again", () => {
+  it("never makes a column narrower than the minimum", () => {
     const { handle, onResize } = show();
     fireEvent.pointerDown(handle, { clientX: 300, pointerId: 1 });
     fireEvent.pointerUp(handle, { clientX: 0, pointerId: 1 });
-    expect(onResize.mock.calls).toEqual([[NARROWEST]]);
+    expect(onResize.mock.calls).toEqual([[MIN_WIDTH]]);
   });
 
-  it("leaves the width alone when it is only touched, or the drag is broken off", () => {
+  it("keeps the width after a click without a drag, and after a canceled drag", () => {
     const { handle, onDrag, onResize } = show();
     fireEvent.pointerDown(handle, { clientX: 300, pointerId: 1 });
     fireEvent.pointerUp(handle, { clientX: 300, pointerId: 1 });
@@ -44,7 +44,7 @@ describe("the edge of a column", () => {
     expect(onDrag).toHaveBeenLastCalledWith(null);
   });
 
-  it("moves with the arrow keys and resets by a double click", () => {
+  it("resizes with the arrow keys and resets on a double click", () => {
     const { handle, onResize, onReset } = show();
     fireEvent.keyDown(handle, { key: "ArrowLeft" });
     fireEvent.keyDown(handle, { key: "ArrowRight" });

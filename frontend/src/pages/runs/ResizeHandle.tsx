@@ -1,52 +1,52 @@
 import { type PointerEvent, useRef } from "react";
-import { NARROWEST, WIDTH_STEP } from "./columnSpecs";
+import { MIN_WIDTH, WIDTH_STEP } from "./columnSpecs";
 import classes from "./runs.module.css";
 
 interface ResizeHandleProps {
   title: string;
   width: number;
-  /** While it is dragged; null when it was let go without a new width. */
+  /** Called with the width while the edge is dragged, then with null. */
   onDrag: (width: number | null) => void;
   onResize: (width: number) => void;
   onReset: () => void;
 }
 
-/** The edge of a column's head: drag it, or move it with the arrow keys; a double click resets the width. */
+/** Edge of a column header. Drag it or use the arrow keys to resize; double-click to reset. */
 export function ResizeHandle({ title, width, onDrag, onResize, onReset }: ResizeHandleProps) {
-  const grip = useRef<{ at: number; width: number } | null>(null);
+  const drag = useRef<{ startX: number; width: number } | null>(null);
   const widthAt = (event: PointerEvent) =>
-    grip.current ? Math.max(NARROWEST, grip.current.width + event.clientX - grip.current.at) : width;
+    drag.current ? Math.max(MIN_WIDTH, drag.current.width + event.clientX - drag.current.startX) : width;
   return (
     <div
       role="separator"
       aria-orientation="vertical"
       aria-label={`Width of ${title}`}
       aria-valuenow={width}
-      // The column's menu has the same for the keyboard.
+      // Keyboard users have the column's menu.
       tabIndex={-1}
       className={classes.resize}
       draggable
-      // The column itself must not start to move.
+      // Resizing must not start to drag the column.
       onDragStart={(event) => {
         event.preventDefault();
         event.stopPropagation();
       }}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
-        grip.current = { at: event.clientX, width };
+        drag.current = { startX: event.clientX, width };
       }}
       onPointerMove={(event) => {
-        if (grip.current) onDrag(widthAt(event));
+        if (drag.current) onDrag(widthAt(event));
       }}
       onPointerUp={(event) => {
         const width = widthAt(event);
         onDrag(null);
-        if (grip.current && width !== grip.current.width) onResize(width);
-        grip.current = null;
+        if (drag.current && width !== drag.current.width) onResize(width);
+        drag.current = null;
       }}
       onPointerCancel={() => {
         onDrag(null);
-        grip.current = null;
+        drag.current = null;
       }}
       onDoubleClick={onReset}
       onKeyDown={(event) => {

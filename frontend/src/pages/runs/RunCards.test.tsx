@@ -6,25 +6,25 @@ import { aRun } from "@/testing/runs";
 import { listOf, serve } from "@/testing/server";
 import RunsPage from "./RunsPage";
 
-const drawn: number[] = [];
+const rendered: number[] = [];
 vi.mock("./RunCell", () => ({
   RunCell({ run }: { run: { id: number; name: string } }) {
-    drawn.push(run.id);
+    rendered.push(run.id);
     return <span>{run.name}</span>;
   },
 }));
 
 beforeEach(() => {
-  const wide = window.matchMedia;
-  const onPhone = (query: string) => ({
-    ...wide(query),
+  const original = window.matchMedia;
+  const matchPhone = (query: string) => ({
+    ...original(query),
     media: query,
     matches: query.includes("max-width"),
   });
-  vi.stubGlobal("matchMedia", onPhone);
+  vi.stubGlobal("matchMedia", matchPhone);
 });
 
-it("draws the card alone again whose run has changed", async () => {
+it("renders only the card of the run that changed", async () => {
   serve({
     "GET /runs": listOf([1, 2, 3].map((id) => aRun({ id, name: `run ${id}` }))),
     "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
@@ -37,8 +37,8 @@ it("draws the card alone again whose run has changed", async () => {
   });
   const { client } = renderPage(<RunsPage />);
   await screen.findByText("run 3");
-  drawn.length = 0;
+  rendered.length = 0;
   act(() => patchRun(client, aRun({ id: 2, name: "run two" })));
   await screen.findByText("run two");
-  expect(new Set(drawn)).toEqual(new Set([2]));
+  expect(new Set(rendered)).toEqual(new Set([2]));
 });

@@ -11,7 +11,7 @@ import classes from "./runs.module.css";
 import { StateCell } from "./StateCell";
 import type { RunTableModel } from "./useRunTable";
 
-/** The table as cards, for narrow screens; the browser skips those out of view. */
+/** The runs as cards, for narrow screens. CSS keeps the browser from rendering cards out of view. */
 export function RunCards({ model }: { model: RunTableModel }) {
   const { table } = model;
   const toggle = useCallbackRef((id: string, event: unknown) =>
@@ -32,7 +32,7 @@ interface RunCardProps {
   onToggle: (id: string, event: unknown) => void;
 }
 
-/** Drawn again only where its own run has changed: there may be a thousand cards. */
+/** Memoized, because there may be a thousand cards. */
 const RunCard = memo(function RunCard({ run, selected, onToggle }: RunCardProps) {
   return (
     <li className={classes.card} data-selected={selected || undefined}>

@@ -5,7 +5,7 @@ import { RunName } from "@/ui/RunName";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./runs.module.css";
 
-/** Colour, latest frame and name of a run; the way to its page. */
+/** Color, latest frame and linked name of a run. */
 export function RunCell({ run }: { run: Run }) {
   return (
     <div className={classes.run}>

@@ -10,17 +10,17 @@ import { isState, STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
 import { FacetFilter, type FacetOption } from "./FacetFilter";
 import classes from "./runs.module.css";
-import { FACETS, isFiltered, NEWEST_FIRST, withoutFilters, type Facet, type RunsView } from "./view";
+import { FACETS, isFiltered, NEWEST_FIRST, clearFilters, type Facet, type RunsView } from "./view";
 
-const NAMES: Record<Facet, string> = {
+const FACET_NAMES: Record<Facet, string> = {
   state: "State",
   algorithm: "Method",
   env: "Environment",
   tag: "Tag",
 };
 
-/** For narrow screens, whose cards have no headers to click. */
-const SORTS = [
+/** Sort orders for narrow screens, where cards have no headers. */
+const SORT_OPTIONS = [
   { value: NEWEST_FIRST, label: "Newest first" },
   { value: "created_at", label: "Oldest first" },
   { value: "-last_return", label: "Best last return" },
@@ -30,9 +30,11 @@ const SORTS = [
   { value: "name", label: "Name" },
 ];
 
-/** The headers of a wide screen offer more. */
-const sortsWith = (sort: string) =>
-  SORTS.some(({ value }) => value === sort) ? SORTS : [...SORTS, { value: sort, label: "As in the table" }];
+/** Add the current order if only the table offers it. */
+const sortOptionsWith = (sort: string) =>
+  SORT_OPTIONS.some(({ value }) => value === sort)
+    ? SORT_OPTIONS
+    : [...SORT_OPTIONS, { value: sort, label: "Table order" }];
 
 interface RunFiltersProps {
   view: RunsView;
@@ -40,15 +42,15 @@ interface RunFiltersProps {
   onChange: (changes: Partial<RunsView>, options?: { replace?: boolean }) => void;
 }
 
-/** Search, the four filters, the archive, and one way to clear them all. */
+/** Search, filters, the archive switch, and a button that clears all filters. */
 export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
   const options = useFacetOptions(view.archived, runs);
-  const [cleared, setCleared] = useState(0);
+  const [clearCount, setClearCount] = useState(0);
   return (
     <Group gap="xs" className={classes.filters} role="search" aria-label="Filter runs">
-      {/* A field that is cleared begins anew: what was typed a moment ago is not searched for any more. */}
+      {/* Remount the field when it is cleared, so that a pending search is dropped. */}
       <SearchField
-        key={cleared}
+        key={clearCount}
         label="Search runs"
         placeholder="Search name, tag, game or number"
         className={classes.search}
@@ -59,7 +61,7 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
       {FACETS.map((facet) => (
         <FacetFilter
           key={facet}
-          name={NAMES[facet]}
+          name={FACET_NAMES[facet]}
           options={options[facet]}
           chosen={view[facet]}
           onChange={(chosen) => onChange({ [facet]: chosen })}
@@ -71,7 +73,7 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
         aria-label="Sort runs"
         value={view.sort}
         onChange={(event) => onChange({ sort: event.currentTarget.value })}
-        data={sortsWith(view.sort)}
+        data={sortOptionsWith(view.sort)}
       />
       {isFiltered(view) && (
         <Button
@@ -81,8 +83,8 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
           h={32}
           leftSection={<IconX size={14} />}
           onClick={() => {
-            setCleared(cleared + 1);
-            onChange(withoutFilters(view));
+            setClearCount(clearCount + 1);
+            onChange(clearFilters(view));
           }}
         >
           Clear all
@@ -98,7 +100,7 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
   );
 }
 
-/** What any run has, not only one of those shown; states in the order that a run goes through them. */
+/** Return the values of all runs, not only of the loaded ones. States are in lifecycle order. */
 function useFacetOptions(archived: boolean, runs: readonly Run[]): Record<Facet, FacetOption[]> {
   const { data } = useQuery(facetsQuery(archived));
   const { data: presets = [] } = useQuery(presetsQuery);
@@ -108,10 +110,10 @@ function useFacetOptions(archived: boolean, runs: readonly Run[]): Record<Facet,
   ]);
   const options = (facet: Facet, title: (value: string) => string) =>
     (data?.[facet] ?? []).map(({ value, runs: count }) => ({ value, label: title(value), count }));
-  const inOrder = (value: string) => STATES.findIndex((state) => state === value);
+  const stateRank = (value: string) => STATES.findIndex((state) => state === value);
   return {
     state: options("state", (state) => (isState(state) ? STATE_NAMES[state] : state)).sort(
-      (a, b) => inOrder(a.value) - inOrder(b.value),
+      (a, b) => stateRank(a.value) - stateRank(b.value),
     ),
     algorithm: options("algorithm", (algorithm) => methods.get(algorithm) ?? algorithm).sort((a, b) =>
       a.label.localeCompare(b.label),

@@ -3,10 +3,10 @@ import { useElementSize } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { ColumnHeader } from "./ColumnHeader";
-import type { RunColumn } from "./columns";
+import { RUN_COLUMN, type RunColumn } from "./columns";
 import { RunMenu } from "@/run-actions/RunMenu";
 import classes from "./runs.module.css";
-import { useOneTabStop } from "./useOneTabStop";
+import { useRovingTabIndex } from "./useRovingTabIndex";
 import { useRowKeys } from "./useRowKeys";
 import type { RunTableModel } from "./useRunTable";
 
@@ -16,14 +16,14 @@ const MENU_WIDTH = 40;
 
 interface RunTableProps {
   model: RunTableModel;
-  /** The columns as the user has them, and how they are changed. */
+  /** Specs of the shown columns. */
   columns: readonly string[];
   onColumns: (columns: string[]) => void;
   sort: string;
   onSort: (sort: string) => void;
 }
 
-/** The table of runs; only the rows in view are drawn, so a thousand are as quick as ten. */
+/** Table of runs. It is virtualized, so a thousand rows are as fast as ten. */
 export function RunTable({ model, columns, onColumns, sort, onSort }: RunTableProps) {
   const { table } = model;
   const [dragged, setDragged] = useState<{ id: string; width: number } | null>(null);
@@ -34,8 +34,8 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   const rows = table.getRowModel().rows;
   const body = useRef<HTMLTableSectionElement>(null);
   const head = useRef<HTMLTableRowElement>(null);
-  useOneTabStop(head);
-  const { items, before, after, scrollTo } = useRowsInView(rows.length, body);
+  useRovingTabIndex(head);
+  const { items, before, after, scrollTo } = useVisibleRows(rows.length, body);
   useRowKeys({ ids: rows.map(({ id }) => id), body, scrollTo, toggle: (row) => rows[row]?.toggleSelected() });
   const { ref: frame, width: frameWidth } = useElementSize();
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
@@ -45,18 +45,18 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
       <table className={classes.table} style={{ minWidth: width }} aria-rowcount={rows.length + 1}>
         <colgroup>
           <col style={{ width: SELECT_WIDTH }} />
-          {shown.map(({ id, width: own }) => (
-            <col key={id} style={{ width: id === "name" ? undefined : own }} />
+          {shown.map(({ id, width: columnWidth }) => (
+            <col key={id} style={{ width: id === RUN_COLUMN ? undefined : columnWidth }} />
           ))}
           <col style={{ width: MENU_WIDTH }} />
         </colgroup>
         <thead>
           <tr aria-rowindex={1} ref={head}>
             <th scope="col" data-pinned style={{ left: 0 }}>
-              <VisuallyHidden>Selected</VisuallyHidden>
+              <VisuallyHidden>Selection</VisuallyHidden>
               <Checkbox
                 size="xs"
-                aria-label="Select all shown runs"
+                aria-label="Select all loaded runs"
                 checked={rows.length > 0 && table.getIsAllRowsSelected()}
                 indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
                 onChange={table.getToggleAllRowsSelectedHandler()}
@@ -124,9 +124,9 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   );
 }
 
-function useRowsInView(count: number, body: React.RefObject<HTMLElement | null>) {
+function useVisibleRows(count: number, body: React.RefObject<HTMLElement | null>) {
   const [top, setTop] = useState(0);
-  // What stands above the table comes and goes, so its place is measured after every change of the page's height.
+  // Content above the table changes, so measure its position whenever the page's height changes.
   useEffect(() => {
     const observer = new ResizeObserver(() => {
       if (body.current) setTop(Math.round(body.current.getBoundingClientRect().top + window.scrollY));
@@ -151,7 +151,7 @@ function useRowsInView(count: number, body: React.RefObject<HTMLElement | null>)
   };
 }
 
-/** Where columns stay while the others scroll below them: each right of the pinned ones before it. */
+/** Return the styles of pinned columns. Each sticks to the right of the pinned ones before it. */
 function pinnedStyles(shown: readonly RunColumn[]): (CSSProperties | undefined)[] {
   let left = SELECT_WIDTH;
   return shown.map(({ pinned, width }) => {

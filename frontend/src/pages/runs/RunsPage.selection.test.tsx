@@ -12,13 +12,13 @@ const TWO = [aRun({ id: 1, name: "one" }), aRun({ id: 2, name: "two" })];
 const show = () => renderPage(<RunsPage />);
 
 describe("a selection of runs", () => {
-  it("stops the selected runs, and forgets a selection that is no longer listed", async () => {
+  it("pauses the selected runs, and deselects runs that are no longer listed", async () => {
     const answers = { "POST /runs/bulk": { done: [1], skipped: [] } };
     const server = openRuns({ runs: TWO }, answers);
     const { client } = show();
     await userEvent.click(await screen.findByLabelText("Select one"));
     await userEvent.click(screen.getByText("Pause 1"));
-    await screen.findByText("Run 1 asked to pause.");
+    await screen.findByText("Run 1 pausing.");
     expect(server.of("POST /runs/bulk").map(({ body }) => body)).toEqual([{ action: "pause", ids: [1] }]);
     vi.mocked(globalThis.fetch).mockImplementation(() =>
       Promise.resolve(Response.json(listOf(TWO.slice(1)))),
@@ -27,7 +27,7 @@ describe("a selection of runs", () => {
     await waitFor(() => expect(screen.queryByText("1 run selected")).toBeNull());
   });
 
-  it("selects every run that matches, also those not fetched yet", async () => {
+  it("selects all matches, including runs that are not loaded", async () => {
     const all = Array.from({ length: 3 }, (_, at) => aRun({ id: at + 1, name: `run ${at + 1}` }));
     let first = true;
     openRuns(
@@ -42,20 +42,20 @@ describe("a selection of runs", () => {
     );
     show();
     await userEvent.click(await screen.findByLabelText("Select run 1"));
-    await userEvent.click(screen.getByText("Select all 3 that match"));
+    await userEvent.click(screen.getByText("Select all 3 matches"));
     await screen.findByText("3 runs selected");
   });
 
-  it("selects every run that matches also while the list is fetched again", async () => {
+  it("selects all matches even while the list is being refetched", async () => {
     const all = Array.from({ length: 150 }, (_, at) => aRun({ id: at + 1, name: `run ${at + 1}` }));
     let slow = false;
     let answer: () => void = () => undefined;
-    const awaited = new Promise<void>((resolve) => (answer = resolve));
+    const response = new Promise<void>((resolve) => (answer = resolve));
     openRuns(
       {},
       {
         "GET /runs": async ({ query }: Asked) => {
-          if (slow) await awaited;
+          if (slow) await response;
           return query.get("cursor")
             ? listOf(all.slice(100), { total: 150 })
             : listOf(all.slice(0, 100), { total: 150, next_cursor: "later" });
@@ -64,7 +64,7 @@ describe("a selection of runs", () => {
     );
     const { client } = show();
     await userEvent.click(await screen.findByLabelText("Select run 1"));
-    const selectAll = screen.getByText("Select all 150 that match");
+    const selectAll = screen.getByText("Select all 150 matches");
     slow = true;
     void client.invalidateQueries({ queryKey: runKeys.lists });
     fireEvent.click(selectAll);
@@ -72,16 +72,16 @@ describe("a selection of runs", () => {
     await screen.findByText("150 runs selected");
   });
 
-  it("lets no action touch a part of the runs while all that match are fetched", async () => {
+  it("disables actions while all matches are being fetched", async () => {
     const all = Array.from({ length: 139 }, (_, at) => aFinishedRun({ id: at + 1, name: `run ${at + 1}` }));
     let slow = false;
     let answer: () => void = () => undefined;
-    const awaited = new Promise<void>((resolve) => (answer = resolve));
+    const response = new Promise<void>((resolve) => (answer = resolve));
     const server = openRuns(
       {},
       {
         "GET /runs": async ({ query }: Asked) => {
-          if (slow) await awaited;
+          if (slow) await response;
           return query.get("cursor")
             ? listOf(all.slice(100), { total: 139 })
             : listOf(all.slice(0, 100), { total: 139, next_cursor: "later" });
@@ -92,7 +92,7 @@ describe("a selection of runs", () => {
     show();
     fireEvent.click(await screen.findByLabelText("Select run 1"));
     slow = true;
-    fireEvent.click(screen.getByText("Select all 139 that match"));
+    fireEvent.click(screen.getByText("Select all 139 matches"));
     await screen.findByText("Selecting all 139…");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: /^Archive/ }).disabled).toBe(true);
     answer();
@@ -103,18 +103,18 @@ describe("a selection of runs", () => {
     ]);
   });
 
-  it("says why not every run that matches could be selected", async () => {
+  it("says why not all matches could be selected", async () => {
     let answers = 0;
     openRuns(
       {},
       {
         "GET /runs": () =>
-          answers++ === 0 ? listOf([aRun()], { total: 3 }) : refusal(500, "The list is away."),
+          answers++ === 0 ? listOf([aRun()], { total: 3 }) : refusal(500, "The list is unavailable."),
       },
     );
     show();
     await userEvent.click(await screen.findByLabelText("Select pong-1"));
-    await userEvent.click(screen.getByText("Select all 3 that match"));
-    expect(await screen.findByText("The list is away.")).toBeTruthy();
+    await userEvent.click(screen.getByText("Select all 3 matches"));
+    expect(await screen.findByText("The list is unavailable.")).toBeTruthy();
   });
 });

@@ -14,7 +14,7 @@ const show = (at = "/") =>
 afterEach(() => void vi.useRealTimers());
 
 describe("the runs page", () => {
-  it("starts a first run with one click and goes to it", async () => {
+  it("starts the first run with one click and opens it", async () => {
     const server = openRuns();
     show();
     await userEvent.click(
@@ -24,27 +24,27 @@ describe("the runs page", () => {
     expect(server.of("POST /runs").map(({ body }) => body)).toEqual([{ preset: "paac-cartpole" }]);
   });
 
-  it("leads to the archive where every run is archived", async () => {
+  it("points to the archive if all runs are archived", async () => {
     const facets = ({ query }: Asked) => ({
       state: query.get("archived") === "true" ? [{ value: "finished", runs: 2 }] : [],
       ...{ algorithm: [], env: [], tag: [] },
     });
     openRuns({}, { "GET /run-facets": facets });
     const { router } = show();
-    expect(await screen.findByText("Every run is archived")).toBeTruthy();
-    expect(screen.queryByText("Start a first run")).toBeNull();
+    expect(await screen.findByText("All runs are archived")).toBeTruthy();
+    expect(screen.queryByText("Start your first run")).toBeNull();
     await userEvent.click(screen.getByRole("switch", { name: "Archived" }));
     await waitFor(() => expect(router.state.location.search).toBe("?archived=true"));
   });
 
-  it("says how to start a worker when none is connected", async () => {
+  it("shows how to start a worker if none is connected", async () => {
     openRuns({ workers: [aWorker("cpu-1", { state: "gone" })] });
     show();
     await screen.findByText("No worker is connected");
     expect(screen.getByText(/^arcadia worker --queue cpu --name cpu-1/)).toBeTruthy();
   });
 
-  it("writes settings as the form does", async () => {
+  it("formats settings like the form", async () => {
     const config = { learning_rate: 0.0005, adam_eps: 0.000_01, total_steps: 115_000_000, lstm: false };
     openRuns({ runs: [aRun({ config: { ...config, shares: [0.0003, 20_000], seed: null } })] });
     const names = [...Object.keys(config), "shares", "seed", "tau"];
@@ -62,11 +62,11 @@ describe("the runs page", () => {
     ]);
   });
 
-  it("puts a notice away until the tab is closed", async () => {
+  it("hides a dismissed notice until the tab is closed", async () => {
     openRuns({ workers: [] });
     const { unmount } = show();
     await screen.findByText("No worker is connected");
-    await userEvent.click(screen.getByRole("button", { name: "Put this notice away" }));
+    await userEvent.click(screen.getByRole("button", { name: "Dismiss notice" }));
     expect(screen.queryByText("No worker is connected")).toBeNull();
     unmount();
     const server = openRuns({ workers: [] });
@@ -76,18 +76,18 @@ describe("the runs page", () => {
     expect(screen.queryByText("No worker is connected")).toBeNull();
   });
 
-  it("keeps a notice where it is when the runs arrive after it", async () => {
+  it("keeps a notice mounted when the runs arrive", async () => {
     let arrive = (_runs: object) => {};
     openRuns({ workers: [] }, { "GET /runs": () => new Promise<object>((resolve) => (arrive = resolve)) });
     show();
-    const putAway = await screen.findByRole("button", { name: "Put this notice away" });
+    const dismissButton = await screen.findByRole("button", { name: "Dismiss notice" });
     arrive(listOf([]));
     await screen.findByRole("button", { name: /^Start this run/ });
-    await userEvent.click(putAway);
+    await userEvent.click(dismissButton);
     expect(screen.queryByText("No worker is connected")).toBeNull();
   });
 
-  it("asks the server for what the address names", async () => {
+  it("requests the view in the URL", async () => {
     const server = openRuns({ runs: [aRun()] });
     show("/?state=running&env=ALE%2FPong-v5&text=pong&sort=-last_return");
     await screen.findByText("1 match");
@@ -97,14 +97,14 @@ describe("the runs page", () => {
     );
   });
 
-  it("clears all filters at once when nothing matches", async () => {
+  it("clears all filters if nothing matches", async () => {
     openRuns();
     const { router } = show("/?state=failed&tag=sweep&sort=name");
     await userEvent.click(await screen.findByRole("button", { name: "Clear all filters" }));
     await waitFor(() => expect(router.state.location.search).toBe("?sort=name"));
   });
 
-  it("offers to filter by what any run has, also one that is not loaded", async () => {
+  it("offers the values of all runs, including runs that are not loaded", async () => {
     const of = (value: string, runs: number) => [{ value, runs }];
     const facets = {
       state: [...of("running", 1), ...of("queued", 4)],
@@ -126,7 +126,7 @@ describe("the runs page", () => {
     expect(server.of("GET /run-facets").map(({ query }) => query.get("archived"))).toEqual(["false"]);
   });
 
-  it("searches after a pause in typing, without a new entry in the history", async () => {
+  it("searches after a pause in typing, without a new history entry", async () => {
     const server = openRuns({ runs: [aRun()] });
     const { router } = show();
     await screen.findByText("1 run");
@@ -136,7 +136,7 @@ describe("the runs page", () => {
     await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe("pong"));
   });
 
-  it("clears also what was typed a moment ago", async () => {
+  it("also clears text that was just typed", async () => {
     openRuns({ runs: [aRun()] });
     const { router } = show("/?state=failed");
     await screen.findByRole("button", { name: "Clear all" });
@@ -149,13 +149,13 @@ describe("the runs page", () => {
     expect(screen.getByRole<HTMLInputElement>("searchbox", { name: "Search runs" }).value).toBe("");
   });
 
-  it("does not take an empty archive for an empty installation", async () => {
+  it("distinguishes an empty archive from an empty installation", async () => {
     openRuns();
     show("/?archived=true");
-    await screen.findByText("Nothing is archived");
+    await screen.findByText("No archived runs");
   });
 
-  it("asks for the metrics that its columns tell of", async () => {
+  it("requests the metrics of its columns", async () => {
     const server = openRuns({ runs: [aRun()] });
     show("/?columns=metric.train%2Fentropy.max,state");
     await screen.findByRole("columnheader", { name: /Policy entropy, max/ });
@@ -163,10 +163,10 @@ describe("the runs page", () => {
     expect(lists).toEqual([["train/entropy"]]);
   });
 
-  it("has one tab stop for all heads of columns, between which the arrow keys move", async () => {
+  it("has one tab stop for all column headers, with arrow keys to move between them", async () => {
     openRuns({ runs: [aRun()] });
     const { router } = show("/?columns=name,state,tags");
-    const box = await screen.findByLabelText("Select all shown runs");
+    const box = await screen.findByLabelText("Select all loaded runs");
     const stops = () =>
       [...(box.closest("thead")?.querySelectorAll<HTMLElement>("button, input, [tabindex]") ?? [])].filter(
         ({ tabIndex }) => tabIndex >= 0,
@@ -192,22 +192,22 @@ describe("the runs page", () => {
     expect(stops()).toHaveLength(2);
   });
 
-  it("moves, widens, pins and hides columns from the keyboard, and keeps them in the address", async () => {
+  it("moves, widens, pins and hides columns from the keyboard, and keeps them in the URL", async () => {
     openRuns({ runs: [aRun()] });
     const { router } = show("/?columns=name,state,env,tags");
     const columns = () => new URLSearchParams(router.state.location.search).get("columns");
     const choose = async (column: string, item: string) => {
       (await screen.findByLabelText(`Column ${column}`)).focus();
       await userEvent.keyboard("{Enter}");
-      // By its words: a search by role takes seconds on a busy machine.
+      // Search by text: a search by role takes seconds on a busy machine.
       await userEvent.click(await screen.findByText(item));
-      // Every menu has this item: while one goes, the next must not be mistaken for it.
+      // Every menu has this item, so wait until this menu is closed.
       await waitFor(() => expect(screen.queryByText("Hide")).toBeNull());
     };
     await screen.findByText("1 run");
     await choose("Environment", "Move left");
     await waitFor(() => expect(columns()).toBe("name,env,state,tags"));
-    await choose("Tags", "Pin to the left");
+    await choose("Tags", "Pin left");
     await waitFor(() => expect(columns()).toBe("name,env,state,tags!"));
     await choose("State", "Hide");
     await waitFor(() => expect(columns()).toBe("name,env,tags!"));
@@ -223,14 +223,14 @@ describe("the runs page", () => {
 describe("the list of runs", () => {
   const TWO = [aRun({ id: 1, name: "one" }), aRun({ id: 2, name: "two" })];
 
-  it("says that runs wait while the message broker is away", async () => {
+  it("says that runs wait while the message broker is unreachable", async () => {
     openRuns({ runs: TWO }, { "GET /health": { broker: { ok: false, detail: "connection refused" } } });
     show();
-    await screen.findByText("Queued runs do not start: the message broker does not answer");
+    await screen.findByText("Queued runs cannot start: the message broker is unreachable");
     expect(screen.getByText(/connection refused/)).toBeTruthy();
   });
 
-  it("says why it could not be fetched", async () => {
+  it("says why it could not be loaded", async () => {
     let answers = 0;
     openRuns(
       {},
@@ -242,7 +242,7 @@ describe("the list of runs", () => {
     await screen.findByText("2 runs");
   });
 
-  it("is sorted by a click on a column's head", async () => {
+  it("is sorted by a click on a column header", async () => {
     openRuns({ runs: TWO });
     const { router } = show();
     const head = await screen.findByText("Best return", { selector: "th *" });
@@ -252,24 +252,24 @@ describe("the list of runs", () => {
     }
   });
 
-  it("has identical failures as one group, which shows its runs alone", async () => {
+  it("groups identical failures and filters by a group", async () => {
     const full = "Out of memory: 16 GiB were not enough.";
     const server = openRuns(
       { runs: [aRun({ state: "failed" })] },
       { "GET /run-failures": [{ message: full, runs: 480 }] },
     );
     const { router } = show("/?env=Pong");
-    const group = within(await screen.findByRole("group", { name: "Runs that failed alike" }));
+    const group = within(await screen.findByRole("group", { name: "Runs with the same failure" }));
     expect(group.getAllByRole("button")).toHaveLength(1);
     await userEvent.click(group.getByText(`480 runs failed: ${full}`));
     await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe(full));
     expect(server.of("GET /run-failures")[0]?.query.getAll("env")).toEqual(["Pong"]);
     const search = new URLSearchParams(router.state.location.search);
     expect([search.get("text"), search.getAll("state")]).toEqual([full, ["failed"]]);
-    expect(screen.queryByRole("group", { name: "Runs that failed alike" })).toBeNull();
+    expect(screen.queryByRole("group", { name: "Runs with the same failure" })).toBeNull();
   });
 
-  it("is fetched page by page", async () => {
+  it("is loaded page by page", async () => {
     const server = openRuns(
       {},
       {
@@ -315,7 +315,7 @@ describe("the list of runs", () => {
     vi.unstubAllGlobals();
   });
 
-  it("is walked by j and k, selected by x and opened by Enter", async () => {
+  it("is navigated with j and k, selected with x and opened with Enter", async () => {
     openRuns({ runs: TWO });
     const { router } = show();
     const links = TWO.map(({ name }) => screen.findByRole("link", { name }));
@@ -332,14 +332,14 @@ describe("the list of runs", () => {
     await waitFor(() => expect(router.state.location.pathname).toBe("/runs/1"));
   });
 
-  it("says on a narrow screen that it is sorted as only the table can", async () => {
+  it("shows on a narrow screen a sort order that only the table offers", async () => {
     openRuns({ runs: TWO });
     show("/?sort=-frames");
     const sort = await screen.findByLabelText<HTMLSelectElement>("Sort runs");
-    expect(sort.selectedOptions[0]?.textContent).toBe("As in the table");
+    expect(sort.selectedOptions[0]?.textContent).toBe("Table order");
   });
 
-  it("is made of cards on a narrow screen", async () => {
+  it("shows cards on a narrow screen", async () => {
     vi.spyOn(window, "matchMedia").mockImplementation(
       (media) =>
         ({

@@ -11,7 +11,7 @@ import { notifyProblem } from "@/ui/notify";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { BulkBar } from "./BulkBar";
 import { ColumnMenu } from "./ColumnMenu";
-import { metricsOf } from "./columns";
+import { metricsInColumns } from "./columns";
 import { FailureGroups } from "./FailureGroups";
 import { FirstRun } from "./FirstRun";
 import { Notices } from "./Notices";
@@ -21,18 +21,18 @@ import classes from "./runs.module.css";
 import { RunTable } from "./RunTable";
 import { useRunsView } from "./useRunsView";
 import { useRunTable } from "./useRunTable";
-import { isFiltered, queryOf, withoutFilters, type RunsView } from "./view";
+import { isFiltered, toListQuery, clearFilters, type RunsView } from "./view";
 
-/** All runs, live: find, watch, steer, compare. */
+/** The list of all runs, with live updates. */
 export default function RunsPage() {
   usePageTitle("Runs");
   const { view, change, columns, chooseColumns } = useRunsView();
   const list = useRunList(view, columns);
   const model = useRunTable(list.runs, columns);
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
-  const nothingListed = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
-  const nothingThere = Boolean(nothingListed) && !isFiltered(view) && !view.archived;
-  const archive = useQuery({ ...facetsQuery(true), enabled: nothingThere });
+  const isListEmpty = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
+  const hasNoRuns = Boolean(isListEmpty) && !isFiltered(view) && !view.archived;
+  const archive = useQuery({ ...facetsQuery(true), enabled: hasNoRuns });
   const [selectingAll, setSelectingAll] = useState(false);
   const selectAll = () => {
     setSelectingAll(true);
@@ -42,11 +42,11 @@ export default function RunsPage() {
       .catch(notifyProblem)
       .finally(() => setSelectingAll(false));
   };
-  const allArchived = nothingThere && (archive.data?.state.length ?? 0) > 0;
+  const areAllArchived = hasNoRuns && (archive.data?.state.length ?? 0) > 0;
 
-  // By its key it stays the same whatever stands around it: a button that is being pressed is not replaced.
+  // The key keeps the notices mounted in both layouts, so that a button is not replaced while it is pressed.
   const notices = <Notices key="notices" />;
-  if (nothingThere && !archive.isLoading && !allArchived) {
+  if (hasNoRuns && !archive.isLoading && !areAllArchived) {
     return (
       <Stack className={classes.page} gap="md">
         {notices}
@@ -72,8 +72,10 @@ export default function RunsPage() {
         <QueryProblem error={list.query.error} retry={() => void list.query.refetch()} />
       )}
       {(list.query.isPending || archive.isLoading) && <LoadingRows />}
-      {allArchived && <EmptyState title="Every run is archived">“Archived” above shows them.</EmptyState>}
-      {list.query.data && list.runs.length === 0 && !nothingThere && <NoRuns view={view} onChange={change} />}
+      {areAllArchived && (
+        <EmptyState title="All runs are archived">Turn on “Archived” above to see them.</EmptyState>
+      )}
+      {list.query.data && list.runs.length === 0 && !hasNoRuns && <NoRuns view={view} onChange={change} />}
       <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
       {list.runs.length > 0 &&
         (narrow ? (
@@ -103,12 +105,12 @@ export default function RunsPage() {
 }
 
 function useRunList(view: RunsView, columns: readonly string[]) {
-  const options = runListQuery(queryOf(view, metricsOf(columns)));
+  const options = runListQuery(toListQuery(view, metricsInColumns(columns)));
   const query = useInfiniteQuery(options);
   const client = useQueryClient();
   const pages = query.data?.pages;
   const runs = useMemo(() => {
-    // A run may move between two pages while they are fetched; it is shown once.
+    // A run may move between pages while they are fetched, so show it only once.
     const byId = new Map((pages ?? []).flatMap((page) => page.items.map((run) => [run.id, run] as const)));
     return [...byId.values()];
   }, [pages]);
@@ -116,7 +118,7 @@ function useRunList(view: RunsView, columns: readonly string[]) {
   const total = pages?.[0]?.total ?? 0;
 
   async function loadAll() {
-    // It would join a fetch that is under way, which brings only the pages shown.
+    // Otherwise this would join a running fetch, which loads only the pages shown.
     await client.cancelQueries({ queryKey: options.queryKey });
     const all = await client.fetchInfiniteQuery({
       ...options,
@@ -135,15 +137,15 @@ interface LoadMoreProps {
   total: number;
 }
 
-/** Loads the next page when it scrolls into view; after an error only on a click. */
+/** Button that loads the next page when it scrolls into view. After an error it waits for a click. */
 function LoadMore({ query, shown, total }: LoadMoreProps) {
   const button = useRef<HTMLButtonElement>(null);
   const visible = useVisible(button);
   const { isFetching, isFetchNextPageError, fetchNextPage } = query;
-  const wanted = visible && !isFetching && !isFetchNextPageError;
+  const shouldLoad = visible && !isFetching && !isFetchNextPageError;
   useEffect(() => {
-    if (wanted) void fetchNextPage();
-  }, [wanted, fetchNextPage]);
+    if (shouldLoad) void fetchNextPage();
+  }, [shouldLoad, fetchNextPage]);
   return (
     <Button
       ref={button}
@@ -168,11 +170,10 @@ function LoadingRows() {
 }
 
 function NoRuns({ view, onChange }: { view: RunsView; onChange: (view: RunsView) => void }) {
-  if (!isFiltered(view))
-    return <EmptyState title="Nothing is archived">Archived runs are kept here, out of the way.</EmptyState>;
+  if (!isFiltered(view)) return <EmptyState title="No archived runs">Archived runs appear here.</EmptyState>;
   return (
-    <EmptyState title="No run matches">
-      <Button variant="default" mt="xs" onClick={() => onChange(withoutFilters(view))}>
+    <EmptyState title="No matching runs">
+      <Button variant="default" mt="xs" onClick={() => onChange(clearFilters(view))}>
         Clear all filters
       </Button>
     </EmptyState>

@@ -1,8 +1,8 @@
 import { List, ScrollArea, Text } from "@mantine/core";
-import type { SkippedRun } from "@/run-actions/eligible";
+import type { SkippedRun } from "@/run-actions/eligibility";
 import { plural } from "@/ui/format";
 
-/** The runs that an action leaves as they are, each with its reason. */
+/** List of the runs that an action skips, with reasons. */
 export function SkippedList({ skipped }: { skipped: readonly SkippedRun[] }) {
   if (skipped.length === 0) return null;
   return (

@@ -2,15 +2,15 @@ import type { Run } from "@/api/types";
 import { RunStateBadge } from "@/ui/RunStateBadge";
 import classes from "./runs.module.css";
 
-/** The state, and under it why, in plain words. */
+/** State of a run, with its reason. */
 export function StateCell({ run }: { run: Run }) {
-  const why = run.failure?.message ?? run.state_reason;
+  const reason = run.failure?.message ?? run.state_reason;
   return (
     <div className={classes.state}>
       <RunStateBadge run={run} />
-      {why && (
-        <span className={classes.why} title={why}>
-          {why}
+      {reason && (
+        <span className={classes.why} title={reason}>
+          {reason}
         </span>
       )}
     </div>

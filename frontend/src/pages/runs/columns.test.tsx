@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { CATALOGUE } from "@/testing/catalogue";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
-import { chosenColumns, metricsOf } from "./columns";
+import { resolveColumns, metricsInColumns } from "./columns";
 
 const shown = (...columns: string[]) =>
-  chosenColumns(CATALOGUE, columns).map(({ id, width }) => `${id} ${width}`);
+  resolveColumns(CATALOGUE, columns).map(({ id, width }) => `${id} ${width}`);
 
-it("stand in the user's order, the run's own and the pinned ones first, as wide as the user has them", () => {
+it("puts the run and the pinned columns first, in the user's order and widths", () => {
   expect(shown("env~90", "name~300", "tags!", "state")).toEqual([
     "name 300",
     "tags 124",
@@ -19,8 +19,8 @@ it("stand in the user's order, the run's own and the pinned ones first, as wide 
   expect(shown("name", "gone")).toEqual(["name 196"]);
 });
 
-it("tell any statistic of any metric and any hyper-parameter, and can be sorted by it", () => {
-  const [, entropy, rate] = chosenColumns(CATALOGUE, [
+it("shows and sorts by any statistic of any metric and any hyperparameter", () => {
+  const [, entropy, rate] = resolveColumns(CATALOGUE, [
     "name",
     "metric.train/entropy.min~90",
     "config.learning_rate",
@@ -33,8 +33,8 @@ it("tell any statistic of any metric and any hyper-parameter, and can be sorted 
   expect(rate).toMatchObject({ title: "learning_rate", sort: "config:learning_rate" });
 });
 
-it("tell memory in MiB", () => {
-  const [, memory] = chosenColumns(CATALOGUE, ["name", "metric.system/rss_bytes.max"]);
+it("shows memory in MiB", () => {
+  const [, memory] = resolveColumns(CATALOGUE, ["name", "metric.system/rss_bytes.max"]);
   const extent = { last: 1, min: 1, max: 681_574_400 };
   const cell = memory?.cell(aRun({ metrics: { "system/rss_bytes": extent } }));
   renderPage(<>{cell}</>);
@@ -42,7 +42,7 @@ it("tell memory in MiB", () => {
   expect(screen.getByText("650 MiB")).toBeTruthy();
 });
 
-it("ask for each metric that they tell of once", () => {
+it("lists each metric in the columns once", () => {
   const columns = [
     "metric.a/b.last",
     "metric.a/b.max~90!",
@@ -50,5 +50,5 @@ it("ask for each metric that they tell of once", () => {
     "config.metric",
     "metric.a/b.mean",
   ];
-  expect(metricsOf(columns)).toEqual(["a/b", "c.d"]);
+  expect(metricsInColumns(columns)).toEqual(["a/b", "c.d"]);
 });

@@ -5,7 +5,7 @@ import { type Catalogue, metricTitle, metricUnit } from "@/charts/metrics";
 import { shown } from "@/config-form/draft";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
-import { hasColumn, readSpec } from "./columnSpecs";
+import { hasColumn, parseSpec } from "./columnSpecs";
 import { RunCell } from "./RunCell";
 import { StateCell } from "./StateCell";
 import classes from "./runs.module.css";
@@ -13,19 +13,19 @@ import classes from "./runs.module.css";
 export interface RunColumn {
   id: string;
   title: string;
-  /** What the server sorts by; absent where it cannot. */
+  /** Sort key of the API. Absent if the column cannot be sorted. */
   sort?: string;
   number?: boolean;
-  /** In pixels; the run's own column is at least this wide and takes what is left. */
+  /** In pixels. The run column is at least this wide and takes the remaining space. */
   width: number;
-  /** Stays in sight while the others scroll. */
+  /** Stays visible while the others scroll. */
   pinned?: boolean;
   cell: (run: Run) => ReactNode;
 }
 
-const plain = (text: string | null) => <span className={classes.clip}>{text ?? "–"}</span>;
+const plainText = (text: string | null) => <span className={classes.clip}>{text ?? "–"}</span>;
 
-/** The game without the collection that it is part of. */
+/** Return the environment's name without its family prefix. */
 export const shortEnv = (env: string) => env.replace(/^(ALE|Arcadia)\//, "");
 
 export const COLUMNS: readonly RunColumn[] = [
@@ -42,7 +42,7 @@ export const COLUMNS: readonly RunColumn[] = [
       </span>
     ),
   },
-  { id: "env", title: "Environment", sort: "env", width: 124, cell: (run) => plain(shortEnv(run.env)) },
+  { id: "env", title: "Environment", sort: "env", width: 124, cell: (run) => plainText(shortEnv(run.env)) },
   { id: "progress", title: "Progress", sort: "step", width: 144, cell: (run) => <RunProgress run={run} /> },
   {
     id: "steps_per_second",
@@ -77,13 +77,13 @@ export const COLUMNS: readonly RunColumn[] = [
     width: 88,
     cell: (run) => <TimeAgo time={run.created_at} />,
   },
-  count("step", "Steps"),
-  count("frames", "Frames"),
-  count("episodes", "Episodes"),
-  count("attempt", "Attempt"),
-  count("priority", "Priority"),
+  countColumn("step", "Steps"),
+  countColumn("frames", "Frames"),
+  countColumn("episodes", "Episodes"),
+  countColumn("attempt", "Attempt"),
+  countColumn("priority", "Priority"),
   { id: "queue", title: "Queue", sort: "queue", width: 80, cell: (run) => run.queue.toUpperCase() },
-  { id: "worker", title: "Worker", sort: "worker", width: 128, cell: (run) => plain(run.worker) },
+  { id: "worker", title: "Worker", sort: "worker", width: 128, cell: (run) => plainText(run.worker) },
   {
     id: "started_at",
     title: "Started",
@@ -102,37 +102,37 @@ export const COLUMNS: readonly RunColumn[] = [
   },
 ];
 
-/** The column that names the run: always there, always first. */
-export const OWN = "name";
+/** Id of the column that names the run. It is always shown first. */
+export const RUN_COLUMN = "name";
 
 export const DEFAULT_COLUMNS: string[] = COLUMNS.slice(0, 10).map(({ id }) => id);
 
-const CONFIG = "config.";
-/** Other columns show these settings already. */
+const CONFIG_PREFIX = "config.";
+/** Settings that have a column of another name. */
 const SHOWN_ELSEWHERE = new Set(["algorithm", "env"]);
 
-function count(id: "step" | "frames" | "episodes" | "attempt" | "priority", title: string): RunColumn {
+function countColumn(id: "step" | "frames" | "episodes" | "attempt" | "priority", title: string): RunColumn {
   return { id, title, sort: id, number: true, width: 96, cell: (run) => <Short value={run[id]} /> };
 }
 
 function configColumn(field: string): RunColumn {
   const value = (run: Run): ConfigValue | undefined => run.config[field];
   return {
-    id: CONFIG + field,
+    id: CONFIG_PREFIX + field,
     title: field,
     sort: `config:${field}`,
     number: true,
     width: 136,
-    cell: (run) => plain(settingText(value(run))),
+    cell: (run) => plainText(settingText(value(run))),
   };
 }
 
-/** Null where the run's method has no such setting. */
+/** Return the formatted value, or null if the run has no such setting. */
 function settingText(value: ConfigValue | undefined): string | null {
   return value === undefined ? null : shown(value);
 }
 
-/** One column for every hyper-parameter that one of these runs has, by name. */
+/** Return a column for every hyperparameter of these runs, sorted by name. */
 export function configColumns(runs: readonly Run[]): RunColumn[] {
   const fields = new Set(runs.flatMap((run) => Object.keys(run.config)));
   return [...fields]
@@ -141,11 +141,11 @@ export function configColumns(runs: readonly Run[]): RunColumn[] {
     .map(configColumn);
 }
 
-/** The values of a metric that a column can show. */
+/** Statistics of a metric that a column can show. */
 export const STATISTICS = ["last", "max", "min"] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
-const METRIC = /^metric\.(.+)\.(last|max|min)$/;
+const METRIC_ID = /^metric\.(.+)\.(last|max|min)$/;
 
 export const metricColumnId = (metric: string, statistic: Statistic) => `metric.${metric}.${statistic}`;
 
@@ -167,32 +167,32 @@ function metricColumn(catalogue: Catalogue, id: string, metric: string, statisti
   };
 }
 
-/** The metrics that these columns show. */
-export function metricsOf(columns: readonly string[]): string[] {
-  const named = columns.flatMap((text) => METRIC.exec(readSpec(text).id)?.[1] ?? []);
-  return [...new Set(named)];
+/** Return the metrics that these columns show. */
+export function metricsInColumns(columns: readonly string[]): string[] {
+  const names = columns.flatMap((text) => METRIC_ID.exec(parseSpec(text).id)?.[1] ?? []);
+  return [...new Set(names)];
 }
 
-function columnOf(catalogue: Catalogue, id: string): RunColumn | undefined {
-  const [, metric, word] = METRIC.exec(id) ?? [];
-  const statistic = STATISTICS.find((one) => one === word);
+function findColumn(catalogue: Catalogue, id: string): RunColumn | undefined {
+  const [, metric, word] = METRIC_ID.exec(id) ?? [];
+  const statistic = STATISTICS.find((name) => name === word);
   if (metric && statistic) return metricColumn(catalogue, id, metric, statistic);
-  if (id.startsWith(CONFIG)) return configColumn(id.slice(CONFIG.length));
+  if (id.startsWith(CONFIG_PREFIX)) return configColumn(id.slice(CONFIG_PREFIX.length));
   return COLUMNS.find((column) => column.id === id);
 }
 
-/** The columns to show, in the user's widths: the run's name, then the pinned ones, then the others. */
-export function chosenColumns(catalogue: Catalogue, columns: readonly string[]): RunColumn[] {
-  const specs = hasColumn(columns, OWN) ? columns : [OWN, ...columns];
-  const found = specs.map(readSpec).flatMap(({ id, width, pinned }) => {
-    const column = columnOf(catalogue, id);
-    return column ? [{ ...column, width: width ?? column.width, pinned: pinned || id === OWN }] : [];
+/** Return the columns for these specs: the run column, then pinned columns, then the others. */
+export function resolveColumns(catalogue: Catalogue, columns: readonly string[]): RunColumn[] {
+  const specs = hasColumn(columns, RUN_COLUMN) ? columns : [RUN_COLUMN, ...columns];
+  const found = specs.map(parseSpec).flatMap(({ id, width, pinned }) => {
+    const column = findColumn(catalogue, id);
+    return column ? [{ ...column, width: width ?? column.width, pinned: pinned || id === RUN_COLUMN }] : [];
   });
-  const rank = ({ id, pinned }: RunColumn) => (id === OWN ? 0 : pinned ? 1 : 2);
+  const rank = ({ id, pinned }: RunColumn) => (id === RUN_COLUMN ? 0 : pinned ? 1 : 2);
   return found.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** The first tag in full; the others are in the tooltip, since several would be cut to a letter or two each. */
+/** The first tag in full and the number of others. The tooltip lists all. */
 function Tags({ tags }: { tags: readonly string[] }) {
   return (
     <Tooltip label={tags.join(", ")} disabled={tags.length === 0}>

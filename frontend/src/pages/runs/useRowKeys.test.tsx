@@ -18,7 +18,7 @@ function Rows({ ids, toggle }: { ids: string[]; toggle: (id: string) => void }) 
   );
 }
 
-it("selects the run that is focused, also after the rows have changed places", async () => {
+it("selects the focused run even after the rows were reordered", async () => {
   const toggle = vi.fn();
   const { rerender } = render(<Rows ids={["1", "2", "3"]} toggle={toggle} />);
   await userEvent.keyboard("jj");

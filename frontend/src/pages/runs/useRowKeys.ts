@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import { useShortcuts } from "@/ui/shortcuts";
 
 interface RowKeys {
-  /** The rows' ids in their order, which moves while runs train. */
+  /** The rows' ids in display order, which changes while runs train. */
   ids: readonly string[];
   body: RefObject<HTMLElement | null>;
   scrollTo: (row: number) => void;
@@ -10,8 +10,8 @@ interface RowKeys {
 }
 
 /**
- * Moves through a table's rows by j and k and selects by x; the row's link is focused, so that Enter opens it. The row
- * is remembered by its run, so that x selects what is focused also after the rows have changed places.
+ * Add shortcuts to a table: j and k move between rows, x selects a row, Enter opens the focused link. The current row
+ * is stored as a run id, so that x selects the focused run even if the rows were reordered.
  */
 export function useRowKeys({ ids, body, scrollTo, toggle }: RowKeys): void {
   const [current, setCurrent] = useState<string | null>(null);
@@ -27,8 +27,8 @@ export function useRowKeys({ ids, body, scrollTo, toggle }: RowKeys): void {
 
   useShortcuts([
     { keys: "j", does: "Next run", run: () => move(1) },
-    { keys: "k", does: "Run before", run: () => move(-1) },
-    { keys: "x", does: "Select the run", run: () => at >= 0 && toggle(at) },
+    { keys: "k", does: "Previous run", run: () => move(-1) },
+    { keys: "x", does: "Select run", run: () => at >= 0 && toggle(at) },
   ]);
 
   const latest = useRef(ids);
@@ -38,7 +38,7 @@ export function useRowKeys({ ids, body, scrollTo, toggle }: RowKeys): void {
   useEffect(() => {
     const at = current === null ? -1 : latest.current.indexOf(current);
     if (at < 0) return;
-    // A row that was out of view is drawn a moment later.
+    // A row that was out of view is rendered in the next frame.
     const frame = requestAnimationFrame(() =>
       body.current?.querySelector<HTMLElement>(`[aria-rowindex="${at + 2}"] a`)?.focus(),
     );

@@ -9,17 +9,17 @@ import {
 import { useMemo, useState } from "react";
 import type { Run } from "@/api/types";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
-import { chosenColumns } from "./columns";
+import { resolveColumns } from "./columns";
 
 const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });
 const helper = createColumnHelper<typeof features, Run>();
 
-/** The rows and columns of the runs page and which rows are selected; table and cards show the same model. */
+/** Return the rows, columns and selection of the runs page. The table and the cards share this model. */
 export function useRunTable(runs: Run[], columnIds: readonly string[]) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({});
   const key = columnIds.join(",");
   const catalogue = useMetricCatalogue();
-  const shown = useMemo(() => chosenColumns(catalogue, key.split(",")), [catalogue, key]);
+  const shown = useMemo(() => resolveColumns(catalogue, key.split(",")), [catalogue, key]);
   const columns = useMemo(
     () =>
       shown.map((column) =>
@@ -40,7 +40,7 @@ export function useRunTable(runs: Run[], columnIds: readonly string[]) {
     state: { rowSelection },
     onRowSelectionChange: setRowSelection,
   });
-  // What is no longer listed is no longer selected: an action never touches what is not on the page.
+  // Deselect runs that are no longer listed, so that actions affect only runs on the page.
   const selected = runs.filter((run) => rowSelection[run.id]);
   const select = (wanted: readonly Run[]) =>
     setRowSelection(Object.fromEntries(wanted.map(({ id }) => [id, true as const])));

@@ -2,34 +2,34 @@ import { useLocalStorage } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
 import { DEFAULT_COLUMNS } from "./columns";
-import { paramsOf, viewOf, type RunsView } from "./view";
+import { toParams, parseView, type RunsView } from "./view";
 
-/** The view that the address names, and how to change it; typing in the search replaces the address, the rest adds to history. */
+/** Return the view in the URL and functions that change it. Searching replaces the history entry; other changes add one. */
 export function useRunsView() {
   const [params, setParams] = useSearchParams();
-  const [ownColumns, setOwnColumns] = useLocalStorage<string[]>({
+  const [savedColumns, setSavedColumns] = useLocalStorage<string[]>({
     key: "arcadia-run-columns",
     defaultValue: DEFAULT_COLUMNS,
     getInitialValueInEffect: false,
   });
-  const view = useMemo(() => viewOf(params), [params]);
-  const address = params.toString();
-  // The router changes the address a moment later; until then what was chosen is shown, and the next choice builds on it.
-  const [chosen, setChosen] = useState<{ columns: string[]; leaving: string } | null>(null);
-  // It says for itself what it shows when it is opened again.
-  if (chosen && chosen.leaving !== address) setChosen(null);
+  const view = useMemo(() => parseView(params), [params]);
+  const url = params.toString();
+  // The router updates the URL later. Until then, show the pending columns and base the next choice on them.
+  const [pendingColumns, setPendingColumns] = useState<{ columns: string[]; oldUrl: string } | null>(null);
+  // The URL now has the columns.
+  if (pendingColumns && pendingColumns.oldUrl !== url) setPendingColumns(null);
 
   function change(changes: Partial<RunsView>, { replace = false } = {}) {
-    // Read from the address itself: two changes in one moment must not undo each other.
-    setParams((now) => paramsOf({ ...viewOf(now), ...changes }), { replace });
+    // Start from the latest URL, so that two changes in a row do not undo each other.
+    setParams((now) => toParams({ ...parseView(now), ...changes }), { replace });
   }
 
   function chooseColumns(columns: string[]) {
-    setOwnColumns(columns);
-    setChosen({ columns, leaving: address });
+    setSavedColumns(columns);
+    setPendingColumns({ columns, oldUrl: url });
     change({ columns }, { replace: true });
   }
 
-  const columns = chosen?.leaving === address ? chosen.columns : (view.columns ?? ownColumns);
+  const columns = pendingColumns?.oldUrl === url ? pendingColumns.columns : (view.columns ?? savedColumns);
   return { view, change, columns, chooseColumns };
 }

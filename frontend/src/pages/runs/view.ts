@@ -2,7 +2,7 @@ import type { FailuresQuery, RunListQuery } from "@/api/runs";
 import type { RunState } from "@/api/types";
 import { isState } from "@/ui/states";
 
-/** What the runs page shows; all of it stands in the address. */
+/** What the runs page shows. All of it is in the URL. */
 export interface RunsView {
   state: RunState[];
   algorithm: string[];
@@ -11,7 +11,7 @@ export interface RunsView {
   text: string;
   archived: boolean;
   sort: string;
-  /** Ids of the columns shown, if they differ from the user's own choice. */
+  /** Specs of the columns, if the URL has any. Otherwise the saved choice applies. */
   columns: string[] | null;
 }
 
@@ -31,7 +31,7 @@ export const DEFAULT_VIEW: RunsView = {
   columns: null,
 };
 
-export function viewOf(params: URLSearchParams): RunsView {
+export function parseView(params: URLSearchParams): RunsView {
   const columns = params.get("columns");
   return {
     state: params.getAll("state").filter(isState),
@@ -45,8 +45,8 @@ export function viewOf(params: URLSearchParams): RunsView {
   };
 }
 
-/** The address of a view, without what is as by default. */
-export function paramsOf(view: RunsView): URLSearchParams {
+/** Return the URL parameters of a view, without defaults. */
+export function toParams(view: RunsView): URLSearchParams {
   const params = new URLSearchParams();
   for (const facet of FACETS) for (const value of view[facet]) params.append(facet, value);
   if (view.text) params.set("text", view.text);
@@ -56,31 +56,31 @@ export function paramsOf(view: RunsView): URLSearchParams {
   return params;
 }
 
-/** What the server is asked for: the runs, and what the columns tell of their metrics. */
-export function queryOf(view: RunsView, metric: string[]): RunListQuery {
-  return { ...failuresOf(view), sort: view.sort, metric };
+/** Return the query for the runs, with the metrics that the columns show. */
+export function toListQuery(view: RunsView, metric: string[]): RunListQuery {
+  return { ...toFailuresQuery(view), sort: view.sort, metric };
 }
 
-/** Which runs are asked for, and so whose failures. */
-export function failuresOf({ state, algorithm, env, tag, text, archived }: RunsView): FailuresQuery {
+/** Return the query for the failures of the listed runs. */
+export function toFailuresQuery({ state, algorithm, env, tag, text, archived }: RunsView): FailuresQuery {
   return { state, algorithm, env, tag, text: text.trim(), archived };
 }
 
-/** Filters are what "Clear all" clears; sorting, columns and the archive stay. */
+/** Return True if "Clear all" would change the view. Sorting, columns and the archive are not filters. */
 export function isFiltered(view: RunsView): boolean {
   return view.text.trim() !== "" || FACETS.some((facet) => view[facet].length > 0);
 }
 
-export function withoutFilters(view: RunsView): RunsView {
+export function clearFilters(view: RunsView): RunsView {
   return { ...view, state: [], algorithm: [], env: [], tag: [], text: "" };
 }
 
-/** A click on a header: descending, then ascending, then newest runs first again. */
+/** Return the sort order after a click on a header: descending, ascending, then newest first. */
 export function nextSort(current: string, key: string): string {
   if (current === `-${key}`) return key;
   return current === key ? NEWEST_FIRST : `-${key}`;
 }
 
-export function toggled(values: readonly string[], value: string): string[] {
-  return values.includes(value) ? values.filter((one) => one !== value) : [...values, value];
+export function toggleValue(values: readonly string[], value: string): string[] {
+  return values.includes(value) ? values.filter((other) => other !== value) : [...values, value];
 }

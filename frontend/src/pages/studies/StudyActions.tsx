@@ -3,8 +3,8 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { type StudyAction, useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/studies";
 import type { Study } from "@/api/types";
-import { promise, useUnsentActions } from "@/run-actions/promisedActions";
-import { ACTION_PAST } from "@/run-actions/words";
+import { sendWithRetries, useUnsentActions } from "@/run-actions/retriedActions";
+import { ACTION_PARTICIPLES } from "@/run-actions/words";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
 import { alsoMade } from "./points";
@@ -19,10 +19,10 @@ export function StudyActions({ study }: { study: Study }) {
 
   function send(action: StudyAction) {
     setAsked(null);
-    promise({
+    sendWithRetries({
       key,
       request: { target: "study", id: study.id, action },
-      failure: `Study ${study.id} was NOT ${ACTION_PAST[action]}`,
+      failure: `Study ${study.id} was NOT ${ACTION_PARTICIPLES[action]}`,
       send: () => act.mutateAsync(action),
     });
   }

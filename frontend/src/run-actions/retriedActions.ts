@@ -1,81 +1,82 @@
-/** Actions that the user was promised: each is retried until it is done, and one that fails stays on screen. */
+/** Actions that are retried until they succeed. A failed action stays on screen. */
 
 import { useSyncExternalStore } from "react";
 import { ApiError, isRefusal } from "@/api/problem";
 import type { ActionRequest } from "@/api/runActions";
 import { notifyProblem } from "@/ui/notify";
-import { followStored, isOld, store, storedActions, unstore } from "./storedActions";
+import { isOld, store, storedActions, subscribeToStored, unstore } from "./storedActions";
 
-export interface PromisedAction {
+export interface RetriedAction {
   /** A newer action with the same key replaces this one. */
   key: string;
-  /** How another page sends it after this one is closed. */
+  /** How the next page sends the action after this page is closed. */
   request: ActionRequest;
-  /** What has not happened, as "Run 7 was NOT stopped". */
+  /** What did not happen: "Run 7 was NOT stopped". */
   failure: string;
   send: () => Promise<unknown>;
-  /** Send once more from a page that is being left. */
+  /** Send the action while the page unloads. */
   sendOnUnload?: () => void;
 }
 
-export interface UnsentAction extends PromisedAction {
-  /** Why the last try failed; null during the first one. */
+export interface UnsentAction extends RetriedAction {
+  /** Why the last attempt failed. Null during the first attempt. */
   reason: string | null;
   failures: number;
   requestedAt: number;
-  /** Only a click sends it: it cannot be undone, and an earlier page requested it. */
+  /** Sent only on a click: an earlier page requested it, and it cannot be undone. */
   isManual: boolean;
   isSending: boolean;
-  /** When it is tried again; undefined if only the user can do that. */
+  /** Timer of the next attempt. Undefined if only the user can retry. */
   timer?: number;
 }
 
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 15_000;
-/** About four minutes of tries. */
+/** About four minutes of attempts. */
 const MAX_FAILURES = 20;
 
 let unsent: readonly UnsentAction[] = [];
 const listeners = new Set<() => void>();
 
-function keep(actions: readonly UnsentAction[]): void {
+function setUnsent(actions: readonly UnsentAction[]): void {
   unsent = actions;
   for (const notify of listeners) notify();
 }
 
 const find = (key: string) => unsent.find((action) => action.key === key);
 
-function change(old: UnsentAction, changes: Partial<UnsentAction>): UnsentAction {
+function update(old: UnsentAction, changes: Partial<UnsentAction>): UnsentAction {
   const changed = { ...old, ...changes };
-  keep(unsent.map((action) => (action === old ? changed : action)));
+  setUnsent(unsent.map((action) => (action === old ? changed : action)));
   return changed;
 }
 
-/** Send an action now, and again until it is done, refused or dismissed. */
-export function promise(action: PromisedAction): void {
+/** Send an action, and retry it until it succeeds, is refused or is dismissed. */
+export function sendWithRetries(action: RetriedAction): void {
   dismiss(action.key);
   const added = { ...action, ...FRESH, requestedAt: Date.now() };
   store(added);
-  keep([...unsent, added]);
+  setUnsent([...unsent, added]);
   void attempt(added);
 }
 
 const FRESH = { reason: null, failures: 0, isManual: false, isSending: false };
 
-/** Show the actions that an earlier page could not send, and send those that the user just requested. */
-export function restore(send: (request: ActionRequest) => Promise<unknown>): void {
+/** Restore the actions that an earlier page could not send. Retry the recent ones. */
+export function restoreActions(send: (request: ActionRequest) => Promise<unknown>): void {
   for (const stored of storedActions()) {
     if (find(stored.key)) continue;
     const action = { ...FRESH, ...stored, send: () => send(stored.request) };
     const isManual = stored.request.action === "purge";
-    const added: UnsentAction = isManual || isOld(stored.requestedAt) ? unanswered(action, isManual) : action;
-    keep([...unsent, added]);
+    const added: UnsentAction =
+      isManual || isOld(stored.requestedAt) ? markUnconfirmed(action, isManual) : action;
+    setUnsent([...unsent, added]);
     retry(added);
   }
 }
 
-/** Describe an action that only a click sends again. Without an answer, it may have been done. */
-function unanswered(action: UnsentAction, isManual: boolean): UnsentAction {
+/** Return the action as one that only a click retries. Without a response, it may have succeeded. */
+function markUnconfirmed(action: UnsentAction, isManual: boolean): UnsentAction {
   if (action.reason !== null) return { ...action, isManual };
   const failure = action.failure.replace(/ (was|were) NOT /, " may not have been ");
   return { ...action, isManual, failure, reason: "The page was closed before the server answered." };
@@ -83,12 +84,12 @@ function unanswered(action: UnsentAction, isManual: boolean): UnsentAction {
 
 async function attempt(action: UnsentAction): Promise<void> {
   clearTimeout(action.timer);
-  const sent = change(action, { isSending: true, timer: undefined });
+  const sent = update(action, { isSending: true, timer: undefined });
   try {
     await sent.send();
     forget(sent);
   } catch (error) {
-    // Dismissed or replaced meanwhile.
+    // The user dismissed or replaced it while it was being sent.
     if (!unsent.includes(sent)) return;
     if (isFinal(error)) {
       forget(sent);
@@ -96,7 +97,7 @@ async function attempt(action: UnsentAction): Promise<void> {
       return;
     }
     const failures = sent.failures + 1;
-    const failed = change(sent, {
+    const failed = update(sent, {
       isSending: false,
       failures,
       reason: error instanceof Error ? error.message : String(error),
@@ -106,14 +107,14 @@ async function attempt(action: UnsentAction): Promise<void> {
   }
 }
 
-/** Return True if it may be sent without a click. */
+/** Return True if the action may be sent without a click. */
 const canRetry = (action: UnsentAction) => !action.isManual && !isOld(action.requestedAt);
 
 function retry(action: UnsentAction): void {
   if (!action.isSending && canRetry(action)) void attempt(action);
 }
 
-/** Return True if the server knows the run and no retry can change its answer. */
+/** Return True if no retry can change the server's response. */
 function isFinal(error: unknown): boolean {
   return error instanceof ApiError && [404, 409, 422].includes(error.status);
 }
@@ -124,29 +125,29 @@ function retryLater(action: UnsentAction): void {
     const waiting = find(action.key);
     if (waiting?.timer !== timer) return;
     if (canRetry(waiting)) void attempt(waiting);
-    else change(waiting, { timer: undefined });
+    else update(waiting, { timer: undefined });
   }, delay);
-  change(action, { timer });
+  update(action, { timer });
 }
 
 function forget(action: UnsentAction): void {
   clearTimeout(action.timer);
-  keep(unsent.filter((other) => other !== action));
+  setUnsent(unsent.filter((other) => other !== action));
   unstore(action);
 }
 
-/** Try one failed action again now. */
-export function tryAgain(key: string): void {
+/** Retry one failed action now. */
+export function retryNow(key: string): void {
   const action = find(key);
   if (action && !action.isSending) void attempt(action);
 }
 
-/** Try the failed actions again: the server can be reached. */
+/** Retry all failed actions, for example after the server becomes reachable. */
 export function retryAll(): void {
   for (const action of unsent) retry(action);
 }
 
-/** Drop an action: it is not sent again. */
+/** Drop an action, so that it is not sent again. */
 export function dismiss(key: string): void {
   const action = find(key);
   if (action) forget(action);
@@ -156,8 +157,8 @@ window.addEventListener("online", retryAll);
 window.addEventListener("pagehide", () => {
   for (const action of unsent) if (!action.isSending && canRetry(action)) action.sendOnUnload?.();
 });
-// Another tab sent or dismissed an action.
-followStored(() => {
+// Drop actions that another tab sent or dismissed.
+subscribeToStored(() => {
   const stored = storedActions();
   for (const action of unsent)
     if (!action.isSending && !stored.some(({ key }) => key === action.key)) forget(action);
@@ -168,9 +169,9 @@ function subscribe(notify: () => void) {
   return () => listeners.delete(notify);
 }
 
-const read = () => unsent;
+const getUnsent = () => unsent;
 
 /** Return the actions that are being sent or have failed. */
 export function useUnsentActions(): readonly UnsentAction[] {
-  return useSyncExternalStore(subscribe, read);
+  return useSyncExternalStore(subscribe, getUnsent);
 }

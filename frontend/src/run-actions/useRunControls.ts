@@ -1,0 +1,69 @@
+import { type RunAction, sendOnUnload, useRunAction } from "@/api/runs";
+import type { Run } from "@/api/types";
+import { hideNotice, notifyDone, notifyUndoable } from "@/ui/notify";
+import { cancelStop, scheduleStop, useIsStopPending } from "./pendingStops";
+import { sendWithRetries, useUnsentActions } from "./retriedActions";
+import { store } from "./storedActions";
+import { ACTION_PARTICIPLES, ACTION_RESULTS } from "./words";
+
+const OPPOSITES: Partial<Record<RunAction, RunAction>> = { archive: "restore", restore: "archive" };
+
+const stopNotice = (run: Run) => `stop ${run.id}`;
+
+/** Return functions that act on one run. A stop waits while it can be undone. Failed requests are retried. */
+export function useRunControls(run: Run) {
+  const act = useRunAction();
+  const isStopPending = useIsStopPending(run.id);
+  const { id } = run;
+  const archiveKey = `archive run ${id}`;
+  const stateKey = `steer run ${id}`;
+  const unsent = useUnsentActions().find(({ key, isSending }) => key === stateKey && isSending);
+
+  const describe = (action: RunAction) => ({
+    key: action in OPPOSITES ? archiveKey : stateKey,
+    request: { target: "run" as const, id, action },
+    failure: `Run ${id} was NOT ${ACTION_PARTICIPLES[action]}`,
+  });
+
+  function send(action: RunAction, onDone?: () => void) {
+    sendWithRetries({
+      ...describe(action),
+      send: () => act.mutateAsync({ id, action }).then(onDone),
+      sendOnUnload: () => sendOnUnload(id, action),
+    });
+  }
+
+  function undoStop() {
+    cancelStop(id);
+    hideNotice(stopNotice(run));
+  }
+
+  function stop() {
+    scheduleStop(id, (isUnloading) => {
+      hideNotice(stopNotice(run));
+      if (!isUnloading) {
+        send("stop");
+        return;
+      }
+      // This page cannot read the response, so the next page shows the action or repeats it.
+      store({ ...describe("stop"), reason: null, requestedAt: Date.now() });
+      sendOnUnload(id, "stop");
+    });
+    notifyUndoable(stopNotice(run), `Stopping run ${id}…`, undoStop);
+  }
+
+  function perform(action: RunAction) {
+    if (action === "stop") {
+      stop();
+      return;
+    }
+    const opposite = OPPOSITES[action];
+    const message = `Run ${id} ${ACTION_RESULTS[action]}.`;
+    send(action, () => {
+      if (opposite) notifyUndoable(`${action} ${id}`, message, () => send(opposite));
+      else notifyDone(message);
+    });
+  }
+
+  return { perform, isStopPending, undoStop, sending: unsent?.request.action ?? null };
+}
