@@ -15,17 +15,17 @@ import type { Checkpoint } from "@/api/types";
 interface CheckpointMenuProps {
   checkpoint: Checkpoint;
   fileId: number;
-  watchAt: string;
+  liveUrl: string;
   onEvaluate: () => void;
   onRecord: () => void;
   onPin: () => void;
 }
 
-/** Everything that can be done with a checkpoint besides forking it. */
+/** Menu of the actions for a checkpoint, except forking. */
 export function CheckpointMenu({
   checkpoint,
   fileId,
-  watchAt,
+  liveUrl,
   onEvaluate,
   onRecord,
   onPin,
@@ -39,14 +39,14 @@ export function CheckpointMenu({
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item component={Link} to={watchAt} leftSection={<IconPlayerPlay size={16} aria-hidden />}>
-          Watch it play
+        <Menu.Item component={Link} to={liveUrl} leftSection={<IconPlayerPlay size={16} aria-hidden />}>
+          Watch live
         </Menu.Item>
         <Menu.Item leftSection={<IconGauge size={16} aria-hidden />} onClick={onEvaluate}>
           Evaluate…
         </Menu.Item>
         <Menu.Item leftSection={<IconVideo size={16} aria-hidden />} onClick={onRecord}>
-          Record a replay…
+          Record replay…
         </Menu.Item>
         <Menu.Item leftSection={<Pin size={16} aria-hidden />} onClick={onPin}>
           {checkpoint.pinned ? "Unpin" : "Pin"}

@@ -31,8 +31,8 @@ async function choose(step: number, action: string) {
   await userEvent.click(await screen.findByRole("menuitem", { name: action }));
 }
 
-describe("the checkpoints of a run", () => {
-  it("stand newest first with what they hold", async () => {
+describe("the checkpoint list", () => {
+  it("lists the newest checkpoint first", async () => {
     open([
       aCheckpoint(1, 1000),
       aCheckpoint(3, 3000, { return_mean: null }),
@@ -47,7 +47,7 @@ describe("the checkpoints of a run", () => {
     expect(oldest?.getByText("1 MiB")).toBeTruthy();
   });
 
-  it("stand in columns that each say what they hold", async () => {
+  it("names every column", async () => {
     open([aCheckpoint(1, 1000)]);
     const heads = await screen.findAllByRole("columnheader", { hidden: true });
     expect(heads.map(({ textContent }) => textContent)).toEqual([
@@ -59,17 +59,17 @@ describe("the checkpoints of a run", () => {
     ]);
   });
 
-  it("say which came from the parent", async () => {
+  it("marks a checkpoint of the parent run", async () => {
     open([aCheckpoint(1, 1000, { attempt: 0 })]);
     const [only] = await rows();
-    expect(only?.getByText("from the parent")).toBeTruthy();
+    expect(only?.getByText("from parent")).toBeTruthy();
   });
 
-  it("are pinned, and let go again", async () => {
-    let kept = aCheckpoint(1, 1000);
+  it("pins and unpins a checkpoint", async () => {
+    let checkpoint = aCheckpoint(1, 1000);
     const { server } = open([], aRun(), {
-      "GET /runs/1/checkpoints": () => [kept],
-      "PATCH /runs/1/checkpoints/1": ({ body }: Asked) => (kept = { ...kept, ...Object(body) }),
+      "GET /runs/1/checkpoints": () => [checkpoint],
+      "PATCH /runs/1/checkpoints/1": ({ body }: Asked) => (checkpoint = { ...checkpoint, ...Object(body) }),
     });
     await choose(1000, "Pin");
     await screen.findByText("pinned");
@@ -79,21 +79,21 @@ describe("the checkpoints of a run", () => {
     expect(asked).toEqual([{ pinned: true }, { pinned: false }]);
   });
 
-  it("are downloaded as they were saved", async () => {
+  it("links to the file of a checkpoint", async () => {
     open([aCheckpoint(1, 1000, { file_id: 55 })]);
     await userEvent.click(await screen.findByRole("button", { name: ACTIONS(1000) }));
     const link = await screen.findByRole("menuitem", { name: "Download" });
     expect(link.getAttribute("href")).toBe("/api/v1/files/55");
   });
 
-  it("offer nothing once their file is gone", async () => {
+  it("offers no actions for a deleted checkpoint", async () => {
     open([aCheckpoint(1, 1000, { available: false, file_id: null })]);
     const [only] = await rows();
-    expect(only?.getByText("no longer kept")).toBeTruthy();
+    expect(only?.getByText("deleted")).toBeTruthy();
     expect(only?.queryByRole("button")).toBeNull();
   });
 
-  it("are forked in a dialog that says from where, and closes again", async () => {
+  it("opens and closes the fork dialog", async () => {
     open([aCheckpoint(1, 1000), aCheckpoint(2, 2000)]);
     const [, older] = await rows();
     await userEvent.click(
@@ -107,12 +107,12 @@ describe("the checkpoints of a run", () => {
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   });
 
-  it("say that one is the best by evaluation", async () => {
+  it("marks the best checkpoint by evaluation", async () => {
     open([aCheckpoint(1, 1000, { best: true, best_by: "evaluation" })]);
     expect(await screen.findByText("by evaluation")).toBeTruthy();
   });
 
-  it("are evaluated by a form that means the one whose menu was opened", async () => {
+  it("opens the evaluation form for the chosen checkpoint", async () => {
     open([aCheckpoint(1, 1000), aCheckpoint(2, 2000)]);
     await choose(1000, "Evaluate…");
     const dialog = within(
@@ -126,19 +126,19 @@ describe("a run without checkpoints", () => {
   it.each([
     [aRun(), "The first checkpoint is saved a few seconds after training starts."],
     [aFinishedRun(), "This run ended before its first checkpoint."],
-  ])("says whether some will come", async (run, words) => {
+  ])("says whether to expect checkpoints", async (run, text) => {
     open([], run);
-    expect(await screen.findByText(words)).toBeTruthy();
+    expect(await screen.findByText(text)).toBeTruthy();
   });
 
-  it("says that they could not be fetched, and fetches them on request", async () => {
+  it("shows a failed load, and can retry", async () => {
     let answers = 0;
     serve({
       "GET /runs/1/checkpoints": () =>
-        answers++ === 0 ? refusal(500, "The disk is away.") : [aCheckpoint(1, 1000)],
+        answers++ === 0 ? refusal(500, "The disk is unavailable.") : [aCheckpoint(1, 1000)],
     });
     renderPage(<CheckpointsTab run={aRun()} />);
-    await screen.findByText("The disk is away.");
+    await screen.findByText("The disk is unavailable.");
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
     expect(await rows()).toHaveLength(1);
   });

@@ -16,7 +16,7 @@ import { bestBy } from "./evaluations/request";
 import { ForkModal } from "./ForkModal";
 import classes from "./run.module.css";
 
-/** The saved states of a run, and new runs that go on from them. */
+/** Checkpoints of a run, with their actions. */
 export function CheckpointsTab({ run }: { run: Run }) {
   const query = useQuery(checkpointsQuery(run.id));
   const pin = usePinCheckpoint(run.id);
@@ -26,7 +26,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
   if (query.isError && !query.data) {
     return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
   }
-  if (!query.data) return <Text c="dimmed">Loading the checkpoints…</Text>;
+  if (!query.data) return <Text c="dimmed">Loading checkpoints…</Text>;
   if (query.data.length === 0) {
     return (
       <EmptyState title="No checkpoints yet">
@@ -42,9 +42,9 @@ export function CheckpointsTab({ run }: { run: Run }) {
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        Fork a checkpoint to continue training from it, with other hyper-parameters if you like. Arcadia keeps
-        the first, the best and the last checkpoint, and others spread evenly between them. Pin one to keep it
-        permanently; evaluate one to measure its score.
+        Fork a checkpoint to continue training from it, optionally with other hyperparameters. Arcadia keeps
+        the first, best and last checkpoints, and others spread evenly between them. Pinned checkpoints are
+        kept permanently.
       </Text>
       <WideTable label="Table of checkpoints" className={classes.card}>
         <Table verticalSpacing={6} className={`${classes.oneLine} ${classes.tight}`}>
@@ -70,7 +70,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
               <CheckpointRow
                 key={checkpoint.id}
                 checkpoint={checkpoint}
-                watchAt={`/runs/${run.id}/live?checkpoint=${checkpoint.id}`}
+                liveUrl={`/runs/${run.id}/live?checkpoint=${checkpoint.id}`}
                 onFork={() => setForked(checkpoint)}
                 onEvaluate={() => setEvaluated(checkpoint)}
                 onRecord={() => setRecorded(checkpoint)}
@@ -89,14 +89,14 @@ export function CheckpointsTab({ run }: { run: Run }) {
 
 interface RowProps {
   checkpoint: Checkpoint;
-  watchAt: string;
+  liveUrl: string;
   onFork: () => void;
   onEvaluate: () => void;
   onRecord: () => void;
   onPin: () => void;
 }
 
-function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPin }: RowProps) {
+function CheckpointRow({ checkpoint, liveUrl, onFork, onEvaluate, onRecord, onPin }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -119,7 +119,7 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
           )}
           {checkpoint.attempt === 0 && (
             <Badge size="sm" variant="default" tt="none">
-              from the parent
+              from parent
             </Badge>
           )}
         </Group>
@@ -150,7 +150,7 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
             <CheckpointMenu
               checkpoint={checkpoint}
               fileId={checkpoint.file_id}
-              watchAt={watchAt}
+              liveUrl={liveUrl}
               onEvaluate={onEvaluate}
               onRecord={onRecord}
               onPin={onPin}
@@ -158,7 +158,7 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
           </Group>
         ) : (
           <Text size="xs" c="dimmed" ta="right">
-            no longer kept
+            deleted
           </Text>
         )}
       </Table.Td>

@@ -8,7 +8,8 @@ import { nearestPreset } from "@/config-form/reference";
 import { useConfigFields } from "@/config-form/useConfigFields";
 import classes from "./run.module.css";
 
-const ALWAYS = [
+/** Settings that are always shown. */
+const MAIN_FIELDS = [
   "env",
   "total_steps",
   "num_envs",
@@ -19,20 +20,22 @@ const ALWAYS = [
   "seed",
 ];
 
-/** The settings most asked for, and those that no preset has. */
+/** The main settings, and those that differ from the nearest preset. */
 export function ConfigSummary({ run }: { run: Run }) {
   const fields = useConfigFields(run);
   const presets = useQuery(presetsQuery);
   const preset = nearestPreset(presets.data ?? [], run.config);
   const differs = (name: string) => preset !== undefined && !sameValue(preset.config[name], run.config[name]);
-  const listed = fields.filter(({ name }) => name in run.config && (ALWAYS.includes(name) || differs(name)));
+  const shownFields = fields.filter(
+    ({ name }) => name in run.config && (MAIN_FIELDS.includes(name) || differs(name)),
+  );
   return (
-    <section className={classes.card} aria-label="Configuration in short">
+    <section className={classes.card} aria-label="Configuration summary">
       <Title order={2} mb="xs">
         Configuration
       </Title>
       <dl className={classes.pairs}>
-        {listed.map((field) => (
+        {shownFields.map((field) => (
           <Pair
             key={field.name}
             title={field.title}
@@ -43,11 +46,11 @@ export function ConfigSummary({ run }: { run: Run }) {
       </dl>
       <Text size="xs" c="dimmed" mt="xs">
         {preset &&
-          (listed.some(({ name }) => differs(name))
-            ? `Bold differs from “${preset.title}”. `
-            : `As “${preset.title}”. `)}
+          (shownFields.some(({ name }) => differs(name))
+            ? `Bold settings differ from the preset “${preset.title}”. `
+            : `Same as the preset “${preset.title}”. `)}
         <Anchor component={Link} to={`/runs/${run.id}/config`} size="xs">
-          See every setting
+          See all settings
         </Anchor>
       </Text>
     </section>

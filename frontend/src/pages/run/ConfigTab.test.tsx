@@ -23,7 +23,7 @@ function open(element: React.ReactElement) {
 
 const tab = (changes: Partial<Run> = {}) => open(<ConfigTab run={aRun({ id: 3, config, ...changes })} />);
 
-/** The settings shown, each as its cells read. */
+/** Return the text of the cells of each setting. */
 async function settings() {
   await screen.findByText("Discount");
   const table = within(screen.getByRole("region", { name: "Settings" }));
@@ -32,7 +32,7 @@ async function settings() {
 }
 
 describe("the configuration of a run", () => {
-  it("stands setting by setting beside the defaults", async () => {
+  it("lists every setting with its default", async () => {
     tab();
     expect(await settings()).toEqual([
       ["algorithm algorithm", "paac", "paac"],
@@ -42,19 +42,19 @@ describe("the configuration of a run", () => {
     ]);
   });
 
-  it("is cut to what differs from the defaults on request", async () => {
+  it("can show only the changed settings", async () => {
     tab();
     await settings();
-    await userEvent.click(screen.getByLabelText("Only what differs from the default (2)"));
+    await userEvent.click(screen.getByLabelText("Changed settings only (2)"));
     expect((await settings()).map(([name]) => name)).toEqual(["Total steps total_steps", "Discount gamma"]);
   });
 
-  it("keeps a setting that methods of today no longer have", async () => {
+  it("shows a setting that the method no longer has", async () => {
     tab({ config: { ...config, old_rate: 7 } });
     expect((await settings()).at(-1)).toEqual(["old_rate", "7", ""]);
   });
 
-  it("can be run again from a shell, with or without a server", async () => {
+  it("shows commands that launch the run again", async () => {
     tab({ command: ["python", "-m", "trainer", "a b"] });
     expect(
       await screen.findByText("arcadia train --preset paac-catch --set gamma=0.5 --dir runs/like-3"),
@@ -63,7 +63,7 @@ describe("the configuration of a run", () => {
       JSON.stringify({ config }),
     );
     expect(screen.getByText("python -m trainer 'a b'")).toBeTruthy();
-    expect(screen.getByText("Change and launch…").closest("a")?.getAttribute("href")).toBe("/launch?like=3");
+    expect(screen.getByText("Edit and launch…").closest("a")?.getAttribute("href")).toBe("/launch?like=3");
   });
 
   it("is copied as JSON", async () => {
@@ -74,44 +74,44 @@ describe("the configuration of a run", () => {
     expect(JSON.parse(await navigator.clipboard.readText())).toEqual(config);
   });
 
-  it("has commands that the keyboard reaches, so that long ones can be scrolled", async () => {
+  it("lets the keyboard scroll long commands", async () => {
     tab();
     const command = await screen.findByText(/^arcadia train --preset/);
     command.focus();
     expect(document.activeElement).toBe(command);
   });
 
-  it("names the versions that it was trained with, where they are known", () => {
+  it("shows the versions if they are known", () => {
     const { unmount } = tab();
-    expect(screen.queryByText("Versions it was trained with")).toBeNull();
+    expect(screen.queryByText("Versions")).toBeNull();
     unmount();
     tab({ versions: { torch: "2.9.1" } });
     expect(screen.getByText("torch").nextElementSibling?.textContent).toBe("2.9.1");
   });
 });
 
-describe("the configuration in short", () => {
+describe("the configuration summary", () => {
   const marked = () =>
     [...document.querySelectorAll("dd")]
       .filter(({ className }) => className !== "")
       .map((value) => value.previousElementSibling?.textContent);
 
-  it("marks what differs from the nearest preset", async () => {
+  it("marks the settings that differ from the nearest preset", async () => {
     open(<ConfigSummary run={aRun({ id: 3, config })} />);
-    expect(await screen.findByText(/Bold differs from “PAAC learns Catch”/)).toBeTruthy();
+    expect(await screen.findByText(/Bold settings differ from the preset “PAAC learns Catch”/)).toBeTruthy();
     await screen.findByText("Discount");
     expect(marked()).toEqual(["Discount"]);
   });
 
-  it("underlines the link to every setting, which stands in a sentence", async () => {
+  it("underlines the link to all settings, which is part of a sentence", async () => {
     open(<ConfigSummary run={aRun({ id: 3, config })} />);
-    const link = await screen.findByRole("link", { name: "See every setting" });
+    const link = await screen.findByRole("link", { name: "See all settings" });
     expect(link.getAttribute("data-underline")).toBe("always");
   });
 
-  it("marks nothing where the run is as its preset, and leaves the discount out", async () => {
+  it("marks nothing if the run equals its preset, and hides minor settings", async () => {
     open(<ConfigSummary run={aRun({ id: 3, config: { ...config, gamma: 0.99 } })} />);
-    expect(await screen.findByText(/As “PAAC learns Catch”/)).toBeTruthy();
+    expect(await screen.findByText(/Same as the preset “PAAC learns Catch”/)).toBeTruthy();
     await screen.findByText("Total steps");
     expect(marked()).toEqual([]);
     expect(screen.queryByText("Discount")).toBeNull();

@@ -13,7 +13,7 @@ import { curlCommand, shellCommand, trainCommand } from "./commands";
 import classes from "./run.module.css";
 import { useConfigFields } from "@/config-form/useConfigFields";
 
-/** Every setting of a run beside its default, and commands that run it again. */
+/** All settings of a run with their defaults, and commands that launch it again. */
 export function ConfigTab({ run }: { run: Run }) {
   const presets = useQuery(presetsQuery);
   return (
@@ -27,15 +27,12 @@ export function ConfigTab({ run }: { run: Run }) {
           <Group gap="xs">
             <CopyText label="Copy as JSON" text={JSON.stringify(run.config, null, 2)} />
             <Button component={Link} to={`/launch?like=${run.id}`} size="xs" variant="default">
-              Change and launch…
+              Edit and launch…
             </Button>
           </Group>
-          <Command
-            title="On this server, from a shell"
-            command={curlCommand(window.location.origin, run.config)}
-          />
+          <Command title="On this server" command={curlCommand(window.location.origin, run.config)} />
           <Command title="Without a server" command={trainCommand(run, presets.data ?? [])} />
-          {run.command && <Command title="How the worker started it" command={shellCommand(run.command)} />}
+          {run.command && <Command title="Worker command" command={shellCommand(run.command)} />}
         </Stack>
       </section>
       {run.versions && <Versions versions={run.versions} />}
@@ -44,10 +41,10 @@ export function ConfigTab({ run }: { run: Run }) {
 }
 
 function Settings({ run }: { run: Run }) {
-  const [onlyChanged, setOnlyChanged] = useState(false);
+  const [showsChangedOnly, setShowsChangedOnly] = useState(false);
   const fields = useConfigFields(run).filter((field) => field.name in run.config);
-  const known = fields.map((field) => field.name);
-  const rest = Object.keys(run.config).filter((name) => !known.includes(name));
+  const knownNames = fields.map((field) => field.name);
+  const unknownNames = Object.keys(run.config).filter((name) => !knownNames.includes(name));
   const changed = fields.filter((field) => !sameValue(run.config[field.name], field.initial));
   return (
     <section className={classes.card} aria-label="Settings">
@@ -55,9 +52,9 @@ function Settings({ run }: { run: Run }) {
         <Title order={2}>Settings</Title>
         <Switch
           size="xs"
-          label={`Only what differs from the default (${changed.length})`}
-          checked={onlyChanged}
-          onChange={(event) => setOnlyChanged(event.currentTarget.checked)}
+          label={`Changed settings only (${changed.length})`}
+          checked={showsChangedOnly}
+          onChange={(event) => setShowsChangedOnly(event.currentTarget.checked)}
         />
       </Group>
       <WideTable label="Table of settings">
@@ -69,7 +66,7 @@ function Settings({ run }: { run: Run }) {
               <Table.Th ta="right">Default</Table.Th>
             </Table.Tr>
           </Table.Thead>
-          {sectionsOf(onlyChanged ? changed : fields).map(([group, members]) => (
+          {sectionsOf(showsChangedOnly ? changed : fields).map(([group, members]) => (
             <Table.Tbody key={group}>
               <Table.Tr>
                 <Table.Th colSpan={3} scope="colgroup">
@@ -83,9 +80,9 @@ function Settings({ run }: { run: Run }) {
               ))}
             </Table.Tbody>
           ))}
-          {rest.length > 0 && (
+          {unknownNames.length > 0 && (
             <Table.Tbody>
-              {rest.map((name) => (
+              {unknownNames.map((name) => (
                 <Table.Tr key={name}>
                   <Table.Td>{name}</Table.Td>
                   <Table.Td ta="right">{shown(run.config[name])}</Table.Td>
@@ -135,7 +132,7 @@ function Versions({ versions }: { versions: Record<string, string> }) {
   return (
     <section className={classes.card} aria-label="Versions">
       <Title order={2} mb="xs">
-        Versions it was trained with
+        Versions
       </Title>
       <dl className={classes.pairs} style={{ maxWidth: 320 }}>
         {Object.entries(versions).map(([name, version]) => (

@@ -9,7 +9,7 @@ import type { Run } from "@/api/types";
 import { short } from "@/ui/format";
 import { notifyDone, notifyProblem } from "@/ui/notify";
 
-/** Goes on from the last checkpoint of a run that ended early, as a new run; nothing where none is kept. */
+/** Button that continues an ended run from its last checkpoint as a new run. Empty without a checkpoint. */
 export function ContinueButton({ run }: { run: Run }) {
   const { data: checkpoints = [] } = useQuery(checkpointsQuery(run.id));
   const fork = useForkRun();
@@ -19,24 +19,24 @@ export function ContinueButton({ run }: { run: Run }) {
     .toSorted((a, b) => b.step - a.step || b.id - a.id);
   if (!last) return null;
 
-  const goOn = () =>
+  const continueRun = () =>
     fork.mutate(
       { id: run.id, checkpoint_id: last.id },
       {
         onSuccess(child) {
-          notifyDone(`Run ${child.id} goes on from run ${run.id}.`);
+          notifyDone(`Run ${child.id} continues run ${run.id}.`);
           void navigate(`/runs/${child.id}`);
         },
         onError: notifyProblem,
       },
     );
   return (
-    <Tooltip label="Launches a new run with the same settings from the last checkpoint.">
+    <Tooltip label="Launches a new run with the same settings from the last checkpoint">
       <Button
         size="xs"
         leftSection={<IconPlayerPlay size={14} aria-hidden />}
         loading={isSubmitted(fork)}
-        onClick={goOn}
+        onClick={continueRun}
       >
         Continue from {short(last.step)}
       </Button>

@@ -17,8 +17,8 @@ const charts = async () =>
     figure.querySelector("[title]")?.getAttribute("title"),
   );
 
-describe("the curves of a run", () => {
-  it("are those of learning, the episodes first", async () => {
+describe("the charts of a run", () => {
+  it("shows learning metrics, episodes first", async () => {
     open(<CurvesTab run={aRun()} />);
     const shown = await charts();
     expect(shown[0]).toBe("episode/return");
@@ -27,20 +27,20 @@ describe("the curves of a run", () => {
     expect(shown).not.toContain("time/custom");
   });
 
-  it("stand apart from those of the machine", async () => {
+  it("shows system metrics on their own tab", async () => {
     open(<SystemTab run={aRun()} />);
     expect((await charts()).toSorted()).toEqual(["system/load", "throughput/custom", "time/custom"]);
   });
 
   it.each([
-    [aRun(), /^Curves appear here with the first numbers/],
-    [aFinishedRun(), "This run ended before it reported any numbers."],
-  ])("say whether some will come where there are none", async (run, words) => {
+    [aRun(), /^Curves appear here when the run reports/],
+    [aFinishedRun(), "This run ended before it reported any metrics."],
+  ])("says whether to expect curves if there are none", async (run, text) => {
     open(<CurvesTab run={run} />, []);
-    expect(await screen.findByText(words)).toBeTruthy();
+    expect(await screen.findByText(text)).toBeTruthy();
   });
 
-  it("say that they could not be fetched", async () => {
+  it("shows a failed load", async () => {
     open(<CurvesTab run={aRun()} />, () => refusal(500, "The database is locked."));
     expect(await screen.findByText("The database is locked.")).toBeTruthy();
   });

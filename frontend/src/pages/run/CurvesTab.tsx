@@ -13,32 +13,32 @@ import { QueryProblem } from "@/ui/QueryProblem";
 import { isSystemMetric } from "./systemMetrics";
 import classes from "./run.module.css";
 
-/** Every metric of what is learnt, live. */
+/** Charts of all learning metrics. */
 export function CurvesTab({ run }: { run: Run }) {
-  return <CurveGrid run={run} shows={(name) => !/^(system|time)\//.test(name)} />;
+  return <CurveGrid run={run} includes={(name) => !/^(system|time)\//.test(name)} />;
 }
 
-/** What the machine did: throughput, where the time goes, processor, memory. */
+/** Charts of the system metrics: throughput, time per phase, CPU and memory. */
 export function SystemTab({ run }: { run: Run }) {
-  return <CurveGrid run={run} shows={isSystemMetric} />;
+  return <CurveGrid run={run} includes={isSystemMetric} />;
 }
 
-function CurveGrid({ run, shows }: { run: Run; shows: (name: string) => boolean }) {
+function CurveGrid({ run, includes }: { run: Run; includes: (name: string) => boolean }) {
   const [view, setView] = useCurveView();
   const names = useQuery(metricNamesQuery(run.id));
   const { data: catalogue = [], isPending } = useQuery(metricCatalogueQuery);
   if (names.isError && !names.data) {
     return <QueryProblem error={names.error} retry={() => void names.refetch()} />;
   }
-  if (!names.data || isPending) return <Text c="dimmed">Loading the curves…</Text>;
-  const sections = metricSections(catalogue, names.data.filter(shows));
+  if (!names.data || isPending) return <Text c="dimmed">Loading curves…</Text>;
+  const sections = metricSections(catalogue, names.data.filter(includes));
   if (sections.length === 0) {
     return (
       <EmptyState title="No curves yet">
         {whenItComes(
           run,
-          "Curves appear here with the first numbers that the run reports.",
-          "This run ended before it reported any numbers.",
+          "Curves appear here when the run reports its first metrics.",
+          "This run ended before it reported any metrics.",
         )}
       </EmptyState>
     );

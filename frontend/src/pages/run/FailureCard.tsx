@@ -2,16 +2,16 @@ import { Code, Group, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Run } from "@/api/types";
 import { CopyText } from "@/ui/CopyText";
-import { CureButton } from "./CureButton";
+import { FixButton } from "./FixButton";
 import classes from "./run.module.css";
 
-/** The stack alone: the title above it says what its last line says. */
+/** Remove the last line of a traceback if it repeats the message, which is the title of the card. */
 function withoutMessage(traceback: string, message: string): string {
   const lines = traceback.trimEnd().split("\n");
   return lines.length > 1 && lines.at(-1)?.endsWith(message) ? lines.slice(0, -1).join("\n") : traceback;
 }
 
-/** Why a run failed, in the trainer's own words. */
+/** Why a run failed, with the trainer's message and traceback. */
 export function FailureCard({ run }: { run: Run }) {
   const { failure } = run;
   if (!failure) return null;
@@ -27,7 +27,7 @@ export function FailureCard({ run }: { run: Run }) {
         </Code>
       )}
       <Group gap="xs" mt="xs">
-        <CureButton run={run} />
+        <FixButton run={run} />
         {failure.traceback && <CopyText label="Copy traceback" text={failure.traceback} />}
       </Group>
     </section>

@@ -38,18 +38,18 @@ async function write(label: RegExp, text: string) {
   await userEvent.paste(text);
 }
 
-it("begins with the run's configuration, also where the form was not known yet, and sends what was changed", async () => {
+it("starts with the run's configuration, even if the form loads later, and sends the changes", async () => {
   let sendSchema: (schema: object) => void = () => undefined;
-  const coming = new Promise<object>((resolve) => (sendSchema = resolve));
-  const { router, server } = open({ "GET /config-schema": () => coming });
-  expect(await screen.findByText("Loading the form…")).toBeTruthy();
+  const response = new Promise<object>((resolve) => (sendSchema = resolve));
+  const { router, server } = open({ "GET /config-schema": () => response });
+  expect(await screen.findByText("Loading form…")).toBeTruthy();
   sendSchema(schema);
 
   const discount = await screen.findByLabelText<HTMLInputElement>(/Discount gamma/);
   expect(discount.value).toBe("0.5");
-  expect(screen.getByText("Nothing changed yet.")).toBeTruthy();
+  expect(screen.getByText("No settings changed")).toBeTruthy();
   await write(/Discount gamma/, "0.9");
-  expect(screen.getByText("1 setting changed.")).toBeTruthy();
+  expect(screen.getByText("1 setting changed")).toBeTruthy();
   await userEvent.click(screen.getByText("Launch fork"));
 
   await waitFor(() => expect(router.state.location.pathname).toBe("/runs/77"));
@@ -58,12 +58,12 @@ it("begins with the run's configuration, also where the form was not known yet, 
   ]);
 });
 
-it("says how much the fork will train, and sends none that would end where it begins", async () => {
+it("says how many steps the fork trains, and refuses a fork without any", async () => {
   const { server } = open();
   await screen.findByText(/and trains 3 k steps more/);
   await write(/Total steps/, "2000");
   expect(screen.getByText(/Raise the total steps above 2.000/)).toBeTruthy();
-  expect(screen.queryByText(/ more\. Method/)).toBeNull();
+  expect(screen.queryByText(/ more\. The method/)).toBeNull();
   await userEvent.click(screen.getByText("Launch fork"));
   expect(await screen.findByText(/^Must be more than 2.000/)).toBeTruthy();
   expect(server.of("POST /runs/3/fork")).toEqual([]);
@@ -72,7 +72,7 @@ it("says how much the fork will train, and sends none that would end where it be
   await screen.findByText("The run page");
 });
 
-it("sends nothing while a field is wrong", async () => {
+it("sends nothing while a field is invalid", async () => {
   const { server } = open();
   await write(/Discount gamma/, "1.5");
   await userEvent.click(screen.getByText("Launch fork"));
@@ -80,7 +80,7 @@ it("sends nothing while a field is wrong", async () => {
   expect(server.of("POST /runs/3/fork")).toEqual([]);
 });
 
-it("puts what the server refuses beside its field, and the rest below the form", async () => {
+it("shows server errors beside their fields, and others below the form", async () => {
   const errors = [
     { field: "overrides.gamma", message: "too far-sighted" },
     { field: "overrides", message: "the network cannot change" },
@@ -92,13 +92,13 @@ it("puts what the server refuses beside its field, and the rest below the form",
   expect(screen.getByText("The network cannot change.").getAttribute("role")).toBe("alert");
 });
 
-it("says that the form could not be fetched", async () => {
+it("says that the form could not be loaded", async () => {
   open({ "GET /environments": () => refusal(500, "The database is locked.") });
   expect(await screen.findByText("The database is locked.")).toBeTruthy();
   expect(screen.queryByText("Launch fork")).toBeNull();
 });
 
-it("launches one fork however often the button is pressed while the fork's page is on its way", async () => {
+it("launches only one fork if the button is clicked again while the next page loads", async () => {
   const { router, server } = open({}, [onItsWay("/runs/:id")]);
   await screen.findByLabelText(/Total steps/);
   const button = screen.getByRole("button", { name: "Launch fork" });
@@ -109,7 +109,7 @@ it("launches one fork however often the button is pressed while the fork's page 
   expect(server.of("POST /runs/3/fork")).toHaveLength(1);
 });
 
-it("keeps what was typed until it is launched, or given up", async () => {
+it("keeps the draft until it is launched or discarded", async () => {
   const first = open();
   await write(/Total steps/, "7700");
   await write(/^Name$/, "much longer");
@@ -126,7 +126,7 @@ it("keeps what was typed until it is launched, or given up", async () => {
   expect(screen.queryByText("Begin anew")).toBeNull();
 });
 
-it("says that a checkpoint has all the steps only where it has", async () => {
+it("says that a checkpoint has all steps only if it has", async () => {
   open();
   await write(/Total steps/, "1000");
   expect(screen.getByRole("status").textContent).toMatch(/^Raise the total steps above 2.000\.$/);

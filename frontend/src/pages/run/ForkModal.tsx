@@ -17,7 +17,7 @@ import { exact, plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { useKept } from "@/ui/useKept";
 
-const NO_STEPS_LEFT = "This checkpoint has all the steps that its run was to train. ";
+const NO_STEPS_LEFT = "This checkpoint already has all steps of its run. ";
 
 interface ForkModalProps {
   run: Run;
@@ -25,13 +25,13 @@ interface ForkModalProps {
   onClose: () => void;
 }
 
-/** Launches a new run from a checkpoint, with changed hyper-parameters if wanted. */
+/** Dialog that launches a new run from a checkpoint, optionally with other hyperparameters. */
 export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
   const { schema, variants } = useVariants();
   const environments = useQuery(environmentsQuery);
   const needed = [schema, environments];
   const failed = needed.find((query) => query.isError && query.data === undefined);
-  const ready = needed.every((query) => query.data !== undefined);
+  const isReady = needed.every((query) => query.data !== undefined);
   return (
     <Modal
       opened
@@ -41,8 +41,8 @@ export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
       closeButtonProps={{ "aria-label": "Close" }}
     >
       {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
-      {!failed && !ready && <Text c="dimmed">Loading the form…</Text>}
-      {ready && (
+      {!failed && !isReady && <Text c="dimmed">Loading form…</Text>}
+      {isReady && (
         <ForkForm
           run={run}
           checkpoint={checkpoint}
@@ -71,20 +71,20 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
     },
     "fork",
   );
-  const keptName = useKept(`arcadia-fork-name-${checkpoint.id}`, {
+  const savedName = useKept(`arcadia-fork-name-${checkpoint.id}`, {
     name: `${run.name}, from ${short(checkpoint.step, "steps")}`,
   });
-  const { name } = keptName.value;
+  const { name } = savedName.value;
   const [problems, setProblems] = useState<string[]>([]);
   const fork = useForkRun();
   const navigate = useNavigate();
   const overrides = overridesOf(config.values, run.config);
   const changes = Object.keys(overrides).length;
-  const more = Number(config.values["total_steps"]) - checkpoint.step;
+  const remainingSteps = Number(config.values["total_steps"]) - checkpoint.step;
 
-  function beginAnew() {
+  function discardDraft() {
     config.beginAnew();
-    keptName.beginAnew();
+    savedName.beginAnew();
   }
 
   async function submit(event: FormEvent) {
@@ -95,7 +95,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
       focusFirst(config.fields, config.allErrors);
       return;
     }
-    if (more <= 0) {
+    if (remainingSteps <= 0) {
       const byField = { total_steps: `Must be more than ${exact(checkpoint.step)}.` };
       config.takeServerErrors(byField);
       focusFirst(config.fields, byField);
@@ -109,7 +109,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
         ...(name.trim() && { name: name.trim() }),
       });
       config.forget();
-      keptName.forget();
+      savedName.forget();
       await navigate(`/runs/${copy.id}`);
     } catch (error) {
       const names = config.fields.map((field) => field.name);
@@ -125,10 +125,11 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
       <Stack gap="md">
         <Text size="sm">
           The new run starts with the weights of run {run.id} at {exact(checkpoint.step, "steps")}
-          {more > 0 && ` and trains ${short(more, "steps")} more`}. Method, game and network stay.
+          {remainingSteps > 0 && ` and trains ${short(remainingSteps, "steps")} more`}. The method,
+          environment and network stay the same.
         </Text>
-        {(config.restored || keptName.restored) && <RestoredNote onBeginAnew={beginAnew} />}
-        {more <= 0 && (
+        {(config.restored || savedName.restored) && <RestoredNote onBeginAnew={discardDraft} />}
+        {remainingSteps <= 0 && (
           <Text size="sm" role="status" fw={500}>
             {checkpoint.step >= run.total_steps && NO_STEPS_LEFT}
             Raise the total steps above {exact(checkpoint.step)}.
@@ -139,7 +140,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           value={name}
           maxLength={200}
           data-autofocus
-          onChange={(event) => keptName.change({ name: event.currentTarget.value })}
+          onChange={(event) => savedName.change({ name: event.currentTarget.value })}
         />
         <ConfigFields
           config={config}
@@ -153,7 +154,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
         ))}
         <Group justify="space-between">
           <Text size="sm" c="dimmed">
-            {changes === 0 ? "Nothing changed yet." : plural(changes, "setting") + " changed."}
+            {changes === 0 ? "No settings changed" : plural(changes, "setting") + " changed"}
           </Text>
           <Button type="submit" loading={isSubmitted(fork)}>
             Launch fork

@@ -10,13 +10,14 @@ import { outdatedWords } from "@/ui/outdated";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { whenItComes } from "@/ui/states";
 import classes from "./log.module.css";
-import { lineText } from "./logLines";
-import { useLogTail, wholeLog } from "./useLogTail";
+import { formatLine } from "./logLines";
+import { fetchWholeLog, useLogTail } from "./useLogTail";
 
-const LINE_HEIGHT = 20;
-const AT_END = 40;
+const LINE_HEIGHT_PX = 20;
+/** Distance from the end that still counts as the end. */
+const END_TOLERANCE_PX = 40;
 
-/** What the run and its worker said; the end is followed until the reader scrolls up. */
+/** Log of a run and its worker. It follows the end until the user scrolls up. */
 export function LogTab({ run }: { run: Run }) {
   const [typed, setTyped] = useState("");
   const [search] = useDebouncedValue(typed.trim(), 300);
@@ -24,7 +25,7 @@ export function LogTab({ run }: { run: Run }) {
   const log = useLogTail(run.id, search);
   const download = useMutation({
     mutationFn: async () => {
-      const text = await wholeLog(run.id, lineText);
+      const text = await fetchWholeLog(run.id, formatLine);
       const traceback = run.failure?.traceback ?? "";
       save(`run-${run.id}.log`, new Blob([text, traceback], { type: "text/plain" }));
     },
@@ -36,15 +37,15 @@ export function LogTab({ run }: { run: Run }) {
       <Group gap="sm">
         <TextInput
           type="search"
-          aria-label="Search the log"
-          placeholder="Search the log"
+          aria-label="Search log"
+          placeholder="Search log"
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           style={{ flex: "1 1 200px", maxWidth: 360 }}
         />
         <Switch
           size="xs"
-          label="Follow the end"
+          label="Follow log"
           checked={following}
           onChange={(event) => setFollowing(event.currentTarget.checked)}
         />
@@ -52,14 +53,14 @@ export function LogTab({ run }: { run: Run }) {
           Download log
         </Button>
         <Text size="xs" c="dimmed" role="status">
-          {log.error ? outdatedWords(log.error) : countOf(log.lines, search)}
+          {log.error ? outdatedWords(log.error) : formatCount(log.lines, search)}
         </Text>
       </Group>
       <Lines
         lines={log.lines}
-        empty={log.lines ? emptyWords(run, search) : "Loading the log…"}
+        empty={log.lines ? emptyText(run, search) : "Loading log…"}
         hasOlder={log.hasOlder}
-        onOlder={log.older}
+        onLoadOlder={log.loadOlder}
         following={following}
         onFollow={setFollowing}
       />
@@ -77,45 +78,45 @@ export function LogTab({ run }: { run: Run }) {
   );
 }
 
-function countOf(lines: LogLine[] | undefined, search: string): string {
+function formatCount(lines: LogLine[] | undefined, search: string): string {
   if (!lines) return "Loading…";
   return plural(lines.length, search ? "match" : "line", search ? "matches" : "lines");
 }
 
-function emptyWords(run: Run, search: string): string {
-  if (search) return `No line has “${search}”.`;
-  return whenItComes(run, "Log lines appear here as the run writes them.", "This run wrote nothing.");
+function emptyText(run: Run, search: string): string {
+  if (search) return `No lines contain “${search}”.`;
+  return whenItComes(run, "Log lines appear here as the run writes them.", "This run wrote no log lines.");
 }
 
 interface LinesProps {
   lines: LogLine[] | undefined;
   empty: string;
   hasOlder: boolean;
-  onOlder: () => void;
+  onLoadOlder: () => void;
   following: boolean;
   onFollow: (following: boolean) => void;
 }
 
-function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: LinesProps) {
+function Lines({ lines = [], empty, hasOlder, onLoadOlder, following, onFollow }: LinesProps) {
   const box = useRef<HTMLDivElement>(null);
-  const seen = useRef({ top: 0, height: 0 });
-  // The rule is for code that a compiler memoizes; ours is not compiled.
+  const lastScroll = useRef({ top: 0, height: 0 });
+  // The rule is for the React compiler, which we do not use.
   // eslint-disable-next-line react-hooks/incompatible-library
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => box.current,
-    estimateSize: () => LINE_HEIGHT,
+    estimateSize: () => LINE_HEIGHT_PX,
     getItemKey: (index) => lines[index]?.id ?? index,
     overscan: 30,
   });
   const first = lines[0]?.id;
   const last = lines.at(-1)?.id;
 
-  // What is read stays where it is when older lines come before it.
+  // Keep the scroll position when older lines are added above.
   const firstBefore = useRef(first);
   useLayoutEffect(() => {
     const older = lines.findIndex(({ id }) => id === firstBefore.current);
-    if (box.current && older > 0) box.current.scrollTop += older * LINE_HEIGHT;
+    if (box.current && older > 0) box.current.scrollTop += older * LINE_HEIGHT_PX;
     firstBefore.current = first;
   }, [first, lines]);
 
@@ -125,12 +126,12 @@ function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: Li
 
   function onScroll(event: UIEvent<HTMLDivElement>) {
     const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
-    const atEnd = scrollHeight - scrollTop - clientHeight < AT_END;
-    // A dragged scrollbar: the lines themselves only move the view when they grow or go.
-    const up = scrollHeight === seen.current.height && scrollTop < seen.current.top;
-    seen.current = { top: scrollTop, height: scrollHeight };
-    if (atEnd && !following) onFollow(true);
-    if (!atEnd && up && following) onFollow(false);
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < END_TOLERANCE_PX;
+    // If the height is unchanged, the user scrolled. Otherwise lines were added or dropped.
+    const isScrollingUp = scrollHeight === lastScroll.current.height && scrollTop < lastScroll.current.top;
+    lastScroll.current = { top: scrollTop, height: scrollHeight };
+    if (isAtEnd && !following) onFollow(true);
+    if (!isAtEnd && isScrollingUp && following) onFollow(false);
   }
 
   return (
@@ -146,7 +147,7 @@ function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: Li
       aria-label="Log"
     >
       {hasOlder && (
-        <Button size="compact-xs" variant="subtle" onClick={onOlder} m={4}>
+        <Button size="compact-xs" variant="subtle" onClick={onLoadOlder} m={4}>
           Show older lines
         </Button>
       )}
@@ -180,7 +181,7 @@ function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: Li
       </div>
       {!following && lines.length > 0 && (
         <Button className={classes.jump} size="xs" onClick={() => onFollow(true)}>
-          Jump to the end
+          Jump to end
         </Button>
       )}
     </div>

@@ -6,40 +6,40 @@ import { inTab } from "@/ui/kept";
 import { tidyTags } from "@/ui/tags";
 import classes from "./run.module.css";
 
-/** Tags and notes; both are saved as soon as they are left, and until then the browser keeps the notes. */
+/** Tags and notes, saved on blur. The browser stores unsaved notes. */
 export function NotesCard({ run }: { run: Run }) {
-  const place = `arcadia-notes-${run.id}`;
-  // While being written it is the text typed; otherwise the run's, which another tab may change.
-  const [typed, setTyped] = useState(() => inTab.read<string>(place));
-  const edit = useEditRun(run.id, ({ notes }) => {
-    if (inTab.read(place) === notes) inTab.forget(place);
-    setTyped((now) => (now === notes ? null : now));
+  const storageKey = `arcadia-notes-${run.id}`;
+  // The unsaved text. Without one, show the run's notes, which another tab may change.
+  const [draft, setDraft] = useState(() => inTab.read<string>(storageKey));
+  const editNotes = useEditRun(run.id, ({ notes }) => {
+    if (inTab.read(storageKey) === notes) inTab.forget(storageKey);
+    setDraft((now) => (now === notes ? null : now));
   });
-  const tagging = useEditRun(run.id);
-  // While they are being kept, the next tag is added to those chosen.
-  const tags = (tagging.isPending ? tagging.variables.tags : null) ?? run.tags;
+  const editTags = useEditRun(run.id);
+  // While a change is being saved, add the next tag to the unsaved tags.
+  const tags = (editTags.isPending ? editTags.variables.tags : null) ?? run.tags;
 
-  function write(notes: string) {
-    inTab.keep(place, notes);
-    setTyped(notes);
+  function changeNotes(notes: string) {
+    inTab.keep(storageKey, notes);
+    setDraft(notes);
   }
 
-  function keep() {
-    if (typed === null) return;
-    if (typed === run.notes) {
-      inTab.forget(place);
-      setTyped(null);
-    } else if (!edit.isPending || edit.variables.notes !== typed) {
-      edit.mutate({ notes: typed });
+  function save() {
+    if (draft === null) return;
+    if (draft === run.notes) {
+      inTab.forget(storageKey);
+      setDraft(null);
+    } else if (!editNotes.isPending || editNotes.variables.notes !== draft) {
+      editNotes.mutate({ notes: draft });
     }
   }
 
-  // The way back leaves them too, and takes the field off the page before it could tell.
-  const leave = useRef(keep);
+  // Navigation removes the field without a blur event, so save on unmount.
+  const saveOnUnmount = useRef(save);
   useEffect(() => {
-    leave.current = keep;
+    saveOnUnmount.current = save;
   });
-  useEffect(() => () => leave.current(), []);
+  useEffect(() => () => saveOnUnmount.current(), []);
 
   return (
     <section className={classes.card} aria-label="Tags and notes">
@@ -47,20 +47,20 @@ export function NotesCard({ run }: { run: Run }) {
         <Title order={2}>Tags and notes</Title>
         <TagsInput
           aria-label="Tags"
-          placeholder={tags.length === 0 ? "Add a tag, then Enter" : undefined}
+          placeholder={tags.length === 0 ? "Add tag" : undefined}
           value={tags}
-          onChange={(chosen) => tagging.mutate({ tags: tidyTags(chosen) })}
+          onChange={(chosen) => editTags.mutate({ tags: tidyTags(chosen) })}
         />
         <Textarea
           aria-label="Notes"
-          placeholder="What you tried, what you saw"
+          placeholder="Add notes"
           autosize
           minRows={2}
           maxRows={16}
-          value={typed ?? run.notes}
-          description={edit.isPending ? "Saving…" : undefined}
-          onChange={(event) => write(event.currentTarget.value)}
-          onBlur={keep}
+          value={draft ?? run.notes}
+          description={editNotes.isPending ? "Saving…" : undefined}
+          onChange={(event) => changeNotes(event.currentTarget.value)}
+          onBlur={save}
         />
       </Stack>
     </section>

@@ -22,18 +22,18 @@ import { StartCard, isStarting } from "./StartCard";
 import { WarningsCard } from "./WarningsCard";
 import classes from "./run.module.css";
 
-/** A run at a glance: why it failed if it did, what it was warned of, how it learns, how it plays, and what it is. */
+/** Summary of a run: failure, warnings, return, newest replay, notes and configuration. */
 export function OverviewTab({ run }: { run: Run }) {
   const catalogue = useMetricCatalogue();
   const [view] = useCurveView();
-  const starts = isStarting(run);
-  // A run that has trained before keeps its curve.
-  const isNew = starts && run.step === 0;
+  const starting = isStarting(run);
+  // A resumed run keeps its curve.
+  const isNew = starting && run.step === 0;
   return (
     <Stack gap="md">
       <FailureCard run={run} />
       <WarningsCard run={run} />
-      {starts && !isNew && <StartCard run={run} />}
+      {starting && !isNew && <StartCard run={run} />}
       <div className={classes.overview}>
         {isNew ? (
           <StartCard run={run} />
@@ -71,7 +71,7 @@ function NewestReplay({ run }: { run: Run }) {
           <Text size="sm" c="dimmed" mb="xs">
             Recorded <TimeAgo time={newest.created_at} />
             {run.step > newest.step &&
-              `; the run has learned ${short(run.step - newest.step, "steps")} since`}
+              `; the run has trained ${short(run.step - newest.step, "steps")} since`}
           </Text>
           <ReplayStage replay={newest} pixelated={run.env.startsWith("ALE/")} />
           <Anchor component={Link} to={`/runs/${run.id}/replays`} size="sm">
@@ -83,11 +83,11 @@ function NewestReplay({ run }: { run: Run }) {
       ) : (
         <Text size="sm" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
           {!replays.data
-            ? "Loading the replay…"
+            ? "Loading replay…"
             : whenItComes(
                 run,
                 "The first replay is recorded at the first checkpoint, a few seconds after training starts.",
-                "This run recorded no replay.",
+                "This run has no replays.",
               )}
         </Text>
       )}

@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const rolesCard = () => screen.findByRole("region", { name: "Roles" });
 
-it("tells of every host what works there", async () => {
+it("lists the roles of every host", async () => {
   renderPage(<OverviewTab run={aRun({ roles })} />);
   expect((await rolesCard()).textContent).toContain("4 roles on 2 hosts");
   const [moon, sun] = screen.getAllByRole("listitem").map((host) => host.textContent);
@@ -23,12 +23,12 @@ it("tells of every host what works there", async () => {
   expect(sun).toBe("sun (10.0.0.1)Parameter shard0Bundles0–1Replaced: bundles 0–1 once");
 });
 
-it("tells of a run that works no more where its roles were", async () => {
+it("says where the roles of a finished run were", async () => {
   renderPage(<OverviewTab run={aRun({ roles, state: "finished" })} />);
   expect((await rolesCard()).textContent).toContain("4 roles were last on 2 hosts");
 });
 
-it("is not there for a run without roles", async () => {
+it("is hidden for a run without roles", async () => {
   renderPage(<OverviewTab run={aRun()} />);
   expect(await screen.findByRole("region", { name: "About this run" })).toBeTruthy();
   expect(screen.queryByRole("region", { name: "Roles" })).toBeNull();

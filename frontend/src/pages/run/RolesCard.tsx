@@ -1,17 +1,17 @@
 import { Group, Text, Title } from "@mantine/core";
 import type { Run } from "@/api/types";
-import { hostsOf, placesInWords } from "./roles";
+import { describePlaces, groupByHost } from "./roles";
 import classes from "./run.module.css";
 
-/** Which role of a run works on which host, and which were lost there and replaced. */
+/** Roles of a distributed run by host, with the roles that were lost and replaced. */
 export function RolesCard({ run }: { run: Run }) {
-  const hosts = hostsOf(run.roles);
+  const hosts = groupByHost(run.roles);
   return (
     <section className={classes.card} aria-label="Roles">
       <Group justify="space-between" gap="4px 16px" mb="xs">
         <Title order={2}>Roles</Title>
         <Text size="sm" c="dimmed">
-          {placesInWords(run.roles, hosts.length, run.state === "running")}
+          {describePlaces(run.roles, hosts.length, run.state === "running")}
         </Text>
       </Group>
       <ul className={classes.hosts}>
@@ -22,7 +22,7 @@ export function RolesCard({ run }: { run: Run }) {
             </Text>
             <dl className={classes.pairs}>
               {roles.map(({ name, numbers }) => (
-                <Kind key={name} name={name} numbers={numbers} />
+                <RoleNumbers key={name} name={name} numbers={numbers} />
               ))}
             </dl>
             {replaced.length > 0 && (
@@ -37,7 +37,7 @@ export function RolesCard({ run }: { run: Run }) {
   );
 }
 
-function Kind({ name, numbers }: { name: string; numbers: string }) {
+function RoleNumbers({ name, numbers }: { name: string; numbers: string }) {
   return (
     <>
       <dt>{name}</dt>

@@ -17,19 +17,19 @@ const ACTIONS: { action: RunAction; label: string; tooltip: string; Icon: typeof
   {
     action: "resume",
     label: "Resume",
-    tooltip: "Continues from its last checkpoint. Environments start new episodes.",
+    tooltip: "Continue from the last checkpoint. Environments start new episodes.",
     Icon: IconPlayerPlay,
   },
   {
     action: "pause",
     label: "Pause",
-    tooltip: "Saves a checkpoint and frees the worker; resume it later.",
+    tooltip: "Save a checkpoint and free the worker. You can resume the run.",
     Icon: IconPlayerPause,
   },
   {
     action: "stop",
     label: "Stop run",
-    tooltip: "Saves a checkpoint and ends the run; it can be undone for ten seconds.",
+    tooltip: "Save a checkpoint and end the run. You can undo this for 10 seconds.",
     Icon: IconPlayerStop,
   },
 ];
@@ -64,7 +64,7 @@ export function RunActions({ run }: { run: Run }) {
           </Tooltip>
         ),
       )}
-      <Tooltip label="A worker plays this run's agent now, in real time, and you see what it thinks.">
+      <Tooltip label="Watch the agent play in real time, with its values and action probabilities.">
         <Button
           component={Link}
           to={`/runs/${run.id}/live`}

@@ -15,12 +15,13 @@ import classes from "./run.module.css";
 
 interface RunHeaderProps {
   run: Run;
-  failureBelow: boolean;
+  /** True if the tab below shows why the run failed. */
+  isFailureBelow: boolean;
   onPurged: () => void;
 }
 
-/** What a run is, how it stands, and what can be done about it; why it failed is said once, here or below. */
-export function RunHeader({ run, failureBelow, onPurged }: RunHeaderProps) {
+/** Name, state, actions and key numbers of a run. */
+export function RunHeader({ run, isFailureBelow, onPurged }: RunHeaderProps) {
   const navigate = useNavigate();
   return (
     <header>
@@ -33,7 +34,7 @@ export function RunHeader({ run, failureBelow, onPurged }: RunHeaderProps) {
           </div>
           <Group gap={8} mt={4}>
             <RunStateBadge run={{ ...run, state_reason: null }} />
-            {run.state_reason && !failureBelow && <Text size="sm">{run.state_reason}</Text>}
+            {run.state_reason && !isFailureBelow && <Text size="sm">{run.state_reason}</Text>}
           </Group>
           <RunFacts run={run} />
         </div>
@@ -66,7 +67,7 @@ function RunFacts({ run }: { run: Run }) {
       )}
       {run.study && (
         <Anchor component={Link} to={`/studies/${run.study.id}`} size="sm">
-          of the study {run.study.name}
+          study {run.study.name}
         </Anchor>
       )}
       {run.archived_at && <span>archived</span>}
@@ -79,15 +80,15 @@ function RunFacts({ run }: { run: Run }) {
   );
 }
 
-/** The current speed of a run in training; the mean speed of one that is not. */
+/** The current speed of a training run, or the mean speed of another run. */
 function Speed({ run }: { run: Run }) {
   const steps = run.step - (run.parent?.step ?? 0);
-  const mean = run.steps_per_second === null && run.trained_seconds > 0 && steps > 0;
+  const showsMean = run.steps_per_second === null && run.trained_seconds > 0 && steps > 0;
   return (
     <div>
-      <dt>{mean ? "Mean speed" : "Speed"}</dt>
+      <dt>{showsMean ? "Mean speed" : "Speed"}</dt>
       <dd>
-        <Rate value={mean ? steps / run.trained_seconds : run.steps_per_second} />
+        <Rate value={showsMean ? steps / run.trained_seconds : run.steps_per_second} />
       </dd>
     </div>
   );

@@ -39,8 +39,8 @@ function open(run: Run, more: Record<string, object> = {}, at = `/runs/${run.id}
 const heading = () => screen.findByRole("heading", { level: 1, name: (name) => !/^Run \d+$/.test(name) });
 const button = (name: string) => screen.queryByRole("button", { name });
 
-describe("the head of a run", () => {
-  it("leaves the next page alone where it is purged after it was left", async () => {
+describe("the run header", () => {
+  it("stays on the next page if the run is purged after navigation", async () => {
     let purge: () => void = () => undefined;
     const run = aFinishedRun({ id: 1, name: "first" });
     const purged = new Promise<object>((resolve) => (purge = () => resolve(done())));
@@ -63,7 +63,7 @@ describe("the head of a run", () => {
     expect(label.nextElementSibling?.textContent).toBe("2 k/s");
   });
 
-  it("says what the run is and how it stands", async () => {
+  it("shows the run's name, state and facts", async () => {
     open(
       aRun({
         id: 12,
@@ -84,7 +84,7 @@ describe("the head of a run", () => {
     expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("25");
   });
 
-  it("shows the steps of a start in place of an empty chart", async () => {
+  it("shows the start steps instead of an empty chart", async () => {
     const step = (name: string, from: number, to: number | null) => ({
       name,
       began_at: new Date(Date.UTC(2026, 0, 1, 10, 0, from)).toISOString(),
@@ -105,20 +105,20 @@ describe("the head of a run", () => {
     expect(screen.queryByRole("figure")).toBeNull();
   });
 
-  it("shows no steps of a start once they are done, or from an old worker", async () => {
+  it("hides the start steps once they are done", async () => {
     open(aRun({ state: "starting", step: 0, start_steps: [] }));
     await heading();
     expect(screen.queryByRole("region", { name: "Start" })).toBeNull();
   });
 
-  it("leads to the study that made it", async () => {
+  it("links to the run's study", async () => {
     const study = { id: 3, name: "Which rate?", point: 1, seed: 2 };
     open(aRun({ study }));
-    const link = await screen.findByRole("link", { name: "of the study Which rate?" });
+    const link = await screen.findByRole("link", { name: "study Which rate?" });
     expect(link.getAttribute("href")).toBe("/studies/3");
   });
 
-  it("lists its numbers as pairs of a word and a value", async () => {
+  it("lists its numbers as pairs of a term and a value", async () => {
     open(aRun());
     await heading();
     const words = screen.getAllByRole("term").map(({ textContent, parentElement }) => {
@@ -129,7 +129,7 @@ describe("the head of a run", () => {
     expect(words.filter(([, paired]) => !paired)).toEqual([]);
   });
 
-  it("has buttons for the allowed actions only", async () => {
+  it("has buttons only for allowed actions", async () => {
     open(aRun({ state: "paused", actions: { pause: "Run 1 is paused already.", resume: null } }));
     await heading();
     expect(button("Resume")).toBeTruthy();
@@ -137,7 +137,7 @@ describe("the head of a run", () => {
     expect(button("Pause")).toBeNull();
   });
 
-  it("stops the run with one click after ten seconds in which that can be undone", async () => {
+  it("stops the run ten seconds after the click unless undone", async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, toFake: ["setTimeout", "clearTimeout"] });
     const stopping = aRun({
       desired: "stop",
@@ -160,7 +160,7 @@ describe("the head of a run", () => {
     expect(server.of("POST /runs/1/stop")).toHaveLength(1);
   });
 
-  it("continues a stopped run from its last kept checkpoint", async () => {
+  it("continues a stopped run from its last available checkpoint", async () => {
     const stopped = aFinishedRun({ state: "stopped", step: 50_000 });
     const { router, server } = open(stopped, {
       "GET /runs/1/checkpoints": [
@@ -175,7 +175,7 @@ describe("the head of a run", () => {
     expect(server.of("POST /runs/1/fork").map(({ body }) => body)).toEqual([{ checkpoint_id: 2 }]);
   });
 
-  it("goes to the copy that was launched from its menu", async () => {
+  it("opens the copy that its menu launches", async () => {
     const { router } = open(aRun(), { "POST /runs/1/clone": aRun({ id: 8 }) });
     await heading();
     await userEvent.click(screen.getByRole("button", { name: "Actions for pong-1" }));
@@ -188,35 +188,35 @@ describe("the name of a run", () => {
   async function rename(typed: string) {
     const { server } = open(aRun(), { "PATCH /runs/1": aRun({ name: "renamed" }) });
     await heading();
-    await userEvent.click(screen.getByRole("button", { name: "Rename the run" }));
-    const field = screen.getByLabelText("Name of the run");
+    await userEvent.click(screen.getByRole("button", { name: "Rename run" }));
+    const field = screen.getByLabelText("Run name");
     await userEvent.clear(field);
     await userEvent.type(field, typed);
     return server;
   }
 
-  it("is changed in its place", async () => {
+  it("is edited in place", async () => {
     const server = await rename(" renamed {Enter}");
     await waitFor(async () => expect((await heading()).textContent).toBe("renamed"));
     expect(server.of("PATCH /runs/1").map(({ body }) => body)).toEqual([{ name: "renamed" }]);
   });
 
-  it.each(["other{Escape}", "  {Enter}", "pong-1{Enter}"])("stays after %j", async (typed) => {
+  it.each(["other{Escape}", "  {Enter}", "pong-1{Enter}"])("is kept after %j", async (typed) => {
     const server = await rename(typed);
     expect((await heading()).textContent).toBe("pong-1");
-    expect(document.activeElement).toBe(button("Rename the run"));
+    expect(document.activeElement).toBe(button("Rename run"));
     expect(server.of("PATCH /runs/1")).toEqual([]);
   });
 });
 
 describe("a run that cannot be shown", () => {
-  it("is said not to be there", async () => {
+  it("shows not found", async () => {
     open(aRun(), {}, "/runs/99");
     expect(await screen.findByText("There is no run 99")).toBeTruthy();
     expect(screen.getByRole("link", { name: "See all runs" }).getAttribute("href")).toBe("/");
   });
 
-  it("is said not to be there once it was purged in another window", async () => {
+  it("shows 'not found' after it was purged in another window", async () => {
     open(aRun({ id: 12 }));
     await heading();
     serve({});
@@ -224,13 +224,13 @@ describe("a run that cannot be shown", () => {
     expect(await screen.findByText("There is no run 12")).toBeTruthy();
   });
 
-  it("is not asked for where the address has no number", async () => {
+  it("is not requested if the URL has no number", async () => {
     const { server } = open(aRun(), {}, "/runs/latest");
     expect(await screen.findByText("There is no run latest")).toBeTruthy();
     expect(server.asked).toEqual([]);
   });
 
-  it("is fetched once more on request when the server stumbled", async () => {
+  it("can be retried after a server error", async () => {
     let answers = 0;
     open(aRun(), {
       "GET /runs/1": () => (answers++ === 0 ? refusal(500, "The database is locked.") : aRun()),
@@ -244,7 +244,7 @@ describe("a run that cannot be shown", () => {
 describe("the tabs", () => {
   const selected = () => screen.getByRole("tab", { selected: true }).textContent;
 
-  it("stand in the address, which keeps how curves are shown", async () => {
+  it("are in the URL, which keeps the view of the charts", async () => {
     const { router } = open(aRun(), {}, "/runs/1/checkpoints?x=time");
     await heading();
     expect(selected()).toBe("Checkpoints");
@@ -253,19 +253,19 @@ describe("the tabs", () => {
     expect(await screen.findByText("No replays yet")).toBeTruthy();
   });
 
-  it("begin with the overview where the address names none that there is", async () => {
+  it("fall back to the overview for an unknown name", async () => {
     open(aRun(), {}, "/runs/1/moon");
     await heading();
     expect(selected()).toBe("Overview");
   });
 
-  it("have System only where the machine was measured", async () => {
+  it("include System only with system metrics", async () => {
     open(aRun());
     await heading();
     expect(screen.queryByRole("tab", { name: "System" })).toBeNull();
   });
 
-  it("have System as soon as the machine is measured", async () => {
+  it("include System as soon as there are system metrics", async () => {
     open(aRun(), { "GET /runs/1/metric-names": ["episode/return", "system/cpu_percent"] });
     expect(await screen.findByRole("tab", { name: "System" })).toBeTruthy();
   });
@@ -279,7 +279,7 @@ describe("the overview", () => {
     return aRun({ state: "failed", state_reason: message, failure, config });
   };
 
-  it("opens with the traceback of a run that failed, and says once why", async () => {
+  it("shows the traceback of a failed run, and the reason only once", async () => {
     open(failedBy("the game broke"));
     await screen.findByText("Traceback: line 3");
     expect(screen.getAllByText(/the game broke/)).toHaveLength(1);
@@ -287,7 +287,7 @@ describe("the overview", () => {
     expect(await screen.findAllByText(/the game broke/)).toHaveLength(1);
   });
 
-  it("launches a run again on another device where it asked for a GPU that is not there", async () => {
+  it("can launch a run again on another device if its GPU is missing", async () => {
     const message = "device is cuda, but this machine has no GPU that torch can use: choose auto or cpu";
     const { router, server } = open(failedBy(message, { ...aRun().config, device: "cuda" }), {
       "POST /runs/1/clone": aRun({ id: 8 }),
@@ -299,25 +299,25 @@ describe("the overview", () => {
     ]);
   });
 
-  it("names what to lower where memory was short", async () => {
+  it("names the setting to lower if memory was short", async () => {
     open(failedBy("needs 90 GiB of memory: lower num_envs"));
     const link = await screen.findByRole("link", { name: "Launch again with lower num_envs (32)…" });
     expect(link.getAttribute("href")).toBe("/launch?like=1");
   });
 
-  it("says how long a run trained, pauses left out, and that it started from scratch", async () => {
+  it("shows the training time without pauses, and the start from scratch", async () => {
     open(aFinishedRun({ trained_seconds: 45 * 60 }));
     expect((await about()).getByText("45 min")).toBeTruthy();
     expect((await about()).getByText("scratch")).toBeTruthy();
   });
 
-  it("names the checkpoint that a fork started from", async () => {
+  it("names the parent checkpoint of a fork", async () => {
     open(aRun({ parent: { run_id: 4, checkpoint_id: 9, step: 2_000_000 } }));
     const parent = (await about()).getByRole("link", { name: "run 4 at 2 M steps" });
     expect(parent.getAttribute("href")).toBe("/runs/4");
   });
 
-  it("keeps notes as soon as they are left, and only if they changed", async () => {
+  it("saves notes on blur, only if they changed", async () => {
     const { server } = open(aRun({ notes: "Slow." }), { "PATCH /runs/1": aRun({ notes: "Slow. Fine." }) });
     const notes = await screen.findByLabelText("Notes");
     await userEvent.click(notes);
@@ -330,7 +330,7 @@ describe("the overview", () => {
     );
   });
 
-  it("keeps notes also when the way back leads off the page while they are written", async () => {
+  it("saves notes if the user leaves the page while typing", async () => {
     const { server, unmount } = open(aRun(), { "PATCH /runs/1": aRun({ notes: "Slow." }) });
     await userEvent.type(await screen.findByLabelText("Notes"), "Slow.");
     unmount();
@@ -339,9 +339,9 @@ describe("the overview", () => {
     );
   });
 
-  it("keeps notes in the browser until the server has them", async () => {
-    const away = { "PATCH /runs/1": () => Promise.reject(new TypeError("away")) };
-    const first = open(aRun(), away);
+  it("stores notes in the browser until the server has them", async () => {
+    const offline = { "PATCH /runs/1": () => Promise.reject(new TypeError("away")) };
+    const first = open(aRun(), offline);
     await userEvent.type(await screen.findByLabelText("Notes"), "Slow.");
     first.unmount();
     await waitFor(() => expect(first.server.of("PATCH /runs/1")).toHaveLength(1));
@@ -353,7 +353,7 @@ describe("the overview", () => {
     await waitFor(() => expect(sessionStorage.length).toBe(0));
   });
 
-  it("leaves what is written in the notes while the words before are being kept", async () => {
+  it("keeps new text in the notes while earlier text is being saved", async () => {
     let answer: (run: Run) => void = () => undefined;
     open(aRun(), { "PATCH /runs/1": () => new Promise<Run>((resolve) => (answer = resolve)) });
     const notes = await screen.findByLabelText<HTMLTextAreaElement>("Notes");
@@ -365,7 +365,7 @@ describe("the overview", () => {
     expect(notes.value).toBe("Slow. Fine.");
   });
 
-  it("keeps a tag that is added while the one before is being kept", async () => {
+  it("keeps a tag that is added while another is being saved", async () => {
     const answers: ((run: Run) => void)[] = [];
     const { server } = open(aRun(), {
       "PATCH /runs/1": () => new Promise<Run>((resolve) => answers.push(resolve)),
@@ -386,16 +386,16 @@ describe("the overview", () => {
     );
   });
 
-  it("says how old the newest replay is, and how far the run has come since", async () => {
+  it("shows the age of the newest replay and the steps since", async () => {
     const played = aReplay(1, 100_000, { created_at: new Date(Date.now() - 3.5 * 3600_000).toISOString() });
     open(aRun({ step: 250_000 }), { "GET /runs/1/replays": [played] });
     const newest = within(await screen.findByRole("region", { name: "Newest replay" }));
     expect((await newest.findByText(/^Recorded/)).textContent).toBe(
-      "Recorded 3 h ago; the run has learned 150 k steps since",
+      "Recorded 3 h ago; the run has trained 150 k steps since",
     );
   });
 
-  it("promises a replay to a run that trains, and none to one that has ended", async () => {
+  it("announces the first replay of a training run, but not of an ended run", async () => {
     const { unmount } = open(aRun());
     expect(await screen.findByText(/^The first replay is recorded at the first checkpoint/)).toBeTruthy();
     unmount();
@@ -405,12 +405,12 @@ describe("the overview", () => {
     ).toBeTruthy();
     paused.unmount();
     open(aFinishedRun());
-    expect(await screen.findByText("This run recorded no replay.")).toBeTruthy();
+    expect(await screen.findByText("This run has no replays.")).toBeTruthy();
   });
 
-  it("says that the replays could not be fetched", async () => {
-    open(aFinishedRun(), { "GET /runs/1/replays": () => refusal(500, "The disk is away.") });
-    expect(await screen.findByText("The disk is away.")).toBeTruthy();
-    expect(screen.queryByText("Loading the replay…")).toBeNull();
+  it("says that the replays could not be loaded", async () => {
+    open(aFinishedRun(), { "GET /runs/1/replays": () => refusal(500, "The disk is unavailable.") });
+    expect(await screen.findByText("The disk is unavailable.")).toBeTruthy();
+    expect(screen.queryByText("Loading replay…")).toBeNull();
   });
 });

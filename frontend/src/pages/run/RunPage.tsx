@@ -34,28 +34,28 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
   { value: "system", label: "System", Content: SystemTab },
 ];
 
-/** /runs/12/curves: one run, its tab named by the URL. */
+/** Page of one run. The URL names the tab: /runs/12/curves. */
 export default function RunPage() {
   const { id = "", tab } = useParams();
-  return <PageOfRun key={id} id={id} tab={tab} />;
+  return <LoadRun key={id} id={id} tab={tab} />;
 }
 
-function PageOfRun({ id, tab }: { id: string; tab: string | undefined }) {
+function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
   const navigate = useNavigate();
   const stillHere = useStillHere();
   const runId = Number(id);
   const run = useQuery({ ...runQuery(runId), enabled: Number.isInteger(runId) });
   usePageTitle(run.data?.name ?? `Run ${id}`);
 
-  // What was fetched before it was purged is still there.
-  const gone = !Number.isInteger(runId) || isMissing(run.error);
-  if (run.data && !gone) {
+  // The cache keeps the data of a purged run.
+  const isGone = !Number.isInteger(runId) || isMissing(run.error);
+  if (run.data && !isGone) {
     const leave = () => {
       if (stillHere()) void navigate("/");
     };
     return <LoadedRun run={run.data} tab={tab} onPurged={leave} />;
   }
-  if (gone) {
+  if (isGone) {
     return (
       <EmptyState title={`There is no run ${id}`} alone>
         It may have been purged.{" "}
@@ -88,8 +88,8 @@ interface LoadedRunProps {
 function LoadedRun({ run, tab, onPurged }: LoadedRunProps) {
   const navigate = useNavigate();
   const names = useQuery(metricNamesQuery(run.id));
-  const measured = names.data?.some(isSystemMetric) ?? false;
-  const tabs = TABS.filter(({ value }) => value !== "system" || measured || tab === "system");
+  const hasSystemMetrics = names.data?.some(isSystemMetric) ?? false;
+  const tabs = TABS.filter(({ value }) => value !== "system" || hasSystemMetrics || tab === "system");
   const current = tabs.find(({ value }) => value === tab)?.value ?? "overview";
   const open = (value: string | null) =>
     void navigate(
@@ -98,15 +98,15 @@ function LoadedRun({ run, tab, onPurged }: LoadedRunProps) {
     );
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // On a phone not all of them fit.
-    const opened = list.current?.querySelector("[aria-selected=true]");
-    opened?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    // On a phone, the selected tab may be out of view.
+    const selectedTab = list.current?.querySelector("[aria-selected=true]");
+    selectedTab?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [current]);
   return (
     <Stack gap="md" className={classes.sheet}>
       <RunHeader
         run={run}
-        failureBelow={run.failure !== null && current === "overview"}
+        isFailureBelow={run.failure !== null && current === "overview"}
         onPurged={onPurged}
       />
       <Tabs value={current} onChange={open} keepMounted={false}>

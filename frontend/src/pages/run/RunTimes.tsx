@@ -5,7 +5,7 @@ import { duration, exact, short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import classes from "./run.module.css";
 
-/** When and where a run trained, and what it started from. */
+/** When and where a run trained, and from which checkpoint it started. */
 export function RunTimes({ run }: { run: Run }) {
   return (
     <section className={classes.card} aria-label="About this run">
@@ -34,7 +34,7 @@ export function RunTimes({ run }: { run: Run }) {
           </>
         )}
         <dt>Duration</dt>
-        <dd title="In training, pauses left out">{duration(run.trained_seconds)}</dd>
+        <dd title="Training time without pauses">{duration(run.trained_seconds)}</dd>
         <dt>Episodes</dt>
         <dd title={exact(run.episodes)}>{short(run.episodes)}</dd>
         <dt>Queue</dt>

@@ -5,18 +5,18 @@ import { useEditRun } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 
-/** The name of a run, changed in its place: Enter keeps, Escape leaves it as it was. */
+/** Name of a run, editable in place. Enter saves, Escape cancels. */
 export function RunTitle({ run }: { run: Run }) {
-  const [typed, setTyped] = useState<string | null>(null);
+  const [draft, setDraft] = useState<string | null>(null);
   const edit = useEditRun(run.id);
-  const pencil = useCatchFocus<HTMLButtonElement>(typed === null);
+  const editButton = useCatchFocus<HTMLButtonElement>(draft === null);
 
-  if (typed === null) {
+  if (draft === null) {
     return (
       <>
         <Title order={1}>{run.name}</Title>
         <Tooltip label="Rename">
-          <ActionIcon ref={pencil} size="sm" aria-label="Rename the run" onClick={() => setTyped(run.name)}>
+          <ActionIcon ref={editButton} size="sm" aria-label="Rename run" onClick={() => setDraft(run.name)}>
             <IconPencil size={16} />
           </ActionIcon>
         </Tooltip>
@@ -24,30 +24,30 @@ export function RunTitle({ run }: { run: Run }) {
     );
   }
 
-  function keep(event: FormEvent) {
+  function save(event: FormEvent) {
     event.preventDefault();
-    const name = typed?.trim() ?? "";
-    if (name === "" || name === run.name) setTyped(null);
-    else edit.mutate({ name }, { onSuccess: () => setTyped(null) });
+    const name = draft?.trim() ?? "";
+    if (name === "" || name === run.name) setDraft(null);
+    else edit.mutate({ name }, { onSuccess: () => setDraft(null) });
   }
 
   return (
-    <form onSubmit={keep} style={{ flex: 1, minWidth: 0 }}>
+    <form onSubmit={save} style={{ flex: 1, minWidth: 0 }}>
       <Group gap={8} wrap="nowrap">
         <TextInput
-          aria-label="Name of the run"
-          value={typed}
+          aria-label="Run name"
+          value={draft}
           maxLength={200}
           data-autofocus
           autoFocus
           style={{ flex: 1 }}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === "Escape" && setTyped(null)}
+          onChange={(event) => setDraft(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === "Escape" && setDraft(null)}
         />
         <Button type="submit" loading={edit.isPending}>
-          Keep
+          Save
         </Button>
-        <Button variant="default" onClick={() => setTyped(null)}>
+        <Button variant="default" onClick={() => setDraft(null)}>
           Cancel
         </Button>
       </Group>

@@ -5,15 +5,15 @@ import { isActive } from "@/ui/states";
 import { useNow } from "@/ui/useNow";
 import classes from "./run.module.css";
 
-type StartOf = Pick<Run, "state" | "start_steps">;
+type StartingRun = Pick<Run, "state" | "start_steps">;
 
-/** Return true from the queue until the first update. */
-export function isStarting(run: StartOf): boolean {
+/** Return True from the queue until the first update. */
+export function isStarting(run: StartingRun): boolean {
   return isActive(run) && run.start_steps.some((step) => step.ended_at === null);
 }
 
-/** Steps from the queue to the first update: finished ones with their duration, the current one with its time so far. */
-export function StartCard({ run }: { run: StartOf }) {
+/** Start steps of a run, from the queue to the first update, each with its duration so far. */
+export function StartCard({ run }: { run: StartingRun }) {
   const now = useNow();
   return (
     <section className={classes.card} aria-label="Start">

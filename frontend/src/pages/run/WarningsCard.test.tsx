@@ -4,7 +4,7 @@ import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { WarningsCard } from "./WarningsCard";
 
-it("shows every warning of a run and leads to its log", async () => {
+it("shows every warning of a run and links to its log", async () => {
   const warnings = ["All units of convolution 1 are dead", "The replay of step 5 could not be recorded"];
   renderPage(<WarningsCard run={aRun({ id: 3, warnings })} />);
   const card = await screen.findByRole("status", { name: "Warnings" });
@@ -12,7 +12,7 @@ it("shows every warning of a run and leads to its log", async () => {
   expect(screen.getByRole("link", { name: "See the log" }).getAttribute("href")).toBe("/runs/3/log");
 });
 
-it("is not there without warnings", () => {
+it("is hidden without warnings", () => {
   renderPage(<WarningsCard run={aRun()} />);
   expect(screen.queryByRole("status", { name: "Warnings" })).toBeNull();
 });

@@ -5,7 +5,7 @@ import type { Run } from "@/api/types";
 import warningClasses from "@/ui/Warning.module.css";
 import classes from "./run.module.css";
 
-/** What went wrong without ending the run, in the trainer's own words. */
+/** The trainer's warnings: problems that did not end the run. */
 export function WarningsCard({ run }: { run: Run }) {
   if (run.warnings.length === 0) return null;
   return (
@@ -14,8 +14,8 @@ export function WarningsCard({ run }: { run: Run }) {
         <IconAlertTriangle size={18} aria-hidden style={{ flex: "none" }} />
         <Title order={2}>{run.warnings.length === 1 ? "Warning" : "Warnings"}</Title>
       </Group>
-      {run.warnings.map((warning, place) => (
-        <Text key={place} size="sm" mb={4}>
+      {run.warnings.map((warning, index) => (
+        <Text key={index} size="sm" mb={4}>
           {warning}
         </Text>
       ))}

@@ -7,20 +7,20 @@ const presets = [
   aPreset("a3c-pong", { algorithm: "a3c", env: "ALE/Pong-v5", seed: 7, clip: false }),
 ];
 
-it("names the nearest preset of the same algorithm and only what differs", () => {
+it("names the nearest preset of the same method and the changed settings", () => {
   const config = { algorithm: "paac", env: "ALE/Pong-v5", seed: 7, clip: false };
   expect(trainCommand({ id: 3, config }, presets)).toBe(
     "arcadia train --preset paac-pong --set seed=7 --set clip=false --dir runs/like-3",
   );
 });
 
-it("falls back to a configuration file where no preset has the algorithm", () => {
+it("falls back to a configuration file if no preset has the method", () => {
   expect(trainCommand({ id: 3, config: { algorithm: "dqn" } }, presets)).toBe(
     "arcadia train config.json --dir runs/like-3",
   );
 });
 
-it("quotes words so that a shell takes them as they are", () => {
+it("quotes words for a shell", () => {
   expect(shellCommand(["a b", "it's", "$HOME", "x=1", ""])).toBe("'a b' 'it'\\''s' '$HOME' x=1 ''");
 });
 

@@ -1,19 +1,19 @@
-/** Shell commands that run a configuration again. */
+/** Shell commands that launch a configuration again. */
 
 import type { Preset, Run, RunConfig } from "@/api/types";
 import { overridesOf } from "@/config-form/draft";
 import { nearestPreset } from "@/config-form/reference";
 
-/** One word for a POSIX shell. */
-export function shellWord(text: string): string {
+/** Quote a word for a POSIX shell. */
+export function quoteWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 export function shellCommand(words: readonly string[]): string {
-  return words.map(shellWord).join(" ");
+  return words.map(quoteWord).join(" ");
 }
 
-/** `arcadia train` with the nearest preset and what differs from it. */
+/** Return the `arcadia train` command with the nearest preset and the changed settings. */
 export function trainCommand(run: Pick<Run, "id" | "config">, presets: readonly Preset[]): string {
   const preset = nearestPreset(presets, run.config);
   const directory = ["--dir", `runs/like-${run.id}`];
@@ -25,8 +25,8 @@ export function trainCommand(run: Pick<Run, "id" | "config">, presets: readonly 
   return shellCommand(["arcadia", "train", "--preset", preset.name, ...settings, ...directory]);
 }
 
-/** The same configuration posted to this server. */
+/** Return the curl command that posts the configuration to this server. */
 export function curlCommand(origin: string, config: RunConfig): string {
   const body = JSON.stringify({ config });
-  return `curl ${shellWord(`${origin}/api/v1/runs`)} -H 'Content-Type: application/json' -d ${shellWord(body)}`;
+  return `curl ${quoteWord(`${origin}/api/v1/runs`)} -H 'Content-Type: application/json' -d ${quoteWord(body)}`;
 }

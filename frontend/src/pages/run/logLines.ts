@@ -1,21 +1,26 @@
-/** The lines of a log as they are held in the page: ordered by id, each once. */
+/** Loaded log lines, ordered by id without duplicates. */
 
 import type { LogLine } from "@/api/types";
 
-export function merged(held: readonly LogLine[], arrived: readonly LogLine[]): LogLine[] {
-  const last = held.at(-1)?.id ?? -Infinity;
-  const first = held[0]?.id ?? Infinity;
+/** Merge newly loaded lines, older or newer, into the loaded lines. */
+export function mergeLines(loaded: readonly LogLine[], arrived: readonly LogLine[]): LogLine[] {
+  const last = loaded.at(-1)?.id ?? -Infinity;
+  const first = loaded[0]?.id ?? Infinity;
   const newer = arrived.filter((line) => line.id > last);
   const older = arrived.filter((line) => line.id < first && line.id <= last);
-  return [...older, ...held, ...newer].sort((a, b) => a.id - b.id);
+  return [...older, ...loaded, ...newer].sort((a, b) => a.id - b.id);
 }
 
-/** The lines held after new ones came, with the oldest given up beyond so many. */
-export function followed(held: readonly LogLine[], arrived: readonly LogLine[], most: number): LogLine[] {
-  return merged(held, arrived).slice(-most);
+/** Append newer lines, and drop the oldest lines beyond the limit. */
+export function appendLines(
+  loaded: readonly LogLine[],
+  arrived: readonly LogLine[],
+  limit: number,
+): LogLine[] {
+  return mergeLines(loaded, arrived).slice(-limit);
 }
 
-/** One line as it stands in a downloaded file. */
-export function lineText({ time, attempt, level, message }: LogLine): string {
+/** Return a line of the downloaded log file. */
+export function formatLine({ time, attempt, level, message }: LogLine): string {
   return `${time} [attempt ${attempt}] ${level.toUpperCase()} ${message}\n`;
 }

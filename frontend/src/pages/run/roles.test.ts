@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { rolesOn } from "@/testing/runs";
-import { hostsOf, placesInWords, ranges } from "./roles";
+import { describePlaces, formatRanges, groupByHost } from "./roles";
 
 describe("roles by host", () => {
-  it("name each kind once, with the numbers that run there in short", () => {
+  it("names each kind once, with number ranges", () => {
     const places = [
       ...rolesOn("sun (10.0.0.1)", "shard", [0]),
       ...rolesOn("moon (10.0.0.2)", "shard", [1]),
       ...rolesOn("sun (10.0.0.1)", "bundle", [0, 2, 1]),
     ];
-    expect(hostsOf(places)).toEqual([
+    expect(groupByHost(places)).toEqual([
       { host: "moon (10.0.0.2)", roles: [{ name: "Parameter shard", numbers: "1" }], replaced: [] },
       {
         host: "sun (10.0.0.1)",
@@ -22,21 +22,21 @@ describe("roles by host", () => {
     ]);
   });
 
-  it("say which were replaced how often, alike ones together", () => {
+  it("groups replacements by kind and count", () => {
     const places = [
       ...rolesOn("sun", "bundle", [0, 1, 2], 1),
       ...rolesOn("sun", "bundle", [3], 2),
       ...rolesOn("sun", "bundle", [4]),
       ...rolesOn("sun", "replay", [0], 3),
     ];
-    expect(hostsOf(places)[0]?.replaced).toEqual([
+    expect(groupByHost(places)[0]?.replaced).toEqual([
       "bundles 0–2 once",
       "bundle 3 twice",
       "replay shard 0 3 times",
     ]);
   });
 
-  it("stay short for many roles, the tenth host after the second", () => {
+  it("sorts hosts naturally and shortens many roles", () => {
     const hosts = Array.from({ length: 10 }, (_, host) => `node-${host + 1}`);
     const places = hosts.flatMap((host, index) => [
       ...rolesOn(host, "shard", [index, index + 10, index + 20]),
@@ -46,7 +46,7 @@ describe("roles by host", () => {
         Array.from({ length: 10 }, (_, number) => index * 10 + number),
       ),
     ]);
-    const shown = hostsOf(places);
+    const shown = groupByHost(places);
     expect(shown.map(({ host }) => host)).toEqual(hosts);
     expect(shown[9]?.roles).toEqual([
       { name: "Parameter shards", numbers: "9, 19, 29" },
@@ -55,13 +55,13 @@ describe("roles by host", () => {
   });
 });
 
-it("numbers are told as ranges where they follow each other", () => {
-  expect(ranges([5, 0, 1, 8, 2, 7])).toBe("0–2, 5, 7–8");
-  expect(ranges([10, 9])).toBe("9–10");
+it("joins consecutive numbers into ranges", () => {
+  expect(formatRanges([5, 0, 1, 8, 2, 7])).toBe("0–2, 5, 7–8");
+  expect(formatRanges([10, 9])).toBe("9–10");
 });
 
-it("where roles are is not said of a run that works no more", () => {
+it("uses the past tense for a run that is not running", () => {
   const places = rolesOn("sun", "bundle", [0, 1]);
-  expect(placesInWords(places, 1, true)).toBe("2 roles on 1 host");
-  expect(placesInWords(places, 1, false)).toBe("2 roles were last on 1 host");
+  expect(describePlaces(places, 1, true)).toBe("2 roles on 1 host");
+  expect(describePlaces(places, 1, false)).toBe("2 roles were last on 1 host");
 });

@@ -3,12 +3,12 @@ import { plural } from "@/ui/format";
 
 type Kind = RolePlace["kind"];
 
-/** What one host does for a run. */
-export interface RoleHost {
+/** The roles of a run on one host. */
+export interface HostRoles {
   host: string;
-  /** By kind, such as "Bundles" and "0–9". */
+  /** Kinds with their numbers: "Bundles" and "0–9". */
   roles: { name: string; numbers: string }[];
-  /** Such as "bundle 3 twice", one for each kind and number of times. */
+  /** Replacements by kind and count: "bundle 3 twice". */
   replaced: string[];
 }
 
@@ -21,38 +21,38 @@ const NOUNS: Record<Kind, string> = {
   learner: "learner",
 };
 
-/** Roles by host, the hosts in the order of their names and numbers. */
-export function hostsOf(places: readonly RolePlace[]): RoleHost[] {
-  return grouped(places, ({ host }) => host)
+/** Group roles by host. Hosts are in natural order of their names. */
+export function groupByHost(places: readonly RolePlace[]): HostRoles[] {
+  return groupBy(places, ({ host }) => host)
     .sort(([one], [other]) => one.localeCompare(other, "en", { numeric: true }))
-    .map(([host, here]) => ({ host, roles: kindsOf(here), replaced: replacedOf(here) }));
+    .map(([host, here]) => ({ host, roles: describeKinds(here), replaced: describeReplaced(here) }));
 }
 
-/** "4 roles on 2 hosts"; of a run that works no more, where they were at last. */
-export function placesInWords(places: readonly RolePlace[], hosts: number, live: boolean): string {
-  const verb = live ? "" : places.length === 1 ? " was last" : " were last";
+/** Return "4 roles on 2 hosts", in the past tense if the run is not running. */
+export function describePlaces(places: readonly RolePlace[], hosts: number, isRunning: boolean): string {
+  const verb = isRunning ? "" : places.length === 1 ? " was last" : " were last";
   return `${plural(places.length, "role")}${verb} on ${plural(hosts, "host")}`;
 }
 
-function kindsOf(places: readonly RolePlace[]): RoleHost["roles"] {
+function describeKinds(places: readonly RolePlace[]): HostRoles["roles"] {
   return KINDS.flatMap((kind) => {
     const numbers = places.filter((place) => place.kind === kind).map(({ number }) => number);
     const name = noun(kind, numbers.length);
     return numbers.length > 0
-      ? [{ name: name.charAt(0).toUpperCase() + name.slice(1), numbers: ranges(numbers) }]
+      ? [{ name: name.charAt(0).toUpperCase() + name.slice(1), numbers: formatRanges(numbers) }]
       : [];
   });
 }
 
-function replacedOf(places: readonly RolePlace[]): string[] {
+function describeReplaced(places: readonly RolePlace[]): string[] {
   const lost = places.filter(({ times_lost }) => times_lost > 0);
-  return grouped(lost, ({ kind, times_lost }) => `${kind} ${times_lost}`).map(([, alike]) => {
+  return groupBy(lost, ({ kind, times_lost }) => `${kind} ${times_lost}`).map(([, alike]) => {
     const [{ kind, times_lost }] = alike;
-    return `${noun(kind, alike.length)} ${ranges(alike.map(({ number }) => number))} ${times(times_lost)}`;
+    return `${noun(kind, alike.length)} ${formatRanges(alike.map(({ number }) => number))} ${times(times_lost)}`;
   });
 }
 
-function grouped(places: readonly RolePlace[], keyOf: (place: RolePlace) => string) {
+function groupBy(places: readonly RolePlace[], keyOf: (place: RolePlace) => string) {
   const groups = new Map<string, [RolePlace, ...RolePlace[]]>();
   for (const place of places) {
     const group = groups.get(keyOf(place));
@@ -68,8 +68,8 @@ function times(count: number): string {
   return ["never", "once", "twice"][count] ?? `${count} times`;
 }
 
-/** Numbers in short: 0–3, 5, 7–8. */
-export function ranges(numbers: readonly number[]): string {
+/** Format numbers as ranges: "0–3, 5, 7–8". */
+export function formatRanges(numbers: readonly number[]): string {
   const found: [number, number][] = [];
   for (const number of [...numbers].sort((one, other) => one - other)) {
     const last = found.at(-1);

@@ -2,104 +2,109 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { fetchLog } from "@/api/logs";
 import { useLiveEvents } from "@/api/live/LiveProvider";
 import type { LogLine } from "@/api/types";
-import { followed, merged } from "./logLines";
+import { appendLines, mergeLines } from "./logLines";
 
-const PAGE = 500;
-/** Lines that a page holds; of a run that writes for days, the older ones are fetched again when they are wanted. */
-const MOST_LINES = 20_000;
+const PAGE_SIZE = 500;
+/** Limit of loaded lines. Older lines are dropped and fetched again on request. */
+const MAX_LINES = 20_000;
 
 interface Tail {
-  /** undefined until the first answer. */
+  /** Undefined until the first response. */
   lines: LogLine[] | undefined;
   hasOlder: boolean;
   error: Error | null;
 }
 
-const NOTHING: Tail = { lines: undefined, hasOlder: false, error: null };
+const EMPTY_TAIL: Tail = { lines: undefined, hasOlder: false, error: null };
 
-/** The end of a run's log, growing as the run writes; older lines on demand. */
-export function useLogTail(runId: number, search: string): Tail & { older: () => void; retry: () => void } {
-  const [tail, setTail] = useState<Tail>(NOTHING);
-  const held = useRef<LogLine[] | undefined>(undefined);
-  const following = useRef<() => void>(() => undefined);
-  const leaving = useRef<AbortSignal | undefined>(undefined);
+/** Load the end of a run's log and follow new lines. `loadOlder` loads earlier lines. */
+export function useLogTail(
+  runId: number,
+  search: string,
+): Tail & { loadOlder: () => void; retry: () => void } {
+  const [tail, setTail] = useState<Tail>(EMPTY_TAIL);
+  const loaded = useRef<LogLine[] | undefined>(undefined);
+  const fetchNewer = useRef<() => void>(() => undefined);
+  const unmountSignal = useRef<AbortSignal | undefined>(undefined);
 
-  const take = useCallback((arrived: LogLine[], hasOlder?: boolean) => {
-    const before = held.current ?? [];
-    // Without word of older ones these are new, and the oldest give way.
-    const lines = hasOlder === undefined ? followed(before, arrived, MOST_LINES) : merged(before, arrived);
-    const given = before.length > 0 && lines[0]?.id !== before[0]?.id;
-    held.current = lines;
-    setTail((now) => ({ lines, hasOlder: hasOlder ?? (given || now.hasOlder), error: null }));
+  const addLines = useCallback((arrived: LogLine[], hasOlder?: boolean) => {
+    const before = loaded.current ?? [];
+    // Without `hasOlder` the lines are new, so the oldest may be dropped.
+    const lines =
+      hasOlder === undefined ? appendLines(before, arrived, MAX_LINES) : mergeLines(before, arrived);
+    const hasDropped = before.length > 0 && lines[0]?.id !== before[0]?.id;
+    loaded.current = lines;
+    setTail((previous) => ({ lines, hasOlder: hasOlder ?? (hasDropped || previous.hasOlder), error: null }));
   }, []);
 
   const fail = useCallback((error: unknown) => {
     const problem = error instanceof Error ? error : new Error(String(error));
-    setTail((now) => ({ ...now, error: problem }));
+    setTail((previous) => ({ ...previous, error: problem }));
   }, []);
 
   useEffect(() => {
-    const left = new AbortController();
-    leaving.current = left.signal;
-    held.current = undefined;
-    let asking = false;
-    let again = false;
+    const controller = new AbortController();
+    unmountSignal.current = controller.signal;
+    loaded.current = undefined;
+    let isFetching = false;
+    let fetchAgain = false;
 
     async function follow() {
-      // One request at a time: lines written meanwhile are fetched afterwards.
-      again = true;
-      if (asking) return;
-      asking = true;
+      // Only one request runs at a time. Lines written during a request are fetched after it.
+      fetchAgain = true;
+      if (isFetching) return;
+      isFetching = true;
       try {
-        while (again) {
-          again = false;
-          const after = held.current?.at(-1)?.id;
-          const page = await fetchLog(runId, { after, limit: PAGE, search }, left.signal);
-          take(page.items, after === undefined ? page.items.length >= PAGE : undefined);
-          if (after !== undefined && page.items.length >= PAGE) again = true;
+        while (fetchAgain) {
+          fetchAgain = false;
+          const after = loaded.current?.at(-1)?.id;
+          const page = await fetchLog(runId, { after, limit: PAGE_SIZE, search }, controller.signal);
+          addLines(page.items, after === undefined ? page.items.length >= PAGE_SIZE : undefined);
+          if (after !== undefined && page.items.length >= PAGE_SIZE) fetchAgain = true;
         }
       } catch (error) {
-        if (!left.signal.aborted) fail(error);
+        if (!controller.signal.aborted) fail(error);
       } finally {
-        asking = false;
+        isFetching = false;
       }
     }
 
-    following.current = () => void follow();
+    fetchNewer.current = () => void follow();
     void follow();
     return () => {
-      left.abort();
-      setTail(NOTHING);
+      controller.abort();
+      setTail(EMPTY_TAIL);
     };
-  }, [runId, search, take, fail]);
+  }, [runId, search, addLines, fail]);
 
   useLiveEvents((event) => {
-    if (event.kind === "refetch" || (event.kind === "run.log" && event.run_id === runId)) following.current();
+    if (event.kind === "refetch" || (event.kind === "run.log" && event.run_id === runId))
+      fetchNewer.current();
   });
 
-  const older = useCallback(() => {
-    const before = held.current?.[0]?.id;
-    const signal = leaving.current;
+  const loadOlder = useCallback(() => {
+    const before = loaded.current?.[0]?.id;
+    const signal = unmountSignal.current;
     if (before === undefined) return;
-    // Lines of another search do not belong to the one that is shown by then.
-    fetchLog(runId, { before, limit: PAGE, search }, signal)
-      .then((page) => signal?.aborted || take(page.items, page.items.length >= PAGE))
+    // Ignore the response if the search has changed.
+    fetchLog(runId, { before, limit: PAGE_SIZE, search }, signal)
+      .then((page) => signal?.aborted || addLines(page.items, page.items.length >= PAGE_SIZE))
       .catch((error: unknown) => signal?.aborted || fail(error));
-  }, [runId, search, take, fail]);
+  }, [runId, search, addLines, fail]);
 
-  const retry = useCallback(() => following.current(), []);
-  return { ...tail, older, retry };
+  const retry = useCallback(() => fetchNewer.current(), []);
+  return { ...tail, loadOlder, retry };
 }
 
-/** The whole log as text, page by page. */
-export async function wholeLog(runId: number, write: (line: LogLine) => string): Promise<string> {
+/** Fetch the whole log as text, page by page. */
+export async function fetchWholeLog(runId: number, format: (line: LogLine) => string): Promise<string> {
   let text = "";
   let after = 0;
   for (;;) {
-    const page = await fetchLog(runId, { after, limit: PAGE });
-    text += page.items.map(write).join("");
+    const page = await fetchLog(runId, { after, limit: PAGE_SIZE });
+    text += page.items.map(format).join("");
     const last = page.items.at(-1);
-    if (!last || page.items.length < PAGE) return text;
+    if (!last || page.items.length < PAGE_SIZE) return text;
     after = last.id;
   }
 }

@@ -5,14 +5,14 @@ import { useCloneRun } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { shown } from "@/config-form/draft";
 import { notifyDone } from "@/ui/notify";
-import { type Cure, cureOf } from "./cures";
+import { findFix, type Fix } from "./fixes";
 
-/** Launches a failed run again with the fields changed that made it fail; nothing where that would not help. */
-export function CureButton({ run }: { run: Run }) {
-  const cure = cureOf(run);
-  if (cure?.changes) return <LaunchChanged run={run} changes={cure.changes} />;
-  if (!cure?.lower) return null;
-  const fields = cure.lower.map((name) => `${name} (${shown(run.config[name])})`).join(" or ");
+/** Button that launches a failed run again with changed settings. Empty if no setting fixes the failure. */
+export function FixButton({ run }: { run: Run }) {
+  const fix = findFix(run);
+  if (fix?.changes) return <LaunchWithChanges run={run} changes={fix.changes} />;
+  if (!fix?.lower) return null;
+  const fields = fix.lower.map((name) => `${name} (${shown(run.config[name])})`).join(" or ");
   return (
     <Button size="xs" component={Link} to={`/launch?like=${run.id}`}>
       Launch again with lower {fields}…
@@ -20,10 +20,10 @@ export function CureButton({ run }: { run: Run }) {
   );
 }
 
-function LaunchChanged({ run, changes }: { run: Run; changes: NonNullable<Cure["changes"]> }) {
+function LaunchWithChanges({ run, changes }: { run: Run; changes: NonNullable<Fix["changes"]> }) {
   const clone = useCloneRun();
   const navigate = useNavigate();
-  const words = Object.entries(changes).map(([name, value]) => `${name} ${shown(value)}`);
+  const settings = Object.entries(changes).map(([name, value]) => `${name} ${shown(value)}`);
   const launch = () =>
     clone.mutate(
       { id: run.id, overrides: changes },
@@ -36,7 +36,7 @@ function LaunchChanged({ run, changes }: { run: Run; changes: NonNullable<Cure["
     );
   return (
     <Button size="xs" loading={isSubmitted(clone)} onClick={launch}>
-      Launch again with {words.join(", ")}
+      Launch again with {settings.join(", ")}
     </Button>
   );
 }

@@ -1,0 +1,42 @@
+/** Suggested fixes for failed runs. */
+
+import type { Run, RunConfig } from "@/api/types";
+
+export interface Fix {
+  /** Settings to change. The run can then be launched with one click. */
+  changes?: RunConfig;
+  /** Fields to lower. The user chooses the values. */
+  lower?: string[];
+}
+
+/** Fields that determine how much memory a run needs. */
+const MEMORY_FIELDS = [
+  "replay_frames",
+  "num_envs",
+  "num_actors",
+  "num_agents",
+  "num_learners",
+  "num_replays",
+  "num_workers",
+  "batch_size",
+  "t_max",
+];
+
+/** Fields that limit how much an update changes the weights. */
+const UPDATE_SIZE_FIELDS = ["learning_rate", "max_grad_norm"];
+
+/** Return the fix for a failure, or null if no setting fixes it. */
+export function findFix({ failure, config }: Pick<Run, "failure" | "config">): Fix | null {
+  if (!failure) return null;
+  const { message } = failure;
+  if (/memory|MemoryError/i.test(message)) {
+    const present = MEMORY_FIELDS.filter((name) => typeof config[name] === "number");
+    const named = present.filter((name) => new RegExp(`\\b${name}\\b`).test(message));
+    const lower = named.length > 0 ? named : present;
+    return lower.length > 0 ? { lower } : null;
+  }
+  if (/diverged/.test(message))
+    return { lower: UPDATE_SIZE_FIELDS.filter((name) => typeof config[name] === "number") };
+  if (config["device"] === "cuda" && /cuda|gpu/i.test(message)) return { changes: { device: "auto" } };
+  return null;
+}
