@@ -12,7 +12,8 @@ from backend.database.engine import Db
 from backend.database.tables import Run
 from workers.contract.config import config_adapter, methods_for
 from workers.contract.config.problems import title_of
-from workers.contract.games import ENVIRONMENTS, EnvironmentKind
+from workers.contract.environment_families import EnvironmentFamily
+from workers.contract.games import ENVIRONMENTS
 from workers.contract.presets import PRESETS
 from workers.contract.presets.stated import stated_for
 
@@ -50,7 +51,7 @@ class Environment(BaseModel):
     id: str
     title: str
     group: str = Field(description="The heading under which it is listed.")
-    kind: EnvironmentKind
+    family: EnvironmentFamily
     frames_per_step: int
     algorithms: list[str] = Field(description="The methods that can learn it.")
     unfit_because: str = Field(description="Why the other methods cannot, as the end of a sentence.")
@@ -101,7 +102,7 @@ def list_environments(db: Db) -> list[Environment]:
             id=environment.id,
             title=environment.title,
             group=environment.group,
-            kind=environment.kind,
+            family=environment.family,
             frames_per_step=environment.frames_per_step,
             algorithms=methods_for(environment),
             unfit_because=environment.unfit_because,

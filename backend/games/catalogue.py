@@ -15,7 +15,7 @@ def slug_of(env: str) -> str:
     return rom_of(env).replace("_", "-")
 
 
-GAMES: dict[str, Environment] = {slug_of(game.id): game for game in ENVIRONMENTS.values() if game.kind == "atari"}
+GAMES: dict[str, Environment] = {slug_of(game.id): game for game in ENVIRONMENTS.values() if game.family.has_game_pages}
 ATARI = [game.id for game in GAMES.values()]
 
 

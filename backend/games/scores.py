@@ -17,7 +17,8 @@ from backend.colors import color_of
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games import schemas
 from workers.contract.config.problems import title_of
-from workers.contract.protocols import PROTOCOLS, fitting
+from workers.contract.environment_families import ATARI
+from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy
 from workers.contract.published import normalising
@@ -80,7 +81,7 @@ def finished() -> Select[*tuple[Any, ...]]:
         .join(Job, Job.id == Evaluation.job_id)
         .join(Run, Run.id == Evaluation.run_id)
         .join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
-        .where(Job.state == "done", Evaluation.mean.is_not(None), Evaluation.protocol.in_(fitting(atari=True)))
+        .where(Job.state == "done", Evaluation.mean.is_not(None), Evaluation.protocol.in_(fitting_protocols(ATARI)))
         .where(~superseded())
     )
 

@@ -75,13 +75,12 @@ def cost(session: Session, asked: Specification, draws: Sequence[Draw], points: 
 
 
 def similar_environments(env: str) -> list[str]:
-    """Return the environments of the same group that show the same: their steps take about as long."""
+    """Return the environments of the same family with similar observations. Their steps take about as long."""
     like = ENVIRONMENTS.get(env)
     if like is None:
         return [env]
-    if like.kind == "atari":
-        return [name for name, each in ENVIRONMENTS.items() if each.kind == "atari"]
-    return [name for name, each in ENVIRONMENTS.items() if (each.group, each.kind) == (like.group, like.kind)]
+    kind = like.family, like.observations
+    return [name for name, each in ENVIRONMENTS.items() if (each.family, each.observations) == kind]
 
 
 def is_measured(session: Session, algorithm: str, env: str) -> bool:

@@ -7,13 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
-# atari: 4 stacked grey frames of the emulator. vector: readings. pixels: pictures of other environments.
-EnvironmentKind = Literal["atari", "vector", "pixels"]
+from workers.contract import environment_families as families
+from workers.contract.environment_families import EnvironmentFamily
 
-# Under which heading the launch form lists an environment.
-EnvironmentGroup = Literal[
-    "First steps", "Classic control", "Atari, of the papers", "Atari", "Box2D", "MuJoCo", "MuJoCo from pixels", "Mazes"
-]
+# vector: readings of sensors. pixels: stacked gray frames.
+ObservationKind = Literal["vector", "pixels"]
 
 # discrete: an action is one of several. continuous: an action sets several numbers.
 ActionKind = Literal["discrete", "continuous"]
@@ -21,28 +19,35 @@ ActionKind = Literal["discrete", "continuous"]
 
 @dataclass(frozen=True)
 class Environment:
-    """What the launch form and the configuration need to know without importing the emulator."""
+    """An environment as the launch form and the configuration know it, without importing its simulator."""
 
     id: str
     title: str
-    group: EnvironmentGroup
-    kind: EnvironmentKind = "vector"
+    family: EnvironmentFamily
+    observations: ObservationKind = "vector"
     frames_per_step: int = 1
     actions: ActionKind = "discrete"
+    # The heading under which the launch form lists it, if not the family's title.
+    heading: str | None = None
+
+    @property
+    def group(self) -> str:
+        """Return the heading under which the launch form lists the environment."""
+        return self.heading or self.family.title
 
     @property
     def solved_at(self) -> float | None:
-        """The mean return of 100 episodes that solves the environment; None where no source names one."""
+        """Return the mean return of 100 episodes that solves the environment, or None if no source states one."""
         return SOLVED_AT.get(self.id)
 
     @property
     def shows_pixels(self) -> bool:
-        """Whether observations are pictures."""
-        return self.kind != "vector"
+        """Return True if observations are pictures."""
+        return self.observations == "pixels"
 
     @property
     def unfit_because(self) -> str:
-        """Why a method that cannot act in it cannot."""
+        """Return why some methods cannot act in it, as the end of a sentence."""
         return f"its actions are {self.actions}"
 
 
@@ -65,27 +70,27 @@ OTHER_GAMES = (
 ).split()
 
 FIRST_STEPS = (
-    Environment("Arcadia/Identity-v0", "Identity", "First steps"),
-    Environment("Arcadia/Catch-v0", "Catch", "First steps"),
-    Environment("Arcadia/Recall-v0", "Recall", "First steps"),
-    Environment("Arcadia/Target-v0", "Target", "First steps", actions="continuous"),
+    Environment("Arcadia/Identity-v0", "Identity", families.FIRST_STEPS),
+    Environment("Arcadia/Catch-v0", "Catch", families.FIRST_STEPS),
+    Environment("Arcadia/Recall-v0", "Recall", families.FIRST_STEPS),
+    Environment("Arcadia/Target-v0", "Target", families.FIRST_STEPS, actions="continuous"),
 )
 
 CLASSIC_CONTROL = (
-    Environment("CartPole-v1", "CartPole", "Classic control"),
-    Environment("Acrobot-v1", "Acrobot", "Classic control"),
-    Environment("MountainCar-v0", "Mountain Car", "Classic control"),
-    Environment("MountainCarContinuous-v0", "Mountain Car, continuous", "Classic control", actions="continuous"),
-    Environment("Pendulum-v1", "Pendulum", "Classic control", actions="continuous"),
+    Environment("CartPole-v1", "CartPole", families.CLASSIC_CONTROL),
+    Environment("Acrobot-v1", "Acrobot", families.CLASSIC_CONTROL),
+    Environment("MountainCar-v0", "Mountain Car", families.CLASSIC_CONTROL),
+    Environment("MountainCarContinuous-v0", "Mountain Car, continuous", families.CLASSIC_CONTROL, actions="continuous"),
+    Environment("Pendulum-v1", "Pendulum", families.CLASSIC_CONTROL, actions="continuous"),
 )
 
 BOX2D = (
-    Environment("LunarLander-v3", "Lunar Lander", "Box2D"),
-    Environment("LunarLanderContinuous-v3", "Lunar Lander, continuous", "Box2D", actions="continuous"),
-    Environment("BipedalWalker-v3", "Bipedal Walker", "Box2D", actions="continuous"),
-    Environment("BipedalWalkerHardcore-v3", "Bipedal Walker, hardcore", "Box2D", actions="continuous"),
-    Environment("Arcadia/CarRacing-v0", "Car Racing", "Box2D", "pixels", frames_per_step=4),
-    Environment("Arcadia/CarRacingContinuous-v0", "Car Racing, continuous", "Box2D", "pixels", 4, "continuous"),
+    Environment("LunarLander-v3", "Lunar Lander", families.BOX2D),
+    Environment("LunarLanderContinuous-v3", "Lunar Lander, continuous", families.BOX2D, actions="continuous"),
+    Environment("BipedalWalker-v3", "Bipedal Walker", families.BOX2D, actions="continuous"),
+    Environment("BipedalWalkerHardcore-v3", "Bipedal Walker, hardcore", families.BOX2D, actions="continuous"),
+    Environment("Arcadia/CarRacing-v0", "Car Racing", families.BOX2D, "pixels", frames_per_step=4),
+    Environment("Arcadia/CarRacingContinuous-v0", "Car Racing, continuous", families.BOX2D, "pixels", 4, "continuous"),
 )
 
 # Gymnasium's tasks for the MuJoCo physics engine.
@@ -104,23 +109,28 @@ MUJOCO_TASKS = {
 }
 
 MUJOCO = (
-    *(Environment(f"{task}-v5", title, "MuJoCo", actions="continuous") for task, title in MUJOCO_TASKS.items()),
+    *(Environment(f"{task}-v5", title, families.MUJOCO, actions="continuous") for task, title in MUJOCO_TASKS.items()),
     *(
         Environment(
-            f"Arcadia/{task}Pixels-v0", f"{title}, from pixels", "MuJoCo from pixels", "pixels", actions="continuous"
+            f"Arcadia/{task}Pixels-v0",
+            f"{title}, from pixels",
+            families.MUJOCO,
+            "pixels",
+            actions="continuous",
+            heading="MuJoCo from pixels",
         )
         for task, title in MUJOCO_TASKS.items()
     ),
 )
 
-MAZES = (Environment("Arcadia/Labyrinth-v0", "Labyrinth", "Mazes", "pixels", frames_per_step=4),)
+MAZES = (Environment("Arcadia/Labyrinth-v0", "Labyrinth", families.MAZES, "pixels", frames_per_step=4),)
 
 
 def _atari(game: str) -> Environment:
-    """Space the words of a game's name: `NameThisGame` reads Name This Game."""
+    """Return the environment of a game. Its title separates the words: `NameThisGame` becomes Name This Game."""
     title = "".join(f" {c}" if c.isupper() and i else c for i, c in enumerate(game))
-    group: EnvironmentGroup = "Atari, of the papers" if game in GAMES_OF_THE_PAPERS else "Atari"
-    return Environment(f"ALE/{game}-v5", title, group, "atari", frames_per_step=4)
+    heading = "Atari, of the papers" if game in GAMES_OF_THE_PAPERS else None
+    return Environment(f"ALE/{game}-v5", title, families.ATARI, "pixels", frames_per_step=4, heading=heading)
 
 
 ENVIRONMENTS: dict[str, Environment] = {

@@ -44,14 +44,14 @@ def recorded(request: RecordRequest, stop: StopRequest) -> TrackHead:
     """Record what was asked for."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    from workers.contract.protocols import PROTOCOLS, fitting
+    from workers.contract.protocols import PROTOCOLS, fitting_protocols
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.files import files_in
     from workers.trainer.recording.recording import Asked, record
 
     stop.interrupts = False
     checkpoint, config = subjects.read(request.run_directory, request.step)
-    protocol = PROTOCOLS[request.protocol or fitting(config.environment.kind == "atari")[0]]
+    protocol = PROTOCOLS[request.protocol or fitting_protocols(config.environment.family)[0]]
     check_fit(protocol, config.env, saves_starts=False)
     asked = Asked(protocol, request.seed, request.episode, request.longest_seconds)
     return record(checkpoint, config, asked, files_in(request.folder), stop.requested).head

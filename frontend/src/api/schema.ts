@@ -3173,6 +3173,7 @@ export interface components {
              * @description The methods that can learn it.
              */
             algorithms: string[];
+            family: components["schemas"]["EnvironmentFamily"];
             /** Frames Per Step */
             frames_per_step: number;
             /**
@@ -3182,11 +3183,6 @@ export interface components {
             group: string;
             /** Id */
             id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "atari" | "vector" | "pixels";
             /**
              * Picture File Id
              * @description The latest frame of the newest run in it.
@@ -3199,6 +3195,73 @@ export interface components {
              * @description Why the other methods cannot, as the end of a sentence.
              */
             unfit_because: string;
+        };
+        /**
+         * EnvironmentFamily
+         * @description Environments with the same interface, and what they support.
+         */
+        EnvironmentFamily: {
+            /**
+             * Aspect Ratio
+             * @description Expected width by height of a picture.
+             * @default 1.5
+             */
+            aspect_ratio: number;
+            /**
+             * Has Action Sets
+             * @description Whether a run chooses between the minimal and the full set of actions.
+             * @default false
+             */
+            has_action_sets: boolean;
+            /**
+             * Has Adjustable Frame Skip
+             * @description Whether the caller chooses for how many frames an action is repeated.
+             * @default false
+             */
+            has_adjustable_frame_skip: boolean;
+            /**
+             * Has Game Pages
+             * @description Whether each environment has a page with published scores and human play.
+             * @default false
+             */
+            has_game_pages: boolean;
+            /**
+             * Is Pixel Art
+             * @description Whether pictures are enlarged with hard edges, in whole multiples of a pixel.
+             * @default false
+             */
+            is_pixel_art: boolean;
+            /**
+             * Name
+             * @description Identifies the family, as atari.
+             */
+            name: string;
+            /**
+             * Openings
+             * @description How an evaluation episode can begin. This decides which protocols fit.
+             * @default [
+             *       "plain"
+             *     ]
+             */
+            openings: ("no-ops" | "starts" | "plain")[];
+            /**
+             * Simulator
+             * @description The library that steps the environments.
+             * @default gymnasium
+             * @enum {string}
+             */
+            simulator: "ale" | "gymnasium" | "mujoco";
+            /**
+             * Steps In Threads
+             * @description Whether environments step in threads of their own while the network computes.
+             * @default false
+             */
+            steps_in_threads: boolean;
+            /**
+             * Title
+             * @description The heading of the family.
+             */
+            title: string;
         };
         /**
          * Episode

@@ -101,6 +101,7 @@ export type ReportReplay = Schema["ReplayContent"];
 
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];
+export type EnvironmentFamily = Schema["EnvironmentFamily"];
 export type Worker = Schema["Worker"];
 export type Health = Schema["Health"];
 export type Session = Schema["Session"];

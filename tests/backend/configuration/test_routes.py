@@ -84,9 +84,18 @@ def test_presets_tell_where_paper_code_and_they_differ(api: Api) -> None:
 
 def test_games_are_listed_with_their_frames_per_step(api: Api) -> None:
     games = {game["id"]: game for game in api.user.get("/api/v1/environments").json()}
-    pong = {"id": "ALE/Pong-v5", "title": "Pong", "kind": "atari", "frames_per_step": 4}
+    pong = {"id": "ALE/Pong-v5", "title": "Pong", "frames_per_step": 4}
     assert pong.items() <= games["ALE/Pong-v5"].items()
     assert games["CartPole-v1"]["frames_per_step"] == 1
+
+
+def test_an_environment_names_its_family_with_the_capabilities(api: Api) -> None:
+    families = {game["id"]: game["family"] for game in api.user.get("/api/v1/environments").json()}
+    assert families["ALE/Pong-v5"]["title"] == "Atari"
+    assert families["ALE/Pong-v5"]["openings"] == ["no-ops", "starts"]
+    assert families["ALE/Pong-v5"]["is_pixel_art"]
+    assert families["Ant-v5"] == families["Arcadia/AntPixels-v0"]
+    assert not families["Ant-v5"]["is_pixel_art"]
 
 
 def test_an_environment_has_the_latest_frame_of_its_newest_run(api: Api) -> None:

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from workers.contract import protocols
-from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting
+from workers.contract.environment_families import ATARI, CLASSIC_CONTROL
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
 from workers.contract.protocols.starts import Start, StartSetFile
 
 FOLDER = Path(protocols.__file__).parent
@@ -43,8 +44,8 @@ def test_the_protocols_are_those_of_the_papers() -> None:
         "agent-starts": (100, None, 108_000, True),
         "episodes": (30, None, None, False),
     }
-    assert fitting(atari=True) == ["no-op-5min", "no-op-30min", "human-starts", "agent-starts"]
-    assert fitting(atari=False) == ["episodes"]
+    assert fitting_protocols(ATARI) == ["no-op-5min", "no-op-30min", "human-starts", "agent-starts"]
+    assert fitting_protocols(CLASSIC_CONTROL) == ["episodes"]
 
 
 def test_a_set_of_start_points_is_known_by_its_content() -> None:

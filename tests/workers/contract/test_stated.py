@@ -52,7 +52,7 @@ def decided(config: TrainingConfig) -> set[str]:
     """Name the fields of a configuration that its paper could decide."""
     values = config.model_dump(mode="json")
     fields = values.keys() - HOUSE - {field for field, (switch, off) in UNREAD.items() if values.get(switch) == off}
-    if config.environment.kind != "atari":
+    if not config.environment.family.has_action_sets:
         fields -= ONLY_ATARI
     return fields if config.resolved_network == "mlp" else fields - set(MLP_FIELDS)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from workers.contract.games import ENVIRONMENTS
-from workers.contract.protocols import PROTOCOLS, fitting
+from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.contract.protocols.acting import Acting
 
 # Those that need no set of start points.
@@ -14,7 +14,7 @@ ChosenProtocol = Literal["auto", *WITHOUT_STARTS]  # type: ignore[valid-type]
 
 def usual_protocol(env: str) -> str:
     """Name the protocol of an environment when nobody has chosen one."""
-    return fitting(ENVIRONMENTS[env].kind == "atari")[0]
+    return fitting_protocols(ENVIRONMENTS[env].family)[0]
 
 
 def protocol_of(config: Mapping[str, Any]) -> str:
@@ -25,7 +25,7 @@ def protocol_of(config: Mapping[str, Any]) -> str:
 
 def unfit_because(protocol: str, env: str) -> str | None:
     """Say why an environment cannot be evaluated by a protocol, and by which it can; None if it can."""
-    fit = fitting(ENVIRONMENTS[env].kind == "atari")
+    fit = fitting_protocols(ENVIRONMENTS[env].family)
     if protocol in fit:
         return None
     choice = " or ".join(name for name in fit if name in WITHOUT_STARTS)
@@ -38,7 +38,7 @@ def unfit_without_starts_because(protocol: str, env: str) -> str | None:
     """Say the same where no set of start points can be named."""
     if (refusal := unfit_because(protocol, env)) is not None or protocol in WITHOUT_STARTS:
         return refusal
-    choice = " or ".join(name for name in fitting(atari=True) if name in WITHOUT_STARTS)
+    choice = " or ".join(name for name in fitting_protocols(ENVIRONMENTS[env].family) if name in WITHOUT_STARTS)
     return f"{protocol} begins at a set of start points, and none can be named here: use {choice}"
 
 

@@ -346,6 +346,6 @@ class TrainingConfig(BaseModel):
     def shape(self) -> dict[str, JsonValue]:
         """The values of `shape_fields`, with `auto` resolved; fields that the network does not read are None."""
         shape = {field: getattr(self, field) for field in self.shape_fields} | {"network": self.resolved_network}
-        if self.environment.kind != "atari":
+        if not self.environment.family.has_action_sets:
             shape["action_set"] = None
         return shape if self.resolved_network == "mlp" else shape | dict.fromkeys(MLP_FIELDS)

@@ -1,5 +1,6 @@
 """The protocols by which agents are evaluated: one file and one line each. docs/extending.md has the recipe."""
 
+from workers.contract.environment_families import EnvironmentFamily
 from workers.contract.protocols.agent_starts import AGENT_STARTS
 from workers.contract.protocols.episodes import EPISODES
 from workers.contract.protocols.human_starts import HUMAN_STARTS
@@ -12,6 +13,6 @@ PROTOCOLS: dict[str, EvaluationProtocol] = {
 }
 
 
-def fitting(atari: bool) -> list[str]:
-    """Name the protocols for Atari games, or for all other environments."""
-    return [protocol.name for protocol in PROTOCOLS.values() if protocol.plays_atari == atari]
+def fitting_protocols(family: EnvironmentFamily) -> list[str]:
+    """Return the names of the protocols for an environment family, the usual one first."""
+    return [protocol.name for protocol in PROTOCOLS.values() if protocol.fits(family)]

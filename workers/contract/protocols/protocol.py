@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-# no-ops: the agent takes over after a random number of frames without action. starts: it takes over where stored play
-# was cut. plain: the environment's own beginning.
-Opening = Literal["no-ops", "starts", "plain"]
+from workers.contract.environment_families import EnvironmentFamily, Opening
+
 # Whose play start points were cut from.
 StartPlayer = Literal["human", "agent"]
 
@@ -31,7 +30,6 @@ class EvaluationProtocol:
     own_points_only: bool = False
     starts_from: StartPlayer | None = None
 
-    @property
-    def plays_atari(self) -> bool:
-        """Whether it is for Atari games; otherwise it is for all other environments."""
-        return self.opening != "plain"
+    def fits(self, family: EnvironmentFamily) -> bool:
+        """Return True if environments of this family can be evaluated by the protocol."""
+        return self.opening in family.openings

@@ -68,7 +68,7 @@ class StartSetFile(BaseModel):
     @classmethod
     def env_is_an_atari_game(cls, env: str) -> str:
         """Refuse what has no start points."""
-        if ENVIRONMENTS[env].kind != "atari":
+        if not ENVIRONMENTS[env].family.has_start_points:
             raise ValueError(f"{env} is no Atari game; only those have start points")
         return env
 

@@ -169,7 +169,7 @@ class GymnasiumEnvironments:
     """Gymnasium's environments and our worlds, stepped in this process."""
 
     def __init__(self, env: str, num_envs: int, seed: int) -> None:
-        if ENVIRONMENTS[env].group == "MuJoCo":
+        if ENVIRONMENTS[env].family.simulator == "mujoco":
             from workers.trainer.environments.worlds import physics  # loads the physics engine
 
             physics.hear_warnings()
@@ -223,7 +223,7 @@ class GymnasiumEnvironments:
 
 def make(config: TrainingConfig, num_envs: int, seed: int, num_threads: int = 1) -> Environments:
     """Open `num_envs` environments of the run's game; Atari games step in at most `num_threads` threads."""
-    if config.environment.kind == "atari":
+    if config.environment.family.simulator == "ale":
         threads = min(num_threads, num_envs, devices.cores())
         return AtariEnvironments(config, num_envs, threads, seed)
     return GymnasiumEnvironments(config.env, num_envs, seed)

@@ -17,7 +17,7 @@ class MissingGameError(TrainerError):
 
 def check(env: str) -> None:
     """Refuse an Atari game that is missing."""
-    if ENVIRONMENTS[env].kind == "atari":
+    if ENVIRONMENTS[env].family.simulator == "ale":
         path_of(env)
 
 

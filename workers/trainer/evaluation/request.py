@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from workers.contract import layout
 from workers.contract.games import ENVIRONMENTS, id_of
-from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
 from workers.contract.protocols.acting import USUAL_EPSILON, Acting
 from workers.trainer.errors import TrainerError
 
@@ -99,14 +99,10 @@ def read(options: argparse.Namespace) -> EvaluateRequest:
 
 def check_fit(protocol: EvaluationProtocol, env: str, saves_starts: bool) -> None:
     """Refuse a protocol that is not for this environment."""
-    atari = ENVIRONMENTS[env].kind == "atari"
-    if protocol.plays_atari != atari:
-        fitting = ", ".join(p.name for p in PROTOCOLS.values() if p.plays_atari == atari)
-        raise RequestError(
-            f"{protocol.name} is for {'Atari games' if protocol.plays_atari else 'what is no Atari game'}: "
-            f"evaluate {env} by {fitting}"
-        )
-    if saves_starts and not atari:
+    family = ENVIRONMENTS[env].family
+    if not protocol.fits(family):
+        raise RequestError(f"{protocol.name} is not for {env}: use {' or '.join(fitting_protocols(family))}")
+    if saves_starts and not family.has_start_points:
         raise RequestError(f"{env} has no start points: --save-starts is for Atari games")
 
 

@@ -14,7 +14,7 @@ FRAMES_AFTER_FIRE = 30
 
 def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, ...]:
     """Tell each difference in a sentence."""
-    if not protocol.plays_atari:
+    if protocol.opening == "plain":
         return ()
     told = []
     after_noops = protocol.opening == "no-ops"

@@ -112,12 +112,12 @@ class GymnasiumGame:
 
 
 def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:
-    group = ENVIRONMENTS[env].group
-    if not group.startswith("MuJoCo"):
+    environment = ENVIRONMENTS[env]
+    if environment.family.simulator != "mujoco":
         return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)
     from workers.trainer.environments.worlds import physics  # loads the physics engine
 
     physics.hear_warnings()
-    if group == "MuJoCo" and filmed:
+    if filmed and not environment.shows_pixels:
         return physics.Filmed(gymnasium.make(env))
     return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)

@@ -74,7 +74,7 @@ def opener(
     filmed: bool = False,
 ) -> Callable[[], PlayableGame]:
     """Return what opens the games of an evaluation; filmed ones can show their pictures."""
-    if ENVIRONMENTS[env].kind == "atari":
+    if ENVIRONMENTS[env].family.simulator == "ale":
         return lambda: AtariGame(env, protocol.cap_frames, frames_per_action, action_set)
     return lambda: GymnasiumGame(env, filmed=filmed)
 
@@ -82,7 +82,7 @@ def opener(
 def random_subject(env: str, protocol: EvaluationProtocol) -> Subject:
     """Make the random policy a subject."""
     environment = ENVIRONMENTS[env]
-    frames = FRAMES_OF_A_RANDOM_ACTION if environment.kind == "atari" else environment.frames_per_step
+    frames = FRAMES_OF_A_RANDOM_ACTION if environment.family.has_adjustable_frame_skip else environment.frames_per_step
     games = opener(env, protocol, frames)
     game = games()
     game.close()

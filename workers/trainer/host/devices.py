@@ -49,7 +49,7 @@ def set_threads(config: TrainingConfig, device: torch.device) -> None:
     If threads outnumber the free cores, they wait for each other at every layer; on two busy cores that cost nine
     tenths of the rate. A network for vectors is too small to split, and on a GPU the CPU has nothing to split.
     """
-    shared = device.type == "cpu" and config.environment.kind == "atari"
+    shared = device.type == "cpu" and config.environment.family.steps_in_threads
     compute_in(max(1, torch.get_num_threads() // 2) if shared else 1)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workers.contract.config import RunConfig
-from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS
 from workers.trainer.games import openings
 from workers.trainer.games.emulator import AtariGame
@@ -45,5 +45,6 @@ def of_people(env: str) -> Staging:
 
 
 def protocol_of(config: RunConfig) -> EvaluationProtocol:
-    """Say how a live game begins and ends: as its longest evaluation."""
-    return PROTOCOLS["no-op-30min" if config.environment.kind == "atari" else "episodes"]
+    """Return how a live game begins and ends: like the longest evaluation without start points."""
+    fitting = [PROTOCOLS[name] for name in fitting_protocols(config.environment.family)]
+    return max((each for each in fitting if each.opening != "starts"), key=lambda each: each.cap_frames or 0)

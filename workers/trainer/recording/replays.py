@@ -6,7 +6,7 @@ from pathlib import Path
 from workers.contract import layout
 from workers.contract.config import RunConfig
 from workers.contract.jobs import RecordingParameters
-from workers.contract.protocols import PROTOCOLS, fitting
+from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.trainer.recording.files import Files
 from workers.trainer.recording.recording import Asked, record
 from workers.trainer.run.checkpoints import LoadedCheckpoint
@@ -17,7 +17,7 @@ LONGEST_SECONDS = 300.0
 
 def of_training(config: RunConfig, step: int) -> RecordingParameters:
     """Say which episode shows a run at a step: another one at each."""
-    usual = fitting(config.environment.kind == "atari")[0]
+    usual = fitting_protocols(config.environment.family)[0]
     return RecordingParameters(protocol=usual, seed=config.seed + step, episode=0)
 
 

@@ -1,8 +1,7 @@
 import type { Environment } from "@/api/types";
 
-/** The heading that an environment is under: all Atari games are under one. */
-export const familyOf = ({ group, kind }: Pick<Environment, "group" | "kind">): string =>
-  kind === "atari" ? "Atari" : group;
+/** Return the title of an environment's family. */
+export const familyOf = ({ family }: Pick<Environment, "family">): string => family.title;
 
 /** Search all environments for all words, those whose title begins with them first; without words, take one family. */
 export function foundEnvironments(

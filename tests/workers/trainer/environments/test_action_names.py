@@ -19,4 +19,4 @@ def test_each_motor_of_a_mujoco_task_is_named_by_its_joint(task: str) -> None:
 
 
 def test_no_environment_outside_the_emulator_lacks_names() -> None:
-    assert {env for env, facts in ENVIRONMENTS.items() if facts.kind != "atari"} == NAMES.keys()
+    assert {env for env, facts in ENVIRONMENTS.items() if facts.family.simulator != "ale"} == NAMES.keys()

@@ -6,6 +6,7 @@ import pytest
 from ale_py import roms
 
 from workers.contract.config import A3cConfig
+from workers.contract.environment_families import ATARI
 from workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS, rom_of
 from workers.contract.spaces import Continuous, number_of_actions
 from workers.trainer.environments import environments
@@ -15,7 +16,8 @@ from workers.trainer.environments.environments import Actions, AtariEnvironments
 def test_the_list_has_all_shipped_one_player_atari_games() -> None:
     shipped = set(roms.get_all_rom_ids())
     for_two_players = {"combat", "joust", "maze_craze", "warlords"}
-    assert {rom_of(env) for env, known in ENVIRONMENTS.items() if known.kind == "atari"} == shipped - for_two_players
+    atari = [env for env, known in ENVIRONMENTS.items() if known.family is ATARI]
+    assert {rom_of(env) for env in atari} == shipped - for_two_players
 
 
 @pytest.mark.parametrize("env", ["Arcadia/Labyrinth-v0", "Acrobot-v1"])
@@ -38,7 +40,7 @@ def test_the_papers_games_are_marked() -> None:
 def test_every_environment_on_the_list_steps_as_it_is_described(env: str) -> None:
     known = ENVIRONMENTS[env]
     # Other tests step several emulators at once; each costs 0.2 s to open.
-    num_envs = 1 if known.kind == "atari" else 2
+    num_envs = 1 if known.family.simulator == "ale" else 2
     batch = environments.make(A3cConfig(env=env, max_noops=1), num_envs, seed=1)
     assert isinstance(batch.actions, Continuous) == (known.actions == "continuous")
     assert batch.frames_per_step == known.frames_per_step
@@ -147,4 +149,4 @@ def test_actions_that_are_no_numbers_do_not_end_the_process_before_the_run_is_to
 
 
 def test_vector_environments_are_gymnasiums_own() -> None:
-    assert all(env in gymnasium.registry for env, known in ENVIRONMENTS.items() if known.kind == "vector")
+    assert all(env in gymnasium.registry for env, known in ENVIRONMENTS.items() if not known.shows_pixels)

@@ -143,7 +143,7 @@ def test_plain_episodes_score_as_gymnasiums_own_loop() -> None:
 def test_a_score_does_not_depend_on_what_else_is_played(
     config: PaacConfig | GorilaConfig | A3cConfig, acting: Acting | None, tmp_path: Path
 ) -> None:
-    atari = config.environment.kind == "atari"
+    atari = config.environment.family.has_start_points
     protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=300) if atari else PROTOCOLS["episodes"]
     subject = made_checkpoint.subject(tmp_path, config, protocol, acting)
     numbers = list(range(LANES + 1))

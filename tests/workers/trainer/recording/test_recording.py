@@ -42,7 +42,7 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def protocol_of(config: RunConfig) -> EvaluationProtocol:
     """Return a protocol that fits, with short episodes of Atari games."""
-    return SHORT if config.environment.kind == "atari" else PROTOCOLS["episodes"]
+    return SHORT if config.environment.family.has_start_points else PROTOCOLS["episodes"]
 
 
 def recorded(run: Path, into: Path, episode: int = 0, seconds: float = 2.0) -> Track:

@@ -153,7 +153,7 @@ def _open(config: SynchronousFields, seed: int, device: torch.device) -> tuple[l
     """Open the environments, and make a thread for each batch."""
     number, workers = config.num_envs, min(config.num_workers, devices.cores())
     # Of a single state, torch's kernels keep another layout than of several: no half has one state alone.
-    if config.environment.kind != "atari" or number < 4 or workers < 2:
+    if not config.environment.family.steps_in_threads or number < 4 or workers < 2:
         return [EnvironmentBatch(environments.make(config, number, seed, workers), slice(0, number))], ALONE
     uses_all_cores = device.type == "cpu" and workers == devices.cores()
     memory.keep_freed()  # first, since only threads that begin later share the arena
