@@ -83,7 +83,7 @@ def _database(db: Database) -> tuple[DatabaseHealth, int]:
     kind = db.url.get_backend_name()
     try:
         with db.read() as session:
-            workers = sum(worker.state != "gone" for worker in registry.listed(session))
+            workers = sum(worker.state != "gone" for worker in registry.list_workers(session))
     except SQLAlchemyError as error:
         # Name only the kind of error: its text may hold the address and the user.
         return DatabaseHealth(ok=False, kind=kind, detail=f"does not answer ({type(error).__name__})"), 0

@@ -1,1 +1,1 @@
-"""Checkpoints: saved training states, kept while they are of use."""
+"""Checkpoints: saved training states, and the rule by which they are kept."""

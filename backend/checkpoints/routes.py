@@ -1,4 +1,4 @@
-"""A run's checkpoints: listed, and pinned."""
+"""Routes of a run's checkpoints."""
 
 from datetime import datetime
 
@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.best import BestBy, evaluated
-from backend.checkpoints.keeping import pin
-from backend.checkpoints.thinning import KeptAs, kept_as
+from backend.checkpoints.best import BestBy, evaluation_scores
+from backend.checkpoints.pruning import KeptAs, reasons_kept
+from backend.checkpoints.service import set_pinned
 from backend.database import tables
 from backend.database.engine import Db
 from backend.web.json_numbers import JsonNumber
@@ -20,7 +20,7 @@ router = APIRouter(tags=["files"])
 
 
 class RunCheckpoint(BaseModel):
-    """A saved training state; once thinned out it is no longer available."""
+    """A saved training state. Pruning deletes its file, but not this entry."""
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
@@ -33,53 +33,53 @@ class RunCheckpoint(BaseModel):
     return_mean: JsonNumber | None
     best: bool
     best_by: BestBy | None = Field(
-        description="By what it is the best: by whole evaluations with the run's protocol where there are some, else "
-        "by the mean return of training. Null unless it is the best."
+        description="How the best checkpoint was chosen: by evaluations with the run's protocol, or by the mean return "
+        "in training if there are none. Null unless it is the best."
     )
     created_at: datetime
     available: bool
     pinned: bool
     kept_as: KeptAs | None = Field(
-        description="Why it is kept. The first, the best and the last checkpoint stay, each with its replay, and "
-        "between them others spread evenly over training, together as many as the run's setting checkpoints_kept "
-        "says. Pinned ones stay beside them. Null once it was thinned out."
+        description="Why its file is kept. A run keeps `checkpoints_kept` checkpoints with their replays: the first, "
+        "the best, the last, and others spread evenly over training. Pinned ones are kept in addition. Null if the "
+        "file was deleted."
     )
 
 
 class EditCheckpoint(BaseModel):
-    """What can be changed of a checkpoint."""
+    """Changes to a checkpoint."""
 
     model_config = ConfigDict(extra="forbid")
 
-    pinned: Truth = Field(description="Whether it stays whatever the rule of thinning says.")
+    pinned: Truth = Field(description="True to protect the checkpoint from pruning.")
 
 
 @router.get("/runs/{run_id}/checkpoints")
 def list_checkpoints(db: Db, run: PathRun) -> list[RunCheckpoint]:
-    """Saved training states by step, also those thinned out."""
+    """List the checkpoints of a run by step, including those without a file."""
     with db.read() as session:
-        return _shown(session, run.id)
+        return _list(session, run.id)
 
 
 @router.patch("/runs/{run_id}/checkpoints/{checkpoint_id}")
 def edit_checkpoint(db: Db, run_id: PathId, checkpoint_id: PathId, changes: EditCheckpoint) -> RunCheckpoint:
-    """Pin a checkpoint, so that it is never thinned out, or unpin it; it then goes by the rule with the next one."""
+    """Pin a checkpoint so that pruning never deletes it, or unpin it."""
     with db.write() as session:
-        # Locked, so that it is not thinned out meanwhile.
-        pin(session, find_run(session, run_id, lock=True), checkpoint_id, changes.pinned)
-        return next(row for row in _shown(session, run_id) if row.id == checkpoint_id)
+        # Lock the run so that the checkpoint is not pruned in the meantime.
+        set_pinned(session, find_run(session, run_id, lock=True), checkpoint_id, changes.pinned)
+        return next(row for row in _list(session, run_id) if row.id == checkpoint_id)
 
 
-def _shown(session: Session, run_id: int) -> list[RunCheckpoint]:
+def _list(session: Session, run_id: int) -> list[RunCheckpoint]:
     query = select(tables.Checkpoint).where(tables.Checkpoint.run_id == run_id)
-    # Of several attempts at the same step, the newest comes last.
+    # The newest of several attempts at the same step comes last.
     by_step = query.order_by(tables.Checkpoint.step, tables.Checkpoint.attempt, tables.Checkpoint.id)
     rows = session.scalars(by_step).all()
-    reasons, played = kept_as(rows), evaluated(session, session.get_one(tables.Run, run_id))
-    return [_one(row, reasons.get(row.id), "evaluation" if row.id in played else "training") for row in rows]
+    reasons, scores = reasons_kept(rows), evaluation_scores(session, session.get_one(tables.Run, run_id))
+    return [_to_schema(row, reasons.get(row.id), "evaluation" if row.id in scores else "training") for row in rows]
 
 
-def _one(row: tables.Checkpoint, reason: KeptAs | None, by: BestBy) -> RunCheckpoint:
+def _to_schema(row: tables.Checkpoint, reason: KeptAs | None, by: BestBy) -> RunCheckpoint:
     return RunCheckpoint(
         id=row.id,
         step=row.step,

@@ -1,4 +1,4 @@
-"""How a run can be evaluated: what a form offers, and why it does not offer the rest."""
+"""Choices for the evaluation form of a run, with the reason why a choice is unavailable."""
 
 from typing import get_args
 
@@ -6,9 +6,9 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
-from backend.evaluations.starting import no_starts_because
+from backend.evaluations.start_points import missing_start_sets
 from backend.start_sets.schemas import StartSet
-from backend.start_sets.service import listed, shown
+from backend.start_sets.service import list_start_sets, to_schema
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
@@ -16,39 +16,39 @@ from workers.contract.protocols.acting import EPSILON_GREEDY, Acting, ActingName
 
 
 class ProtocolChoice(BaseModel):
-    """A protocol, in words."""
+    """A protocol to choose."""
 
     name: str
     title: str
-    sentence: str = Field(description="What happens.")
-    source: str = Field(description="Which paper has it, and where.")
-    episodes: int = Field(description="How many unless told otherwise.")
+    sentence: str = Field(description="Description of the protocol.")
+    source: str = Field(description="The paper and the place in it.")
+    episodes: int = Field(description="Default number of episodes.")
     start_sets: list[StartSet] | None = Field(
-        description="Where its episodes begin at start points, the sets to choose from."
+        description="Start sets to choose from, for protocols that begin at start points."
     )
-    unfit_because: str | None = Field(description="Why the run cannot be evaluated by it, and what would help.")
+    unfit_because: str | None = Field(description="Why the protocol is unavailable, and what to do. Null if available.")
 
 
 class ActingChoice(BaseModel):
-    """A way to act."""
+    """A way to choose actions."""
 
     acting: Acting
-    unfit_because: str | None = Field(description="Why the run's agents cannot act like this, and how they can.")
+    unfit_because: str | None = Field(description="Why it is unavailable for this run. Null if it is available.")
 
 
 class EvaluationChoices(BaseModel):
-    """The protocols and the ways to act, and which are taken unless told otherwise."""
+    """Protocols and ways to choose actions, with their defaults."""
 
     protocols: list[ProtocolChoice]
     usual_protocol: str
     acting: list[ActingChoice]
-    usual_acting: Acting = Field(description="As the method's paper has it.")
+    usual_acting: Acting = Field(description="The default, as in the method's paper.")
 
 
 def choices(session: Session, run: Run) -> EvaluationChoices:
-    """What there is to choose for an evaluation of a run."""
+    """Return the choices for an evaluation of a run."""
     usual = CONFIGURATIONS[run.algorithm].usual_acting
-    # Random play needs no checkpoint, so nothing of a run is evaluated by it.
+    # Random play needs no checkpoint, so it is no choice for a run.
     ways = [EPSILON_GREEDY if name == EPSILON_GREEDY.name else Acting(name=name) for name in get_args(ActingName)]
     return EvaluationChoices(
         protocols=[_protocol(session, run.env, protocol) for protocol in PROTOCOLS.values()],
@@ -65,8 +65,8 @@ def choices(session: Session, run: Run) -> EvaluationChoices:
 def _protocol(session: Session, env: str, protocol: EvaluationProtocol) -> ProtocolChoice:
     unfit, sets = unfit_because(protocol.name, env), None
     if protocol.starts_from is not None and unfit is None:
-        unfit = no_starts_because(session, env, protocol.name)
-        sets = [shown(stored) for stored in listed(session, env, protocol.starts_from)]
+        unfit = missing_start_sets(session, env, protocol.name)
+        sets = [to_schema(stored) for stored in list_start_sets(session, env, protocol.starts_from)]
     return ProtocolChoice(
         name=protocol.name,
         title=protocol.title,

@@ -1,19 +1,19 @@
-"""Evaluations as users ask for them, and their results as workers bring them."""
+"""Evaluations: request one, and store its results."""
 
 import json
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.best import comparable
-from backend.checkpoints.superseded import superseded
-from backend.checkpoints.wanted import wanted_checkpoint
+from backend.checkpoints.best import comparable_evaluations
+from backend.checkpoints.choice import find_chosen
+from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StartSet
 from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.evaluations.schemas import AskEvaluation, ScoredEpisode
-from backend.evaluations.starting import wanted_starts
+from backend.evaluations.schemas import EvaluationRequest, ScoredEpisode
+from backend.evaluations.start_points import find_chosen_start_set
 from backend.jobs import service as jobs
-from backend.start_sets.service import noted
+from backend.start_sets.service import to_reference
 from backend.web.lookup import find_run
 from workers.contract import events as ev
 from workers.contract.config import CONFIGURATIONS
@@ -22,38 +22,40 @@ from workers.contract.jobs import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 
-# Of one run: as many as its checkpoints by two protocols, and some more.
-MOST_WAITING = 50
+# Limit unfinished evaluations of a run. This is enough for all its checkpoints by two protocols.
+MAX_UNFINISHED = 50
 
 
-def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
-    """Have a worker evaluate a checkpoint; the run is locked, so that the checkpoint stays until it is evaluated."""
-    protocol = protocol_of(run.config) if wanted.protocol is None else wanted.protocol
+def request_evaluation(session: Session, run: Run, request: EvaluationRequest) -> Evaluation:
+    """Queue the requested evaluation. The caller has locked the run, so the checkpoint is not pruned."""
+    protocol = protocol_of(run.config) if request.protocol is None else request.protocol
     usual = CONFIGURATIONS[run.algorithm].usual_acting
-    if (refusal := unfit_because(protocol, run.env)) is not None:
-        raise Invalid(FieldError(field="protocol", message=refusal))
-    acting = wanted.acting or usual
-    if (refusal := acting_unfit_because(acting, usual, run.env)) is not None:
-        raise Invalid(FieldError(field="acting", message=refusal))
-    starts = wanted_starts(session, run.env, protocol, wanted.start_set, wanted.episodes)
-    checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    if jobs.count_unfinished(session, run, "evaluation") >= MOST_WAITING:
-        raise Conflict(f"{MOST_WAITING} evaluations of run {run.id} wait already. Ask again once one of them is done.")
-    episodes = wanted.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
-    how = EvaluationParameters(protocol=protocol, acting=acting, seed=wanted.seed, episodes=episodes)
-    return add(session, run, checkpoint, how, "asked", starts)
+    if (reason := unfit_because(protocol, run.env)) is not None:
+        raise Invalid(FieldError(field="protocol", message=reason))
+    acting = request.acting or usual
+    if (reason := acting_unfit_because(acting, usual, run.env)) is not None:
+        raise Invalid(FieldError(field="acting", message=reason))
+    starts = find_chosen_start_set(session, run.env, protocol, request.start_set, request.episodes)
+    checkpoint = find_chosen(session, run, request.checkpoint)
+    if jobs.count_unfinished(session, run, "evaluation") >= MAX_UNFINISHED:
+        raise Conflict(
+            f"Run {run.id} already has {MAX_UNFINISHED} unfinished evaluations. Try again when one of them is done."
+        )
+    episodes = request.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
+    parameters = EvaluationParameters(protocol=protocol, acting=acting, seed=request.seed, episodes=episodes)
+    return create_evaluation(session, run, checkpoint, parameters, "asked", starts)
 
 
-def add(
+def create_evaluation(
     session: Session,
     run: Run,
     checkpoint: Checkpoint,
-    how: EvaluationParameters,
+    parameters: EvaluationParameters,
     origin: Origin,
     starts: StartSet | None = None,
 ) -> Evaluation:
-    """Have a checkpoint evaluated like this."""
-    job = jobs.enqueue(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)
+    """Create an evaluation and queue its job."""
+    job = jobs.enqueue(session, run, checkpoint, "evaluation", parameters.model_dump(mode="json"), parameters.episodes)
     evaluation = Evaluation(
         run_id=run.id,
         job_id=job.id,
@@ -61,12 +63,12 @@ def add(
         step=checkpoint.step,
         frames=checkpoint.frames,
         sha256=checkpoint.sha256,
-        protocol=how.protocol,
-        acting=how.acting.model_dump(mode="json"),
-        seed=how.seed,
+        protocol=parameters.protocol,
+        acting=parameters.acting.model_dump(mode="json"),
+        seed=parameters.seed,
         origin=origin,
         start_set_id=starts.id if starts else None,
-        starts=noted(starts) if starts else None,
+        starts=to_reference(starts) if starts else None,
     )
     session.add(evaluation)
     session.flush()
@@ -74,11 +76,11 @@ def add(
 
 
 def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Job]:
-    """The evaluation with its job, or a problem that says there is none; a locked one has its run locked first."""
+    """Return an evaluation and its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
     evaluation = session.get(Evaluation, evaluation_id)
     if evaluation is not None and lock:
         find_run(session, evaluation.run_id, lock=True)
-        # Gone meanwhile, or changed.
+        # It may have been deleted or changed before the lock.
         evaluation = session.get(Evaluation, evaluation_id, populate_existing=True)
     job = session.get(Job, evaluation.job_id, with_for_update=True if lock else None) if evaluation else None
     if evaluation is None or job is None:
@@ -86,47 +88,47 @@ def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False)
     return evaluation, job
 
 
-def done(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
-    """A run's evaluations that have found something and count, by checkpoint, with what they found."""
+def list_finished(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
+    """Return the finished evaluations of a run that are not superseded, in order of their steps."""
     query = select(Evaluation).join(Job, Job.id == Evaluation.job_id)
-    query = query.join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id).where(~superseded())
-    # Until it is done, what an attempt has found may be discarded yet.
+    query = query.join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id).where(~is_superseded())
+    # The result of an unfinished job may still be discarded.
     query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Job.state == "done")
     query = query.order_by(Evaluation.step, Evaluation.id)
     return [(row, EvaluationDocument.model_validate(row.document)) for row in session.scalars(query)]
 
 
-def best(session: Session, run: Run) -> int | None:
-    """The number of the best evaluation of all that compare, also of a checkpoint that is no longer kept."""
-    found = comparable(session, run).values()
-    return max(found).evaluation_id if found else None
+def find_best(session: Session, run: Run) -> int | None:
+    """Return the id of the best comparable evaluation. Its checkpoint may have been pruned."""
+    scores = comparable_evaluations(session, run).values()
+    return max(scores).evaluation_id if scores else None
 
 
-def keep_result(session: Session, job: Job, event: ev.Evaluation) -> None:
-    """Store what an evaluation found."""
+def store_result(session: Session, job: Job, event: ev.Evaluation) -> None:
+    """Store the result of an evaluation."""
     evaluation = _of(session, job)
-    # By its JSON, in which NaN and the infinities are words: PostgreSQL's JSON has no others.
+    # Convert it through JSON text, which spells NaN and infinity as strings. PostgreSQL's JSON cannot store them.
     evaluation.document = json.loads(event.document.model_dump_json()) if event.document else None
     evaluation.mean = event.document.mean if event.document else None
     if event.document:
-        _forget_episodes(session, evaluation)  # the document has them all
+        _delete_episodes(session, evaluation)  # The document has them all.
 
 
-def keep_episode(session: Session, job: Job, event: ev.EvaluatedEpisode) -> None:
-    """Store an episode that has ended, to be shown while others are played."""
+def store_episode(session: Session, job: Job, event: ev.EvaluatedEpisode) -> None:
+    """Store a finished episode, so that it shows while the evaluation runs."""
     job.done = event.done
     session.merge(EvaluationEpisode(evaluation_id=_of(session, job).id, **event.episode.model_dump()))
 
 
 def discard_result(session: Session, job: Job) -> None:
-    """Forget what an earlier attempt found: the evaluation is done again."""
+    """Delete the results of an earlier attempt."""
     evaluation = _of(session, job)
     evaluation.document = evaluation.mean = None
-    _forget_episodes(session, evaluation)
+    _delete_episodes(session, evaluation)
 
 
-def episodes(session: Session, evaluation: Evaluation) -> list[ScoredEpisode]:
-    """The episodes of an evaluation by their numbers: what has ended so far, while it is played."""
+def list_episodes(session: Session, evaluation: Evaluation) -> list[ScoredEpisode]:
+    """Return the finished episodes of an evaluation in order."""
     if evaluation.document is not None:
         return [ScoredEpisode.model_validate(row) for row in evaluation.document["episodes"]]
     query = select(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id)
@@ -136,12 +138,12 @@ def episodes(session: Session, evaluation: Evaluation) -> list[ScoredEpisode]:
     ]
 
 
-def _forget_episodes(session: Session, evaluation: Evaluation) -> None:
+def _delete_episodes(session: Session, evaluation: Evaluation) -> None:
     session.execute(delete(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id))
 
 
 def has_result(session: Session, job: Job) -> bool:
-    """Whether the evaluation has found something."""
+    """Return True if the evaluation has a result."""
     return _of(session, job).document is not None
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.colors import PALETTE, strokes
 from backend.database.tables import Evaluation, Run
-from backend.evaluations.service import done
+from backend.evaluations.service import list_finished
 from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import MAX_DRAWABLE, Look, as_text, format_number, significant, to_json, y_axis
 from backend.figures.schemas import Figure
@@ -41,7 +41,7 @@ def draw_evaluations(session: Session, run: Run, look: Look, window: Window, smo
         select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id == run.id)
     ).all()
     curve, how = next(iter(read_smoothed_curves(session, series, window, smoothing)), (NO_CURVE, UNSMOOTHED))
-    points = [EvaluationPoint(_locate(row, window), document) for row, document in done(session, run)]
+    points = [EvaluationPoint(_locate(row, window), document) for row, document in list_finished(session, run)]
     return evaluations_figure(
         RunCurve(run.id, "Training return", strokes([run.id])[run.id], curve, how),
         [point for point in points if window.low <= point.x <= window.high],

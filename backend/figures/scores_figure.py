@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.colors import color_of
-from backend.evaluations.service import episodes, find_evaluation
+from backend.evaluations.service import find_evaluation, list_episodes
 from backend.figures.drawing import MAX_DRAWABLE, format_number, to_json
 from backend.figures.evaluations_figure import protocol_color
 from backend.figures.schemas import Figure
@@ -27,7 +27,7 @@ def draw_evaluation_scores(session: Session, evaluation_id: int) -> Figure:
     evaluation, job = find_evaluation(session, evaluation_id)
     color = protocol_color(evaluation.protocol, color_of(evaluation.run_id))
     found = EvaluationDocument.model_validate(evaluation.document) if job.state == "done" else None
-    return scores_figure([episode.score for episode in episodes(session, evaluation)], found, color)
+    return scores_figure([episode.score for episode in list_episodes(session, evaluation)], found, color)
 
 
 def scores_figure(played: Sequence[float], found: EvaluationDocument | None, color: str) -> Figure:

@@ -13,7 +13,7 @@ from backend.games.figure import table_figure
 from backend.games.game import game, table, whole_tables
 from backend.games.scores import Like
 from backend.games.spreadsheet import game_lines, wall_lines
-from backend.web.csv_files import attached
+from backend.web.csv_files import attachment
 
 router = APIRouter(tags=["games"])
 
@@ -49,7 +49,7 @@ def export_games(db: Db) -> StreamingResponse:
     """The best score of each game by each protocol as CSV. The averages over the games are in `/games` alone."""
     with db.read() as session:
         found = wall.games(session).games
-    return attached(wall_lines(found), "games.csv")
+    return attachment(wall_lines(found), "games.csv")
 
 
 @router.get("/export/games/{slug}.csv", response_class=StreamingResponse)
@@ -57,4 +57,4 @@ def export_game(db: Db, slug: Slug) -> StreamingResponse:
     """Every score of a game as CSV, with its protocol, interval and source."""
     with db.read() as session:
         found = whole_tables(session, slug)
-    return attached(game_lines(found), f"{slug}.csv")
+    return attachment(game_lines(found), f"{slug}.csv")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, case, null, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.superseded import superseded
+from backend.checkpoints.superseded import is_superseded
 from backend.colors import color_of
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games import schemas
@@ -82,7 +82,7 @@ def finished() -> Select[*tuple[Any, ...]]:
         .join(Run, Run.id == Evaluation.run_id)
         .join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
         .where(Job.state == "done", Evaluation.mean.is_not(None), Evaluation.protocol.in_(fitting_protocols(ATARI)))
-        .where(~superseded())
+        .where(~is_superseded())
     )
 
 

@@ -45,7 +45,7 @@ def keep_start_points(
     # Of a long game this takes seconds, in which others can write.
     stored = service.start_points_of(settings, kept, name)
     with db.write() as session:
-        return start_points.shown(start_points.keep(session, stored))
+        return start_points.to_schema(start_points.store(session, stored))
 
 
 @router.delete("/kept-games/{kept_id}", status_code=204)

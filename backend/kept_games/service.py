@@ -112,7 +112,7 @@ def start_points_of(settings: Settings, kept: KeptGame, name: str) -> StartSet:
     )
     source = f"Game {kept.id}, played here on {kept.created_at:%Y-%m-%d}"
     points = StartSetFile(env=kept.env, player="human", source=source, emulator=kept.emulator, starts=starts)
-    stored = start_points.made(name, points)
+    stored = start_points.build_start_set(name, points)
     if stored.bytes > settings.max_body_bytes:
         raise Conflict(
             f"The {ev.MOST_SCREENS} start points of this game take {stored.bytes:,} bytes, and a set may have "

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.checkpoints.wanted import WantedCheckpoint
+from backend.checkpoints.choice import CheckpointChoice
 from workers.contract.worker_api import JobState
 
 
@@ -13,7 +13,7 @@ class AskLive(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    checkpoint: WantedCheckpoint = Field(
+    checkpoint: CheckpointChoice = Field(
         default="newest", description="With `newest`, each newer checkpoint is taken over while the game goes on."
     )
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.keeping import resumable
-from backend.checkpoints.wanted import wanted_checkpoint
+from backend.checkpoints.choice import find_chosen
+from backend.checkpoints.service import list_resumable
 from backend.config import Settings
 from backend.database.tables import Checkpoint, Job, Run
 from backend.errors import Conflict, NotFound
@@ -21,7 +21,7 @@ from workers.contract.worker_api import JobKind
 def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Job:
     """The run's live game of that checkpoint, begun if there is none; the run is locked."""
     follows = wanted.checkpoint == "newest"
-    checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
+    checkpoint = find_chosen(session, run, wanted.checkpoint)
     under_way = [job for job in _of_run(session, run) if job.state in jobs.UNFINISHED]
     for job in under_way:
         same = job.parameters == {"follows": True} if follows else job.checkpoint_id == checkpoint.id
@@ -63,7 +63,7 @@ def newer(session: Session, job: Job, than: int | None) -> Checkpoint | None:
     """The run's newest checkpoint, if it is another than the one that is played and the game follows the run."""
     if job.kind != "live" or not LiveParameters.model_validate(job.parameters).follows:
         return None
-    newest = next(iter(resumable(session, session.get_one(Run, job.run_id))), None)
+    newest = next(iter(list_resumable(session, session.get_one(Run, job.run_id))), None)
     return newest if newest is not None and newest.id != than else None
 
 

@@ -19,7 +19,7 @@ from backend.live_games.stage import Stage
 from backend.live_games.stages import Stages
 from backend.live_games.viewer import EndError, Post, Viewer
 from backend.web.lookup import PathId
-from backend.worker_api.attempts import StaleAttempt, offered
+from backend.worker_api.assignments import StaleAttempt, offer
 from backend.worker_api.jobs import current_job
 from workers.contract.events import CheckpointFile
 from workers.contract.live import ENDED, NO_SUCH_GAME, PART_BYTES, STALE, TOO_MANY, TOO_SLOW, Newer
@@ -167,7 +167,7 @@ def _newer(db: Database, job_id: int, attempt: int, played: int | None) -> tuple
         if found is None or found.file_id is None:
             return None
         path = place_of(db.files_dir, find_file(session, found.file_id).stored_path)
-    told = offered(found).model_dump(include=set(CheckpointFile.model_fields))
+    told = offer(found).model_dump(include=set(CheckpointFile.model_fields))
     try:
         return found.id, Newer(checkpoint=CheckpointFile.model_validate(told)), path.read_bytes()
     except FileNotFoundError:

@@ -13,7 +13,7 @@ from backend.metrics.models import MetricSeries
 from backend.metrics.points import Array, Bools
 from backend.metrics.reading import chunk_ranges, read_chunks
 from backend.metrics.visibility import load_limits
-from backend.web.csv_files import attached
+from backend.web.csv_files import attachment
 from backend.web.json_numbers import spelled
 from backend.web.lookup import PathRun
 
@@ -31,13 +31,13 @@ def export_csv(db: Db, run: PathRun) -> StreamingResponse:
         yield ",".join(COLUMNS) + "\n"
         yield from export(db, run.id, to_csv)
 
-    return attached(content(), f"run-{run.id}.csv")
+    return attachment(content(), f"run-{run.id}.csv")
 
 
 @router.get("/export/runs/{run_id}.jsonl", response_class=StreamingResponse)
 def export_jsonl(db: Db, run: PathRun) -> StreamingResponse:
     """Export all points of a run as JSON lines, including superseded ones."""
-    return attached(export(db, run.id, to_json_lines), f"run-{run.id}.jsonl", "application/jsonl")
+    return attachment(export(db, run.id, to_json_lines), f"run-{run.id}.jsonl", "application/jsonl")
 
 
 def export(database: Database, run_id: int, format_points: FormatPoints) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.checkpoints.wanted import WantedCheckpoint
+from backend.checkpoints.choice import CheckpointChoice
 from workers.contract.values import NO_BOOLEAN, Seed, ShortText
 from workers.contract.worker_api import JobState
 
@@ -17,7 +17,7 @@ class AskRecording(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    checkpoint: WantedCheckpoint = "newest"
+    checkpoint: CheckpointChoice = "newest"
     protocol: ShortText | None = Field(
         default=None, description="How it begins and ends, as no-op-5min; the run's own protocol unless told otherwise."
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.wanted import wanted_checkpoint
+from backend.checkpoints.choice import find_chosen
 from backend.database.tables import Checkpoint, Evaluation, Job, Replay, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
@@ -27,7 +27,7 @@ def ask(session: Session, run: Run, wanted: AskRecording) -> Job:
     protocol = protocol_of(run.config) if wanted.protocol is None else wanted.protocol
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
-    checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
+    checkpoint = find_chosen(session, run, wanted.checkpoint)
     if jobs.count_unfinished(session, run, "recording") >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} recordings of run {run.id} wait already. Ask again once one of them is done.")
     told = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.comparisons.labels import run_labels
 from backend.database.tables import Run
-from backend.evaluations.service import done
+from backend.evaluations.service import list_finished
 from backend.reports.blocks import TableBlock
 from backend.reports.schemas import Table
 from backend.runs.names import env_title, field_titles, format_value
@@ -65,7 +65,7 @@ def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
             found.human_normalised,
         ]
         for run in runs
-        for evaluation, found in done(session, run)
+        for evaluation, found in list_finished(session, run)
     ]
 
 

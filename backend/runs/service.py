@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.keeping import copy_checkpoint, forkable
+from backend.checkpoints.service import copy_checkpoint, find_forkable
 from backend.configuration import configs
 from backend.database.columns import utc_now
 from backend.database.engine import after_commit
@@ -84,7 +84,7 @@ def clone(session: Session, run: Run, wanted: CloneRun) -> Run:
 
 def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
     """Queue a run that goes on from one of this run's checkpoints, with its own copy of that file."""
-    checkpoint = forkable(session, run, wanted.checkpoint_id)
+    checkpoint = find_forkable(session, run, wanted.checkpoint_id)
     config = configs.changed(run.config, wanted.overrides)
     configs.refuse_other_shape(config, configs.changed(run.config, {}))
     configs.refuse_no_steps(config, checkpoint.step)

@@ -1,1 +1,1 @@
-"""Sets of start points of Atari games, from which human-starts and agent-starts begin their episodes."""
+"""Start sets: stored start points of Atari games for the protocols human-starts and agent-starts."""

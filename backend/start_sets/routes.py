@@ -1,4 +1,4 @@
-"""/start-sets: import, list, read, export and remove sets of start points."""
+"""Routes of start sets: import, list, read, export and delete."""
 
 from typing import Annotated
 
@@ -18,33 +18,34 @@ router = APIRouter(tags=["evaluations"])
 def import_start_set(
     db: Db,
     points: StartSetFile,
-    name: Annotated[Name, Query(description="What to call it; other games may have the same.")],
+    name: Annotated[Name, Query(description="Name, unique for the game.")],
 ) -> StartSet:
-    """Store a set of start points. The body is the file that `arcadia evaluate` reads and writes."""
-    stored = service.made(name, points)
+    """Import a start set. The body is a file as `arcadia evaluate` writes it."""
+    stored = service.build_start_set(name, points)
     with db.write() as session:
-        return service.shown(service.keep(session, stored))
+        return service.to_schema(service.store(session, stored))
 
 
 @router.get("/start-sets")
 def list_start_sets(
-    db: Db, env: Annotated[EnvironmentId | None, Query(description="Of this game alone, as ALE/Pong-v5.")] = None
+    db: Db,
+    env: Annotated[EnvironmentId | None, Query(description="Only of this game, for example ALE/Pong-v5.")] = None,
 ) -> list[StartSet]:
-    """The stored sets of start points, the newest first."""
+    """List the start sets, newest first."""
     with db.read() as session:
-        return [service.shown(stored) for stored in service.listed(session, env)]
+        return [service.to_schema(stored) for stored in service.list_start_sets(session, env)]
 
 
 @router.get("/start-sets/{start_set_id}")
 def read_start_set(db: Db, start_set_id: PathId) -> StartSet:
-    """A set of start points, without the points."""
+    """Return a start set without its points."""
     with db.read() as session:
-        return service.shown(service.find_start_set(session, start_set_id))
+        return service.to_schema(service.find_start_set(session, start_set_id))
 
 
 @router.get("/export/start-sets/{start_set_id}.json", response_model=StartSetFile)
 def export_start_set(db: Db, start_set_id: PathId) -> Response:
-    """A set as a file that `arcadia evaluate --starts` reads."""
+    """Export a start set as a file for `arcadia evaluate --starts`."""
     with db.read() as session:
         stored = service.find_start_set(session, start_set_id, content=True)
     headers = {"Content-Disposition": f'attachment; filename="{service.file_name(stored)}"'}
@@ -53,7 +54,7 @@ def export_start_set(db: Db, start_set_id: PathId) -> Response:
 
 @router.delete("/start-sets/{start_set_id}", status_code=204)
 def delete_start_set(db: Db, start_set_id: PathId) -> Response:
-    """Remove a set of start points for good; evaluations that have ended keep their scores."""
+    """Permanently delete a start set. Finished evaluations keep their scores."""
     with db.write() as session:
         service.remove(session, service.find_start_set(session, start_set_id, lock=True))
     return Response(status_code=204)

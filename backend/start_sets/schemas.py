@@ -1,4 +1,4 @@
-"""Requests and answers of the start points API."""
+"""Schemas of the start sets API."""
 
 from datetime import datetime
 from typing import Annotated
@@ -12,25 +12,25 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class StartSet(BaseModel):
-    """A stored set of start points, without the points."""
+    """A start set without its points."""
 
     model_config = ConfigDict(from_attributes=True)
 
     id: int
     env: str
     name: str
-    player: StartPlayer = Field(description="Whose play the points are cut from.")
-    protocol: str = Field(description="The protocol that it is for.")
-    source: str = Field(description="Who played, and when or by what command.")
-    emulator: str = Field(description="The emulator that the screens are of.")
+    player: StartPlayer = Field(description="Who played the games from which the points were taken.")
+    protocol: str = Field(description="Protocol that uses it.")
+    source: str = Field(description="Who played, and when or with which command.")
+    emulator: str = Field(description="Emulator that made the screens.")
     points: int
-    sha256: str = Field(description="What tells it from other sets; documents of evaluations name it.")
-    bytes: int = Field(description="As a file.")
+    sha256: str = Field(description="Hash of the points. Evaluation results contain it.")
+    bytes: int = Field(description="Size of the exported file.")
     created_at: datetime
 
 
 class UsedStarts(BaseModel):
-    """The set that an evaluation begins at, as it was when the evaluation was asked for."""
+    """The start set of an evaluation, as it was when the evaluation was requested."""
 
     id: int
     name: str
@@ -38,4 +38,4 @@ class UsedStarts(BaseModel):
     source: str
     points: int
     sha256: str
-    kept: bool = Field(description="Whether it is still stored.")
+    kept: bool = Field(description="False if it was deleted.")

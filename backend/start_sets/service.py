@@ -1,4 +1,4 @@
-"""Sets of start points: kept, found, removed. Every function with a session works inside the caller's transaction."""
+"""Start sets: store, find and delete. Functions with a session run in the caller's transaction."""
 
 import re
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.protocols.starts import StartSetFile
 
-# Of one game; each takes up to some megabytes of the database.
-MOST_SETS = 100
+# Limit start sets per game, since each takes up to some megabytes of the database.
+MAX_SETS = 100
 
 PROTOCOL_OF: dict[StartPlayer, str] = {
     protocol.starts_from: protocol.name for protocol in PROTOCOLS.values() if protocol.starts_from
 }
 
 
-def made(name: str, points: StartSetFile) -> StartSet:
-    """Lay a set out as it is stored, before the transaction that keeps it: it may be of megabytes."""
+def build_start_set(name: str, points: StartSetFile) -> StartSet:
+    """Build the row of a start set. Call this before the transaction, since the set may be large."""
     content = points.content
     return StartSet(
         env=points.env,
@@ -41,72 +41,69 @@ def made(name: str, points: StartSetFile) -> StartSet:
     )
 
 
-def keep(session: Session, stored: StartSet) -> StartSet:
-    """Store a set under a name that no other set of its game has."""
+def store(session: Session, stored: StartSet) -> StartSet:
+    """Store a start set. Raise Conflict if the game already has its name or its points."""
     title, name = ENVIRONMENTS[stored.env].title, stored.name
-    if (twin := session.scalar(select(StartSet.name).where(StartSet.sha256 == stored.sha256))) is not None:
-        raise Conflict(f"These points are stored already, as {twin!r}.")
+    if (duplicate := session.scalar(select(StartSet.name).where(StartSet.sha256 == stored.sha256))) is not None:
+        raise Conflict(f"These points are already stored as {duplicate!r}.")
     names = session.scalars(select(StartSet.name).where(StartSet.env == stored.env)).all()
     if name in names:
-        raise Conflict(f"{title} has start points called {name!r} already: choose another name.")
-    if len(names) >= MOST_SETS:
-        raise Conflict(f"{title} has {MOST_SETS} sets of start points, the most that are kept. Remove one before.")
+        raise Conflict(f"{title} already has a start set named {name!r}. Choose another name.")
+    if len(names) >= MAX_SETS:
+        raise Conflict(f"{title} already has {MAX_SETS} start sets, which is the limit. Delete one first.")
     session.add(stored)
     try:
         session.flush()
     except IntegrityError as error:
-        raise Conflict(f"These points, or others called {name!r}, are being stored at this moment.") from error
+        raise Conflict(f"The same points, or another start set named {name!r}, were stored just now.") from error
     return stored
 
 
-def find_start_set(session: Session, number: int, *, lock: bool = False, content: bool = False) -> StartSet:
-    """A set by its number, or a problem that says there is none; its points are read where they are wanted."""
-    query = select(StartSet).where(StartSet.id == number)
+def find_start_set(session: Session, start_set_id: int, *, lock: bool = False, content: bool = False) -> StartSet:
+    """Return a start set. Raise NotFound if it does not exist. With `content`, load its points too."""
+    query = select(StartSet).where(StartSet.id == start_set_id)
     query = query.with_for_update() if lock else query
     found = session.scalar(query.options(undefer(StartSet.content)) if content else query)
     if found is None:
-        raise NotFound(f"There is no set of start points {number}.")
+        raise NotFound(f"There is no start set {start_set_id}.")
     return found
 
 
-def listed(session: Session, env: str | None, player: StartPlayer | None = None) -> Sequence[StartSet]:
-    """The sets, of one game and one kind of player where these are given, the newest first."""
+def list_start_sets(session: Session, env: str | None, player: StartPlayer | None = None) -> Sequence[StartSet]:
+    """Return the start sets, newest first. Filter by game and by player if these are given."""
     query = select(StartSet).order_by(StartSet.id.desc())
     query = query.where(StartSet.env == env) if env is not None else query
     return session.scalars(query.where(StartSet.player == player) if player is not None else query).all()
 
 
 def remove(session: Session, stored: StartSet) -> None:
-    """Remove a set, unless an evaluation is yet to begin its episodes there; what has ended keeps its scores."""
+    """Delete a start set. Raise Conflict if an unfinished evaluation uses it."""
     query = select(func.count()).select_from(Evaluation).join(Job, Job.id == Evaluation.job_id)
-    waiting = session.scalar(query.where(Evaluation.start_set_id == stored.id, Job.state.in_(UNFINISHED))) or 0
-    if waiting:
-        them = "An evaluation begins" if waiting == 1 else f"{waiting} evaluations begin"
-        raise Conflict(
-            f"{them} at the points of {stored.name!r} and {'has' if waiting == 1 else 'have'} not ended. "
-            "Cancel first, or wait until that is done."
-        )
+    unfinished = session.scalar(query.where(Evaluation.start_set_id == stored.id, Job.state.in_(UNFINISHED))) or 0
+    if unfinished:
+        users = "An unfinished evaluation uses" if unfinished == 1 else f"{unfinished} unfinished evaluations use"
+        raise Conflict(f"{users} {stored.name!r}. Cancel first, or wait until it is done.")
     session.delete(stored)
     session.flush()
 
 
-def shown(stored: StartSet) -> schemas.StartSet:
-    """A set as the API shows it."""
+def to_schema(stored: StartSet) -> schemas.StartSet:
+    """Return a start set as a schema of the API."""
     same = (name for name in schemas.StartSet.model_fields if name != "protocol")
     return schemas.StartSet.model_validate(
         {name: getattr(stored, name) for name in same} | {"protocol": PROTOCOL_OF[stored.player]}
     )
 
 
-def noted(stored: StartSet) -> dict[str, Any]:
-    """What an evaluation keeps of a set, which may be removed later."""
+def to_reference(stored: StartSet) -> dict[str, Any]:
+    """Return the part of a start set that an evaluation stores, since the set may be deleted later."""
     return {name: getattr(stored, name) for name in ("name", "player", "source", "points", "sha256")}
 
 
-def used(session: Session, evaluations: Sequence[Evaluation]) -> dict[int, schemas.UsedStarts]:
-    """The sets of those of these evaluations that have one, by the evaluation's number."""
-    wanted = {row.start_set_id for row in evaluations if row.start_set_id is not None}
-    kept = set(session.scalars(select(StartSet.id).where(StartSet.id.in_(wanted)))) if wanted else set()
+def used_start_sets(session: Session, evaluations: Sequence[Evaluation]) -> dict[int, schemas.UsedStarts]:
+    """Return the start set of each evaluation that has one, by evaluation id."""
+    ids = {row.start_set_id for row in evaluations if row.start_set_id is not None}
+    kept = set(session.scalars(select(StartSet.id).where(StartSet.id.in_(ids)))) if ids else set()
     return {
         row.id: schemas.UsedStarts(id=row.start_set_id, kept=row.start_set_id in kept, **row.starts)
         for row in evaluations
@@ -115,7 +112,7 @@ def used(session: Session, evaluations: Sequence[Evaluation]) -> dict[int, schem
 
 
 def file_name(stored: StartSet) -> str:
-    """Name the file of a set, as pong-human-starts-first-games.json."""
+    """Return the name of a set's file, for example pong-human-starts-first-games.json."""
     words = (ENVIRONMENTS[stored.env].title, PROTOCOL_OF[stored.player], stored.name)
     parts = (re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-") for word in words)
     return "-".join(part for part in parts if part) + ".json"

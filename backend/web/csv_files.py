@@ -19,7 +19,7 @@ def csv_line(cells: Iterable[object]) -> str:
     return line.getvalue().removesuffix(CRLF) + "\n"
 
 
-def attached(lines: Iterator[str], name: str, media_type: str = "text/csv") -> StreamingResponse:
+def attachment(lines: Iterator[str], name: str, media_type: str = "text/csv") -> StreamingResponse:
     """A file for a browser to save."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(lines, media_type=media_type, headers=headers)

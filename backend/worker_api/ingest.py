@@ -1,26 +1,26 @@
-"""Events of a trainer, stored once each: the run's columns, its log, metrics, checkpoints and replays move together."""
+"""Storage of a trainer's events in one transaction: the run, its log, metrics, checkpoints and replays."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.keeping import frames_at, keep_checkpoint
-from backend.checkpoints.thinning import choose_anew
+from backend.checkpoints.pruning import update_best
+from backend.checkpoints.service import frames_at_step, store_checkpoint
 from backend.database.tables import Attempt, LogLine, Run
-from backend.evaluations.schedule import keep_schedule
+from backend.evaluations.schedule import schedule_evaluation
 from backend.metrics import service as metrics
 from backend.replays.service import keep_replay
 from backend.runs import start_steps
 from backend.runs.notices import announce_run
-from backend.worker_api.attempts import current_run
-from backend.worker_api.sequence import moment, new_events
+from backend.worker_api.event_sequence import new_events, to_datetime
+from backend.worker_api.runs import current_run
 from workers.contract import events as ev
 from workers.contract.worker_api import EventBatch
 
 
 def ingest(session: Session, run_id: int, batch: EventBatch) -> int:
-    """Store the new events of a batch. Return the number of the last one stored."""
+    """Store the new events of a batch. Return the number of the last stored event."""
     run = current_run(session, run_id, batch.attempt, lock=True)
     attempt = session.get_one(Attempt, (run.id, batch.attempt))
     new = new_events(batch.events, attempt.last_seq, {ev.Metrics, *_HANDLERS})
@@ -40,11 +40,11 @@ def _store(session: Session, run: Run, attempt: Attempt, events: Sequence[ev.Eve
                 # Store earlier points first, since this event may supersede some of them.
                 _flush_points(session, run, attempt, points)
             _HANDLERS[type(event)](session, run, attempt, event)
-        if event.kind in _TELLS_PROGRESS:
+        if event.kind in _PROGRESS_EVENTS:
             run.step, run.frames = max(run.step, event.step), max(run.frames, event.frames)
     _flush_points(session, run, attempt, points)
-    told = {_NOTICES[event.kind] for event in events if event.kind in _NOTICES}
-    announce_run(session, run.id, "run.changed", *sorted(told))
+    notices = {_NOTICES[event.kind] for event in events if event.kind in _NOTICES}
+    announce_run(session, run.id, "run.changed", *sorted(notices))
 
 
 def _flush_points(session: Session, run: Run, attempt: Attempt, points: list[ev.Metrics]) -> None:
@@ -54,8 +54,8 @@ def _flush_points(session: Session, run: Run, attempt: Attempt, points: list[ev.
 
 
 def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> None:
-    """Begin at the trainer's checkpoint or at 0; what earlier attempts have beyond it is superseded."""
-    attempt.started_at = moment(event.time)
+    """Start at the trainer's checkpoint or at step 0. Later points of earlier attempts are superseded."""
+    attempt.started_at = to_datetime(event.time)
     attempt.resumed_step = event.resumed_from or 0
     attempt.host, attempt.device = event.host[:255], event.device[:255]
     attempt.precision, attempt.seed = event.precision[:32], event.seed
@@ -66,17 +66,17 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
         run.state, run.state_reason = "running", None
     run.started_at = run.started_at or attempt.started_at
     run.versions, run.command = event.versions, event.command
-    run.step, run.frames = attempt.resumed_step, frames_at(session, run, attempt.resumed_step)
+    run.step, run.frames = attempt.resumed_step, frames_at_step(session, run, attempt.resumed_step)
     session.flush()
     metrics.supersede(session, run, attempt.attempt, attempt.resumed_step)
-    choose_anew(session, run)
+    update_best(session, run)
 
 
 def _start_step(_session: Session, run: Run, attempt: Attempt, event: ev.StartStep) -> None:
     if event.name is None:
-        start_steps.end(run, attempt, moment(event.time))
+        start_steps.end(run, attempt, to_datetime(event.time))
     else:
-        start_steps.begin(run, attempt, event.name, moment(event.time))
+        start_steps.begin(run, attempt, event.name, to_datetime(event.time))
 
 
 def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
@@ -84,7 +84,7 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
         LogLine(
             run_id=run.id,
             attempt=attempt.attempt,
-            time=moment(event.time),
+            time=to_datetime(event.time),
             level=event.level,
             message=event.message,
         )
@@ -92,15 +92,15 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
 
 
 def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> None:
-    if not keep_checkpoint(session, run, attempt, event):
+    if not store_checkpoint(session, run, attempt, event):
         return
-    keep_schedule(session, run)
+    schedule_evaluation(session, run)
     if event.checkpoint.step > (attempt.resumed_step or 0):
-        # It got further than the last time, so earlier losses no longer count against it.
+        # This attempt got further than the last one, so earlier losses no longer count.
         run.requeues = 0
 
 
-def _keep_roles(_session: Session, _run: Run, attempt: Attempt, event: ev.Roles) -> None:
+def _store_roles(_session: Session, _run: Run, attempt: Attempt, event: ev.Roles) -> None:
     attempt.roles = [role.model_dump() for role in event.roles]
 
 
@@ -109,7 +109,7 @@ def _progress(_session: Session, run: Run, _attempt: Attempt, event: ev.Progress
 
 
 def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
-    """Keep how the trainer ended. The run changes state when its worker gives it back or falls silent."""
+    """Store how the trainer ended. The run changes state when its worker releases it or falls silent."""
     attempt.outcome = event.kind
     if isinstance(event, ev.Failed):
         attempt.failure_message = event.message
@@ -120,7 +120,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.Started: _start,
     ev.StartStep: _start_step,
     ev.Log: _log,
-    ev.Roles: _keep_roles,
+    ev.Roles: _store_roles,
     ev.Progress: _progress,
     ev.Checkpoint: _checkpoint,
     ev.ReplayEvent: keep_replay,
@@ -136,5 +136,5 @@ _NOTICES = {
     "video": "run.files",
 }
 
-# Other events may name an earlier step; a replay names its checkpoint's.
-_TELLS_PROGRESS = ("metrics", "progress", "checkpoint", "finished")
+# Other events may name an earlier step, such as a replay the step of its checkpoint.
+_PROGRESS_EVENTS = ("metrics", "progress", "checkpoint", "finished")

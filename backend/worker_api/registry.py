@@ -1,4 +1,4 @@
-"""Workers: their heartbeats, which renew the leases of what they hold, and the list that users see."""
+"""Registry of workers: heartbeats, which renew leases, and the list of workers."""
 
 import logging
 from dataclasses import dataclass, field
@@ -12,8 +12,9 @@ from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Job, Run, Worker
 from backend.errors import NotFound, Problem
-from backend.worker_api.attempts import StaleAttempt, current_run
+from backend.worker_api.assignments import StaleAttempt
 from backend.worker_api.jobs import continue_if_silent, is_current
+from backend.worker_api.runs import current_run
 from backend.workers import schemas
 from backend.workers.presence import announce_worker, is_connected
 from workers.contract import worker_api
@@ -22,16 +23,16 @@ from workers.contract.worker_api import NAME_TAKEN, Desired, WantedJob
 
 log = logging.getLogger(__name__)
 
-# A worker that has been away this long is no longer listed.
-FORGOTTEN_AFTER = timedelta(days=7)
+# A worker without a heartbeat for this long is deleted.
+DELETED_AFTER = timedelta(days=7)
 
-# Workers report twice a second while they train; writing each report would only load the disk.
-_WORTH_WRITING = timedelta(seconds=2)
+# Workers send heartbeats twice a second while they train. Store new times less often to spare the disk.
+_MIN_TIME_CHANGE = timedelta(seconds=2)
 
 
 @dataclass
 class Beat:
-    """The answer to a heartbeat: the users' wishes for what the worker holds, or that another attempt has the run."""
+    """The answer to a heartbeat: the desired states of the worker's assignments, and whether its run is stale."""
 
     desired: Desired | None = None
     stale: StaleAttempt | None = None
@@ -39,7 +40,7 @@ class Beat:
 
 
 class NameTaken(Problem):
-    """Another live worker has this name."""
+    """Another connected worker has this name."""
 
     status = 409
     kind = NAME_TAKEN
@@ -47,7 +48,7 @@ class NameTaken(Problem):
 
 
 def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> Beat:
-    """Note that a worker lives, and renew its leases. The caller raises `stale` once this is committed."""
+    """Record a heartbeat and renew the leases of the worker. The caller raises `stale` after the commit."""
     _refuse_taken_name(session, report)
     found = Beat()
     held = report.run
@@ -57,19 +58,19 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
         except StaleAttempt as stale:
             found.stale = stale
         except NotFound:
-            found.stale = StaleAttempt(f"Run {held.id} was removed. Stop its trainer.")
+            found.stale = StaleAttempt(f"Run {held.id} was deleted. Stop its trainer.")
         else:
             found.desired = run.desired
             _renew(settings, run)
-    # In order, so that two heartbeats never wait for each other.
+    # Lock in order of the ids, so that two heartbeats cannot deadlock.
     for assignment in sorted(report.jobs, key=lambda assignment: assignment.id):
-        found.jobs.append(_wanted(session, settings, assignment))
-    _keep(session, report, held.id if held is not None and found.stale is None else None)
+        found.jobs.append(_beat_job(session, settings, assignment))
+    _store(session, report, held.id if held is not None and found.stale is None else None)
     return found
 
 
 def _refuse_taken_name(session: Session, report: worker_api.Heartbeat) -> None:
-    """Refuse a second live worker of a name. A worker may follow one of its own host that has ended."""
+    """Raise NameTaken if another connected worker has the name. A worker may replace an ended one on its host."""
     worker = session.get(Worker, report.name)
     if worker is None or not is_connected(worker, utc_now()):
         return
@@ -77,8 +78,8 @@ def _refuse_taken_name(session: Session, report: worker_api.Heartbeat) -> None:
         raise NameTaken(f"Worker {worker.name} is connected already: process {worker.pid} on host {worker.host}.")
 
 
-def _wanted(session: Session, settings: Settings, held: worker_api.HeldAssignment) -> WantedJob:
-    """Renew a job's lease, and say what is wanted of it."""
+def _beat_job(session: Session, settings: Settings, held: worker_api.HeldAssignment) -> WantedJob:
+    """Renew the lease of a job, and return its desired state."""
     job = session.get(Job, held.id, with_for_update=True)
     if job is None or not is_current(job, held.attempt):
         return WantedJob(id=held.id, attempt=held.attempt, desired=None)
@@ -89,23 +90,23 @@ def _wanted(session: Session, settings: Settings, held: worker_api.HeldAssignmen
 
 def _renew(settings: Settings, held: Run | Job) -> None:
     lease = utc_now() + timedelta(seconds=settings.lease_seconds)
-    # A clock that was set back must not keep the lease from being renewed.
-    if held.lease_expires_at is None or abs(lease - held.lease_expires_at) > _WORTH_WRITING:
+    # Compare both ways: after the clock was set back the stored lease is in the future.
+    if held.lease_expires_at is None or abs(lease - held.lease_expires_at) > _MIN_TIME_CHANGE:
         held.lease_expires_at = lease
 
 
 def leave(session: Session, name: str) -> None:
-    """Note that a worker has left."""
+    """Record that a worker has left."""
     worker = session.get(Worker, name, with_for_update=True)
     if worker is not None and not worker.left:
         worker.left, worker.run_id = True, None
         announce_worker(session, name)
 
 
-def listed(session: Session) -> list[schemas.Worker]:
-    """Workers seen lately, by name."""
+def list_workers(session: Session) -> list[schemas.Worker]:
+    """Return the workers by name."""
     now = utc_now()
-    query = select(Worker).where(Worker.last_seen_at > now - FORGOTTEN_AFTER).order_by(Worker.name)
+    query = select(Worker).where(Worker.last_seen_at > now - DELETED_AFTER).order_by(Worker.name)
     return [
         schemas.Worker(
             name=worker.name,
@@ -126,9 +127,9 @@ def listed(session: Session) -> list[schemas.Worker]:
     ]
 
 
-def forget_gone_workers(database: Database, now: datetime) -> None:
-    """Delete workers that are no longer listed: every container that was ever one would be looked at for ever."""
-    gone = Worker.last_seen_at <= now - FORGOTTEN_AFTER
+def delete_gone_workers(database: Database, now: datetime) -> None:
+    """Delete workers that have been gone for long, such as those of old containers."""
+    gone = Worker.last_seen_at <= now - DELETED_AFTER
     with database.read() as session:
         found = session.scalar(select(Worker.name).where(gone).limit(1))
     if found is not None:
@@ -136,19 +137,19 @@ def forget_gone_workers(database: Database, now: datetime) -> None:
             session.execute(delete(Worker).where(gone))
 
 
-def _keep(session: Session, report: worker_api.Heartbeat, run_id: int | None) -> None:
+def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -> None:
     worker = session.get(Worker, report.name, with_for_update=True)
-    news = worker is None or not is_connected(worker, utc_now()) or worker.run_id != run_id
+    changed = worker is None or not is_connected(worker, utc_now()) or worker.run_id != run_id
     if worker is None:
         worker = Worker(name=report.name)
         session.add(worker)
     now = utc_now()
-    if news or abs(now - worker.last_seen_at) > _WORTH_WRITING:
+    if changed or abs(now - worker.last_seen_at) > _MIN_TIME_CHANGE:
         worker.last_seen_at = now
     for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes", "job_slots"):
         setattr(worker, column, getattr(report, column))
     worker.run_id, worker.left = run_id, False
-    if news:
+    if changed:
         announce_worker(session, report.name)
         if differ(report.version, ours := build()):
             log.warning("Worker %s runs build %s, this server build %s. Update one.", report.name, report.version, ours)

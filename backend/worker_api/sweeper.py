@@ -1,6 +1,6 @@
-"""A thread that, every few seconds, takes runs and jobs back from silent workers and rings for what waits.
+"""Background thread that ends the attempts of silent workers and rings for waiting runs and jobs.
 
-It rings at the queue that a free worker alone listens to: at the common one a busy worker may hear it, in vain.
+It rings on the private queue of a free worker, since a busy worker might receive a message on the shared queue.
 """
 
 import logging
@@ -28,9 +28,9 @@ from backend.files.removal import remove_waiting
 from backend.live.notices import publish
 from backend.runs.states import ACTIVE
 from backend.web.lookup import find_job, find_run
-from backend.worker_api import attempts, jobs
-from backend.worker_api.registry import forget_gone_workers
-from backend.worker_api.silence import Held, Silence
+from backend.worker_api import jobs, runs
+from backend.worker_api.registry import delete_gone_workers
+from backend.worker_api.silence import Held, SilenceDetector
 from backend.workers.presence import connected_workers, free_job_slots
 from workers.contract.worker_api import LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
 
@@ -38,22 +38,22 @@ log = logging.getLogger(__name__)
 
 
 class Sweeper:
-    """Several backends may each run one, since each row is locked and checked again before it changes."""
+    """Thread of periodic tasks. Several backends may run one each, since each row is locked and checked again."""
 
     def __init__(
         self,
         database: Database,
         settings: Settings,
         doorbell: Doorbell,
-        clock: Callable[[], float] = time.monotonic,  # stands still while the machine is suspended
+        clock: Callable[[], float] = time.monotonic,  # stops while the machine is suspended
     ) -> None:
         self._database = database
         self._settings = settings
         self._doorbell = doorbell
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
-        self._silences = [Silence(settings.lease_seconds, settings.sweep_seconds, clock) for _ in _KINDS]
-        self._here: set[str] = set()
+        self._silences = [SilenceDetector(settings.lease_seconds, settings.sweep_seconds, clock) for _ in _KINDS]
+        self._connected: set[str] = set()
         self._failures = FailureLog(log)
 
     def start(self) -> None:
@@ -61,7 +61,7 @@ class Sweeper:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
@@ -78,18 +78,18 @@ class Sweeper:
         with self._failures.guard("Shrinking the database file"):
             give_back_space(self._database)
         with self._failures.guard("Deleting workers that are gone"):
-            forget_gone_workers(self._database, now)
+            delete_gone_workers(self._database, now)
 
     def _ring(self, now: datetime) -> None:
-        """Ring for what waits, and announce workers that fell silent."""
+        """Ring for waiting runs and jobs, and announce workers that disconnected."""
         with self._database.read() as session:
             rings = _rings(session, now)
-            here = {worker.name for worker in connected_workers(session, now)}
+            connected = {worker.name for worker in connected_workers(session, now)}
         for worker, task, number in rings:
             self._doorbell.ring(private_queue(worker), number, task)
-        for name in self._here - here:
+        for name in self._connected - connected:
             publish("worker.changed", {"name": name})
-        self._here = here
+        self._connected = connected
 
     def end_silent_attempts(self, now: datetime) -> None:
         """End the attempts at runs and jobs whose workers have been silent for too long."""
@@ -97,7 +97,7 @@ class Sweeper:
             with self._failures.guard(f"Reading the leases of {kind.noun}s"):
                 self._end_silent(kind, silence, now)
 
-    def _end_silent(self, kind: "_AssignmentKind", silence: Silence, now: datetime) -> None:
+    def _end_silent(self, kind: "_AssignmentKind", silence: SilenceDetector, now: datetime) -> None:
         model = kind.model
         with self._database.read() as session:
             query = select(model.id, model.attempt, model.lease_expires_at).where(
@@ -136,24 +136,24 @@ class _AssignmentKind:
 
 
 _KINDS = (
-    _AssignmentKind("run", Run, ACTIVE, partial(find_run, lock=True), attempts.lose),
+    _AssignmentKind("run", Run, ACTIVE, partial(find_run, lock=True), runs.lose),
     _AssignmentKind("job", Job, ("running",), partial(find_job, lock=True), jobs.lose),
 )
 
 
 def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
-    """For each worker with a free place for something that waits: its name, the task to call, and what waits."""
-    here = connected_workers(session, now)
-    waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in here}}
-    idle = [worker for worker in here if worker.run_id is None]
+    """Return a worker name, a task and a run or job id for each connected worker that has a free slot for it."""
+    connected = connected_workers(session, now)
+    waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in connected}}
+    idle = [worker for worker in connected if worker.run_id is None]
     rings = [(worker.name, LOOK_TASK, run) for worker in idle if (run := waiting[worker.queue]) is not None]
     job_id = session.scalar(select(Job.id).where(Job.state == "queued").order_by(Job.created_at).limit(1))
     if job_id is not None:
-        free = [name for name, places in free_job_slots(session, here).items() if places > 0]
+        free = [name for name, slots in free_job_slots(session, connected).items() if slots > 0]
         rings += [(name, LOOK_FOR_JOBS_TASK, job_id) for name in free]
     return rings
 
 
 def _waiting_run(session: Session, queue: QueueName) -> int | None:
     query = select(Run.id).where(Run.state == "queued", Run.queue == queue)
-    return session.scalar(query.order_by(*attempts.QUEUE_ORDER).limit(1))
+    return session.scalar(query.order_by(*runs.QUEUE_ORDER).limit(1))

@@ -1,4 +1,4 @@
-"""/worker/runs/…/files and /worker/jobs/…/files: workers upload what a process made, and download what it needs."""
+"""Routes by which workers upload and download the files of runs and jobs."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -10,28 +10,28 @@ from sqlalchemy.orm import Session
 from backend.config import CurrentSettings, Settings
 from backend.database.engine import Database, Db
 from backend.errors import NotFound
-from backend.evaluations.starting import starts_of
+from backend.evaluations.start_points import start_set_of_job
 from backend.files import service, storage
 from backend.files.download import download
 from backend.web.lookup import PathId
 from backend.web.write_slots import write_slot
-from backend.worker_api.attempts import current_run
 from backend.worker_api.jobs import current_job
+from backend.worker_api.runs import current_run
 from workers.contract.events import Sha256
 from workers.contract.worker_api import AttemptNumber, FileKind, RunPath, UploadedFile
 
 router = APIRouter(tags=["files"])
 
-# A received file is not thrown away for a short wait; workers wait for thirty seconds.
+# Workers wait 30 seconds for an answer. Use most of it before the uploaded file is discarded.
 UPLOAD_WRITE_TIMEOUT_SECONDS = 20.0
 
 Attempt = Annotated[AttemptNumber, Query()]
 
 
-BINARY = {"schema": {"type": "string", "format": "binary"}}
-BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": BINARY}}}
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
 
-# Finds who makes a file, if the worker's attempt is still active; locks it, where asked to.
+# Finds the attempt that makes a file, and locks its run or job if the second argument is True.
 FindMaker = Callable[[Session, bool], service.Maker]
 
 
@@ -46,8 +46,8 @@ async def upload_file(
     path: RunPath,
     sha256: Sha256,
 ) -> UploadedFile:
-    """Take a file of an attempt; the same upload again changes nothing."""
-    return await _take(request, db, settings, _of_run(run_id, attempt), kind, path, sha256)
+    """Upload a file of a run. A repeated upload changes nothing."""
+    return await _receive(request, db, settings, _of_run(run_id, attempt), kind, path, sha256)
 
 
 @router.put("/worker/jobs/{job_id}/files", openapi_extra=BODY)
@@ -61,31 +61,31 @@ async def upload_job_file(
     path: RunPath,
     sha256: Sha256,
 ) -> UploadedFile:
-    """Take a file of a job's attempt; the same upload again changes nothing."""
-    return await _take(request, db, settings, _of_job(job_id, attempt), kind, path, sha256)
+    """Upload a file of a job. A repeated upload changes nothing."""
+    return await _receive(request, db, settings, _of_job(job_id, attempt), kind, path, sha256)
 
 
 @router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
 def fetch_file(
     request: Request, db: Db, settings: CurrentSettings, run_id: PathId, file_id: PathId, attempt: Attempt
 ) -> Response:
-    """A file of the worker's run."""
-    return _give(request, db, settings, _of_run(run_id, attempt), file_id)
+    """Download a file of the worker's run."""
+    return _send(request, db, settings, _of_run(run_id, attempt), file_id)
 
 
 @router.get("/worker/jobs/{job_id}/files/{file_id}", response_class=Response)
 def fetch_job_file(
     request: Request, db: Db, settings: CurrentSettings, job_id: PathId, file_id: PathId, attempt: Attempt
 ) -> Response:
-    """A file of the run that the worker's job is for."""
-    return _give(request, db, settings, _of_job(job_id, attempt), file_id)
+    """Download a file of the run of the worker's job."""
+    return _send(request, db, settings, _of_job(job_id, attempt), file_id)
 
 
 @router.get("/worker/jobs/{job_id}/starts", response_class=Response)
 def fetch_job_starts(db: Db, job_id: PathId, attempt: Attempt) -> Response:
-    """The start points of the worker's job."""
+    """Download the start points of the worker's job."""
     with db.read() as session:
-        stored = starts_of(session, current_job(session, job_id, attempt))
+        stored = start_set_of_job(session, current_job(session, job_id, attempt))
     return Response(stored.content, media_type="application/json", headers={"ETag": f'"{stored.sha256}"'})
 
 
@@ -101,15 +101,15 @@ def _of_job(job_id: int, attempt: int) -> FindMaker:
     return find
 
 
-async def _take(
+async def _receive(
     request: Request, db: Database, settings: Settings, find: FindMaker, kind: FileKind, path: str, sha256: str
 ) -> UploadedFile:
-    known = await run_in_threadpool(_already_uploaded, db, find, path, sha256)
-    if known is not None:
-        # Read to the end, so that the worker is not cut off while it sends.
+    uploaded_id = await run_in_threadpool(_find_upload, db, find, path, sha256)
+    if uploaded_id is not None:
+        # Read the whole body, so that the worker's connection is not reset while it sends.
         async for _part in request.stream():
             pass
-        return UploadedFile(file_id=known)
+        return UploadedFile(file_id=uploaded_id)
     received, size = await storage.receive(request.stream(), settings.files_dir, settings.max_file_bytes, sha256)
 
     def keep() -> int:
@@ -125,13 +125,13 @@ async def _take(
         received.unlink(missing_ok=True)
 
 
-def _already_uploaded(db: Database, find: FindMaker, path: str, sha256: str) -> int | None:
+def _find_upload(db: Database, find: FindMaker, path: str, sha256: str) -> int | None:
     with db.read() as session:
         file = service.uploaded(session, find(session, False), path, sha256)
         return file.id if file else None
 
 
-def _give(request: Request, db: Database, settings: Settings, find: FindMaker, file_id: int) -> Response:
+def _send(request: Request, db: Database, settings: Settings, find: FindMaker, file_id: int) -> Response:
     with db.read() as session:
         run_id = find(session, False).run_id
         file = service.find_file(session, file_id)

@@ -26,7 +26,7 @@ def test_an_error_of_the_server_has_the_headers_of_every_answer(
     def broken(_session: object) -> None:
         raise RuntimeError("a mistake of ours")
 
-    monkeypatch.setattr(registry, "listed", broken)
+    monkeypatch.setattr(registry, "list_workers", broken)
     quiet = TestClient(client.app, base_url="http://localhost", raise_server_exceptions=False)
     answer = quiet.get(f"{API}/workers")
     assert (answer.status_code, answer.json()["type"]) == (500, "/problems/internal")
@@ -39,7 +39,7 @@ def test_a_disk_or_a_database_that_is_away_is_no_error_of_the_request(
     def full(_session: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(registry, "listed", full)
+    monkeypatch.setattr(registry, "list_workers", full)
     answer = api.user.get(f"{API}/workers")
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/unavailable")
 

@@ -40,8 +40,8 @@ class Job(Base):
     worker: Mapped[str | None] = mapped_column(String(100))
     # Kept once its worker fell silent, until the next claim: that worker may still continue.
     lease_expires_at: Mapped[datetime | None]
-    # How often it lost its worker or its process.
-    tries: Mapped[int] = mapped_column(default=0)
+    # How often it was queued again after it lost its worker or its process.
+    requeues: Mapped[int] = mapped_column("tries", default=0)
 
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]

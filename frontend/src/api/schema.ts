@@ -113,14 +113,14 @@ export interface paths {
         };
         /**
          * Read Evaluation
-         * @description An evaluation with its episodes.
+         * @description Return an evaluation with its episodes.
          */
         get: operations["read_evaluation"];
         put?: never;
         post?: never;
         /**
          * Delete Evaluation
-         * @description Remove an evaluation for good; one that is played ends. No checkpoint is deleted.
+         * @description Permanently delete an evaluation. A running one is stopped. Its checkpoint stays.
          */
         delete: operations["delete_evaluation"];
         options?: never;
@@ -139,7 +139,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Evaluation
-         * @description Cancel an evaluation that waits or is played.
+         * @description Cancel a queued or running evaluation.
          */
         post: operations["cancel_evaluation"];
         delete?: never;
@@ -179,7 +179,7 @@ export interface paths {
         };
         /**
          * Export Evaluation
-         * @description Every episode of an evaluation as CSV.
+         * @description Export the episodes of an evaluation as CSV.
          */
         get: operations["export_evaluation"];
         put?: never;
@@ -279,7 +279,7 @@ export interface paths {
         };
         /**
          * Export Evaluations
-         * @description Every evaluation of a run as CSV, in the order of its steps.
+         * @description Export all evaluations of a run as CSV, in order of their steps.
          */
         get: operations["export_evaluations"];
         put?: never;
@@ -299,7 +299,7 @@ export interface paths {
         };
         /**
          * Export Start Set
-         * @description A set as a file that `arcadia evaluate --starts` reads.
+         * @description Export a start set as a file for `arcadia evaluate --starts`.
          */
         get: operations["export_start_set"];
         put?: never;
@@ -1307,7 +1307,7 @@ export interface paths {
         };
         /**
          * List Checkpoints
-         * @description Saved training states by step, also those thinned out.
+         * @description List the checkpoints of a run by step, including those without a file.
          */
         get: operations["list_checkpoints"];
         put?: never;
@@ -1333,7 +1333,7 @@ export interface paths {
         head?: never;
         /**
          * Edit Checkpoint
-         * @description Pin a checkpoint, so that it is never thinned out, or unpin it; it then goes by the rule with the next one.
+         * @description Pin a checkpoint so that pruning never deletes it, or unpin it.
          */
         patch: operations["edit_checkpoint"];
         trace?: never;
@@ -1367,7 +1367,7 @@ export interface paths {
         };
         /**
          * List Evaluation Choices
-         * @description How a run can be evaluated, and why it cannot otherwise.
+         * @description List the protocols and ways to choose actions for an evaluation of the run.
          */
         get: operations["list_evaluation_choices"];
         put?: never;
@@ -1387,15 +1387,15 @@ export interface paths {
         };
         /**
          * List Evaluations
-         * @description A run's evaluations without their episodes, the latest asked for first.
+         * @description List the evaluations of a run without their episodes, newest first.
          */
         get: operations["list_evaluations"];
         put?: never;
         /**
-         * Ask Evaluation
-         * @description Have a worker play episodes from a checkpoint of a run, beside what it trains.
+         * Create Evaluation
+         * @description Queue an evaluation of a checkpoint.
          */
-        post: operations["ask_evaluation"];
+        post: operations["create_evaluation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1750,13 +1750,13 @@ export interface paths {
         };
         /**
          * List Start Sets
-         * @description The stored sets of start points, the newest first.
+         * @description List the start sets, newest first.
          */
         get: operations["list_start_sets"];
         put?: never;
         /**
          * Import Start Set
-         * @description Store a set of start points. The body is the file that `arcadia evaluate` reads and writes.
+         * @description Import a start set. The body is a file as `arcadia evaluate` writes it.
          */
         post: operations["import_start_set"];
         delete?: never;
@@ -1774,14 +1774,14 @@ export interface paths {
         };
         /**
          * Read Start Set
-         * @description A set of start points, without the points.
+         * @description Return a start set without its points.
          */
         get: operations["read_start_set"];
         put?: never;
         post?: never;
         /**
          * Delete Start Set
-         * @description Remove a set of start points for good; evaluations that have ended keep their scores.
+         * @description Permanently delete a start set. Finished evaluations keep their scores.
          */
         delete: operations["delete_start_set"];
         options?: never;
@@ -1976,7 +1976,7 @@ export interface paths {
         put?: never;
         /**
          * Claim
-         * @description Hand over the best waiting run of a queue.
+         * @description Claim the first waiting run of a queue.
          */
         post: operations["claim"];
         delete?: never;
@@ -1996,7 +1996,7 @@ export interface paths {
         put?: never;
         /**
          * Goodbye
-         * @description A worker leaves.
+         * @description Record that a worker leaves.
          */
         post: operations["goodbye"];
         delete?: never;
@@ -2016,7 +2016,7 @@ export interface paths {
         put?: never;
         /**
          * Heartbeat
-         * @description Note that a worker lives, and answer with the users' wishes for what it holds.
+         * @description Record a heartbeat. The answer has the desired state of each assignment of the worker.
          */
         post: operations["heartbeat"];
         delete?: never;
@@ -2036,7 +2036,7 @@ export interface paths {
         put?: never;
         /**
          * Post Job Events
-         * @description Store events of a job; a repeated batch changes nothing, a gap is refused.
+         * @description Store events of a job. A repeated batch changes nothing. A gap in the sequence is an error.
          */
         post: operations["post_job_events"];
         delete?: never;
@@ -2055,7 +2055,7 @@ export interface paths {
         get?: never;
         /**
          * Upload Job File
-         * @description Take a file of a job's attempt; the same upload again changes nothing.
+         * @description Upload a file of a job. A repeated upload changes nothing.
          */
         put: operations["upload_job_file"];
         post?: never;
@@ -2074,7 +2074,7 @@ export interface paths {
         };
         /**
          * Fetch Job File
-         * @description A file of the run that the worker's job is for.
+         * @description Download a file of the run of the worker's job.
          */
         get: operations["fetch_job_file"];
         put?: never;
@@ -2096,7 +2096,7 @@ export interface paths {
         put?: never;
         /**
          * Release Job
-         * @description Give a job back.
+         * @description Release a job with its outcome.
          */
         post: operations["release_job"];
         delete?: never;
@@ -2114,7 +2114,7 @@ export interface paths {
         };
         /**
          * Fetch Job Starts
-         * @description The start points of the worker's job.
+         * @description Download the start points of the worker's job.
          */
         get: operations["fetch_job_starts"];
         put?: never;
@@ -2136,7 +2136,7 @@ export interface paths {
         put?: never;
         /**
          * Claim Job
-         * @description Hand over the oldest waiting job.
+         * @description Claim the first waiting job.
          */
         post: operations["claim_job"];
         delete?: never;
@@ -2156,7 +2156,7 @@ export interface paths {
         put?: never;
         /**
          * Post Events
-         * @description Store events; a repeated batch changes nothing, a gap is refused.
+         * @description Store events of a run. A repeated batch changes nothing. A gap in the sequence is an error.
          */
         post: operations["post_events"];
         delete?: never;
@@ -2175,7 +2175,7 @@ export interface paths {
         get?: never;
         /**
          * Upload File
-         * @description Take a file of an attempt; the same upload again changes nothing.
+         * @description Upload a file of a run. A repeated upload changes nothing.
          */
         put: operations["upload_file"];
         post?: never;
@@ -2194,7 +2194,7 @@ export interface paths {
         };
         /**
          * Fetch File
-         * @description A file of the worker's run.
+         * @description Download a file of the worker's run.
          */
         get: operations["fetch_file"];
         put?: never;
@@ -2216,7 +2216,7 @@ export interface paths {
         put?: never;
         /**
          * Release
-         * @description Give a run back.
+         * @description Release a run with its outcome.
          */
         post: operations["release"];
         delete?: never;
@@ -2234,7 +2234,7 @@ export interface paths {
         };
         /**
          * List Workers
-         * @description Workers, what they run on, and what they run.
+         * @description List the workers with their hosts and runs.
          */
         get: operations["list_workers"];
         put?: never;
@@ -2275,13 +2275,13 @@ export interface components {
         };
         /**
          * ActingChoice
-         * @description A way to act.
+         * @description A way to choose actions.
          */
         ActingChoice: {
             acting: components["schemas"]["Acting"];
             /**
              * Unfit Because
-             * @description Why the run's agents cannot act like this, and how they can.
+             * @description Why it is unavailable for this run. Null if it is available.
              */
             unfit_because: string | null;
         };
@@ -2319,40 +2319,6 @@ export interface components {
             time: number;
             /** Total */
             total: number;
-        };
-        /**
-         * AskEvaluation
-         * @description Have a worker play episodes from a checkpoint.
-         */
-        AskEvaluation: {
-            /** @description As the method's paper has it unless told otherwise. */
-            acting?: components["schemas"]["Acting"] | null;
-            /**
-             * Checkpoint
-             * @default newest
-             */
-            checkpoint?: number | ("newest" | "best");
-            /**
-             * Episodes
-             * @description As many episodes instead of the protocol's number, or of one from each start point.
-             */
-            episodes?: number | null;
-            /**
-             * Protocol
-             * @description How it is evaluated, as no-op-5min; the run's own protocol unless told otherwise.
-             */
-            protocol?: string | null;
-            /**
-             * Seed
-             * @description The same seed gives the same scores.
-             * @default 1
-             */
-            seed?: number;
-            /**
-             * Start Set
-             * @description The set of start points, for human-starts and agent-starts; see /start-sets.
-             */
-            start_set?: number | null;
         };
         /**
          * AskLive
@@ -3104,12 +3070,12 @@ export interface components {
         };
         /**
          * EditCheckpoint
-         * @description What can be changed of a checkpoint.
+         * @description Changes to a checkpoint.
          */
         EditCheckpoint: {
             /**
              * Pinned
-             * @description Whether it stays whatever the rule of thinning says.
+             * @description True to protect the checkpoint from pruning.
              */
             pinned: boolean;
         };
@@ -3368,14 +3334,14 @@ export interface components {
         };
         /**
          * EvaluationChoices
-         * @description The protocols and the ways to act, and which are taken unless told otherwise.
+         * @description Protocols and ways to choose actions, with their defaults.
          */
         EvaluationChoices: {
             /** Acting */
             acting: components["schemas"]["ActingChoice"][];
             /** Protocols */
             protocols: components["schemas"]["ProtocolChoice"][];
-            /** @description As the method's paper has it. */
+            /** @description The default, as in the method's paper. */
             usual_acting: components["schemas"]["Acting"];
             /** Usual Protocol */
             usual_protocol: string;
@@ -3451,10 +3417,10 @@ export interface components {
         };
         /**
          * EvaluationPage
-         * @description One page of a run's evaluations, the latest asked for first.
+         * @description One page of a run's evaluations, newest first.
          */
         EvaluationPage: {
-            /** @description The best of all whole evaluations with the run's protocol, going by the newest of each checkpoint. */
+            /** @description The best evaluation with the run's protocol. Only the newest of each checkpoint counts. */
             best: components["schemas"]["RunEvaluation"] | null;
             /** Items */
             items: components["schemas"]["RunEvaluation"][];
@@ -3464,8 +3430,42 @@ export interface components {
             total: number;
         };
         /**
+         * EvaluationRequest
+         * @description Request to evaluate a checkpoint.
+         */
+        EvaluationRequest: {
+            /** @description How to choose actions. Default: as in the method's paper. */
+            acting?: components["schemas"]["Acting"] | null;
+            /**
+             * Checkpoint
+             * @default newest
+             */
+            checkpoint?: number | ("newest" | "best");
+            /**
+             * Episodes
+             * @description Number of episodes. Default: the protocol's number, or one from each start point.
+             */
+            episodes?: number | null;
+            /**
+             * Protocol
+             * @description Protocol, for example no-op-5min. Default: the run's protocol.
+             */
+            protocol?: string | null;
+            /**
+             * Seed
+             * @description The same seed gives the same scores.
+             * @default 1
+             */
+            seed?: number;
+            /**
+             * Start Set
+             * @description Start set for human-starts and agent-starts; see /start-sets.
+             */
+            start_set?: number | null;
+        };
+        /**
          * EvaluationWithEpisodes
-         * @description An evaluation with its episodes: all of them once it is done, before that those that have ended so far.
+         * @description An evaluation with its finished episodes.
          */
         EvaluationWithEpisodes: {
             acting: components["schemas"]["Acting"];
@@ -3488,7 +3488,7 @@ export interface components {
             finished_at: string | null;
             /**
              * Frames
-             * @description Of the checkpoint.
+             * @description Emulator frames at the checkpoint.
              */
             frames: number;
             /**
@@ -3522,7 +3522,7 @@ export interface components {
             protocol: string;
             /**
              * Reason
-             * @description In plain words, why it waits, or has failed.
+             * @description Why it waits or has failed, as a sentence.
              */
             reason: string | null;
             /** Run Id */
@@ -3531,10 +3531,10 @@ export interface components {
             seed: number;
             /**
              * Standard Error
-             * @description Of the mean; null for a single episode.
+             * @description Standard error of the mean. Null for a single episode.
              */
             standard_error: number | ("NaN" | "Infinity" | "-Infinity") | null;
-            /** @description For human-starts and agent-starts. */
+            /** @description Start set of human-starts and agent-starts. */
             start_set: components["schemas"]["UsedStarts"] | null;
             /** Started At */
             started_at: string | null;
@@ -3545,22 +3545,22 @@ export interface components {
             state: "queued" | "running" | "done" | "failed" | "cancelled";
             /**
              * Step
-             * @description Of the checkpoint.
+             * @description Step of the checkpoint.
              */
             step: number;
             /**
              * Superseded
-             * @description The run went back behind the checkpoint and trained its steps again: it counts nowhere.
+             * @description True if a later attempt resumed before the checkpoint. The evaluation then does not count.
              */
             superseded: boolean;
             /**
              * Traceback
-             * @description Of a failure that is a bug.
+             * @description Traceback of an unexpected failure.
              */
             traceback: string | null;
             /**
              * Unlike Training
-             * @description What the protocol does otherwise than the training did, in sentences; known once it is done.
+             * @description Differences between the protocol and training, as sentences. Empty until it is done.
              */
             unlike_training: string[];
             /** Worker */
@@ -5215,36 +5215,36 @@ export interface components {
         };
         /**
          * ProtocolChoice
-         * @description A protocol, in words.
+         * @description A protocol to choose.
          */
         ProtocolChoice: {
             /**
              * Episodes
-             * @description How many unless told otherwise.
+             * @description Default number of episodes.
              */
             episodes: number;
             /** Name */
             name: string;
             /**
              * Sentence
-             * @description What happens.
+             * @description Description of the protocol.
              */
             sentence: string;
             /**
              * Source
-             * @description Which paper has it, and where.
+             * @description The paper and the place in it.
              */
             source: string;
             /**
              * Start Sets
-             * @description Where its episodes begin at start points, the sets to choose from.
+             * @description Start sets to choose from, for protocols that begin at start points.
              */
             start_sets: components["schemas"]["StartSet"][] | null;
             /** Title */
             title: string;
             /**
              * Unfit Because
-             * @description Why the run cannot be evaluated by it, and what would help.
+             * @description Why the protocol is unavailable, and what to do. Null if available.
              */
             unfit_because: string | null;
         };
@@ -5840,7 +5840,7 @@ export interface components {
         };
         /**
          * RunCheckpoint
-         * @description A saved training state; once thinned out it is no longer available.
+         * @description A saved training state. Pruning deletes its file, but not this entry.
          */
         RunCheckpoint: {
             /** Attempt */
@@ -5851,7 +5851,7 @@ export interface components {
             best: boolean;
             /**
              * Best By
-             * @description By what it is the best: by whole evaluations with the run's protocol where there are some, else by the mean return of training. Null unless it is the best.
+             * @description How the best checkpoint was chosen: by evaluations with the run's protocol, or by the mean return in training if there are none. Null unless it is the best.
              */
             best_by: ("evaluation" | "training") | null;
             /** Bytes */
@@ -5869,7 +5869,7 @@ export interface components {
             id: number;
             /**
              * Kept As
-             * @description Why it is kept. The first, the best and the last checkpoint stay, each with its replay, and between them others spread evenly over training, together as many as the run's setting checkpoints_kept says. Pinned ones stay beside them. Null once it was thinned out.
+             * @description Why its file is kept. A run keeps `checkpoints_kept` checkpoints with their replays: the first, the best, the last, and others spread evenly over training. Pinned ones are kept in addition. Null if the file was deleted.
              */
             kept_as: ("pinned" | "best" | "first" | "last" | "spread") | null;
             /** Pinned */
@@ -5911,9 +5911,9 @@ export interface components {
         };
         /**
          * RunEvaluation
-         * @description An evaluation of a checkpoint: where it stands, and once it is done what it found.
+         * @description An evaluation of a checkpoint with its state, and its results once it is done.
          *
-         *     NaN and the infinities are strings.
+         *     NaN and infinity are strings.
          */
         RunEvaluation: {
             acting: components["schemas"]["Acting"];
@@ -5934,7 +5934,7 @@ export interface components {
             finished_at: string | null;
             /**
              * Frames
-             * @description Of the checkpoint.
+             * @description Emulator frames at the checkpoint.
              */
             frames: number;
             /**
@@ -5968,7 +5968,7 @@ export interface components {
             protocol: string;
             /**
              * Reason
-             * @description In plain words, why it waits, or has failed.
+             * @description Why it waits or has failed, as a sentence.
              */
             reason: string | null;
             /** Run Id */
@@ -5977,10 +5977,10 @@ export interface components {
             seed: number;
             /**
              * Standard Error
-             * @description Of the mean; null for a single episode.
+             * @description Standard error of the mean. Null for a single episode.
              */
             standard_error: number | ("NaN" | "Infinity" | "-Infinity") | null;
-            /** @description For human-starts and agent-starts. */
+            /** @description Start set of human-starts and agent-starts. */
             start_set: components["schemas"]["UsedStarts"] | null;
             /** Started At */
             started_at: string | null;
@@ -5991,22 +5991,22 @@ export interface components {
             state: "queued" | "running" | "done" | "failed" | "cancelled";
             /**
              * Step
-             * @description Of the checkpoint.
+             * @description Step of the checkpoint.
              */
             step: number;
             /**
              * Superseded
-             * @description The run went back behind the checkpoint and trained its steps again: it counts nowhere.
+             * @description True if a later attempt resumed before the checkpoint. The evaluation then does not count.
              */
             superseded: boolean;
             /**
              * Traceback
-             * @description Of a failure that is a bug.
+             * @description Traceback of an unexpected failure.
              */
             traceback: string | null;
             /**
              * Unlike Training
-             * @description What the protocol does otherwise than the training did, in sentences; known once it is done.
+             * @description Differences between the protocol and training, as sentences. Empty until it is done.
              */
             unlike_training: string[];
             /** Worker */
@@ -6286,7 +6286,7 @@ export interface components {
             number: number;
             /**
              * Score
-             * @description Sum of the raw, unclipped rewards that count.
+             * @description Sum of the raw, unclipped rewards.
              */
             score: number | ("NaN" | "Infinity" | "-Infinity");
         };
@@ -6594,12 +6594,12 @@ export interface components {
         };
         /**
          * StartSet
-         * @description A stored set of start points, without the points.
+         * @description A start set without its points.
          */
         StartSet: {
             /**
              * Bytes
-             * @description As a file.
+             * @description Size of the exported file.
              */
             bytes: number;
             /**
@@ -6609,7 +6609,7 @@ export interface components {
             created_at: string;
             /**
              * Emulator
-             * @description The emulator that the screens are of.
+             * @description Emulator that made the screens.
              */
             emulator: string;
             /** Env */
@@ -6620,7 +6620,7 @@ export interface components {
             name: string;
             /**
              * Player
-             * @description Whose play the points are cut from.
+             * @description Who played the games from which the points were taken.
              * @enum {string}
              */
             player: "human" | "agent";
@@ -6628,17 +6628,17 @@ export interface components {
             points: number;
             /**
              * Protocol
-             * @description The protocol that it is for.
+             * @description Protocol that uses it.
              */
             protocol: string;
             /**
              * Sha256
-             * @description What tells it from other sets; documents of evaluations name it.
+             * @description Hash of the points. Evaluation results contain it.
              */
             sha256: string;
             /**
              * Source
-             * @description Who played, and when or by what command.
+             * @description Who played, and when or with which command.
              */
             source: string;
         };
@@ -7370,14 +7370,14 @@ export interface components {
         };
         /**
          * UsedStarts
-         * @description The set that an evaluation begins at, as it was when the evaluation was asked for.
+         * @description The start set of an evaluation, as it was when the evaluation was requested.
          */
         UsedStarts: {
             /** Id */
             id: number;
             /**
              * Kept
-             * @description Whether it is still stored.
+             * @description False if it was deleted.
              */
             kept: boolean;
             /** Name */
@@ -10170,7 +10170,7 @@ export interface operations {
             };
         };
     };
-    ask_evaluation: {
+    create_evaluation: {
         parameters: {
             query?: never;
             header?: never;
@@ -10181,7 +10181,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AskEvaluation"];
+                "application/json": components["schemas"]["EvaluationRequest"];
             };
         };
         responses: {
@@ -10859,7 +10859,7 @@ export interface operations {
     list_start_sets: {
         parameters: {
             query?: {
-                /** @description Of this game alone, as ALE/Pong-v5. */
+                /** @description Only of this game, for example ALE/Pong-v5. */
                 env?: string | null;
             };
             header?: never;
@@ -10891,7 +10891,7 @@ export interface operations {
     import_start_set: {
         parameters: {
             query: {
-                /** @description What to call it; other games may have the same. */
+                /** @description Name, unique for the game. */
                 name: string;
             };
             header?: never;
@@ -11364,7 +11364,7 @@ export interface operations {
                     "application/json": components["schemas"]["Claim"];
                 };
             };
-            /** @description Nothing waits. */
+            /** @description The queue is empty. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -11641,7 +11641,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobClaim"];
                 };
             };
-            /** @description Nothing waits. */
+            /** @description The queue is empty. */
             204: {
                 headers: {
                     [name: string]: unknown;

@@ -121,7 +121,7 @@ def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
     assert told == "acting.epsilon: Input should be a number, not true or false"
     for odd in ("oldest", 0, True):
         told = refusal(api, run_id, 422, checkpoint=odd)
-        assert told == "checkpoint: give the number of a checkpoint, newest or best"
+        assert told == "checkpoint: give the id of a checkpoint, newest or best"
 
 
 @pytest.mark.parametrize(("protocol", "whose"), [("human-starts", "a person's"), ("agent-starts", "an agent's")])
@@ -288,11 +288,11 @@ def test_it_says_why_it_waits(api: Api, slots: int | None, told: str) -> None:
 
 
 def test_no_more_wait_than_anybody_needs(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "MOST_WAITING", 1)
+    monkeypatch.setattr(service, "MAX_UNFINISHED", 1)
     run_id = trained(api)
     api.evaluate(run_id)
     answer = api.user.post(f"/api/v1/runs/{run_id}/evaluations", json={})
-    assert (answer.status_code, "wait already" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "unfinished evaluations" in answer.json()["detail"]) == (409, True)
 
 
 def test_those_that_are_taken_before_it_are_told(api: Api) -> None:

@@ -110,4 +110,4 @@ def test_a_checkpoint_that_was_thinned_out_cannot_be_forked(api: Api) -> None:
     ids = [api.save(run_id, attempt, 2 + number, 100 + 100 * number) for number in range(4)]
     response = api.user.post(f"/api/v1/runs/{run_id}/fork", json={"checkpoint_id": ids[1]})
     assert response.status_code == 409
-    assert response.json()["detail"] == "The checkpoint at step 200 was thinned out; fork one that is still kept."
+    assert response.json()["detail"] == "The checkpoint at step 200 was deleted. Select one with a file to fork."

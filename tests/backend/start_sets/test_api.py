@@ -48,15 +48,15 @@ def test_the_list_is_of_one_game_where_it_is_asked_so(api: Api) -> None:
 
 def test_what_is_stored_already_is_refused_by_its_name(api: Api) -> None:
     api.import_starts(start_set("human"), name="one")
-    assert refusal(api, start_set("human"), 409)["detail"] == "These points are stored already, as 'one'."
+    assert refusal(api, start_set("human"), 409)["detail"] == "These points are already stored as 'one'."
     other = start_set("agent")
-    assert "called 'one' already: choose another name" in refusal(api, other, 409, "one")["detail"]
+    assert "already has a start set named 'one'. Choose another name" in refusal(api, other, 409, "one")["detail"]
 
 
 def test_a_game_keeps_so_many_sets(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "MOST_SETS", 1)
+    monkeypatch.setattr(service, "MAX_SETS", 1)
     api.import_starts(start_set("human"), name="one")
-    assert "has 1 sets of start points, the most that are kept" in refusal(api, start_set("agent"), 409)["detail"]
+    assert "already has 1 start sets, which is the limit" in refusal(api, start_set("agent"), 409)["detail"]
     api.import_starts(start_set("human", env="ALE/Breakout-v5"), name="one")
 
 
@@ -146,7 +146,7 @@ def test_a_set_goes_once_no_evaluation_waits_for_it_and_scores_stay(api: Api) ->
     refused = api.user.delete(path)
     assert (refused.status_code, refused.json()["detail"]) == (
         409,
-        'An evaluation begins at the points of "Ana\'s" and has not ended. Cancel first, or wait until that is done.',
+        'An unfinished evaluation uses "Ana\'s". Cancel first, or wait until it is done.',
     )
     api.play([1.0, 2.0], protocol="human-starts", env="ALE/Pong-v5")
     assert api.evaluation(asked["id"])["start_set"]["kept"]

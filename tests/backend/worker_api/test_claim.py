@@ -12,7 +12,7 @@ from backend.database.engine import Database
 from backend.database.tables import Installation, Job
 from backend.runs.service import act
 from backend.web.lookup import find_run
-from backend.worker_api import attempts, claiming
+from backend.worker_api import assignments, runs
 from tests.factories import Api
 from tests.workers.waiting import wait_until
 from workers.contract.worker_api import INSTALLATION_HEADER
@@ -56,7 +56,7 @@ def test_many_workers_at_once_get_different_runs(api: Api, database: Database, s
         found = []
         for _ in range(4):
             with database.write() as session:
-                claimed = attempts.claim(session, settings, f"w{number}", "cpu")
+                claimed = runs.claim(session, settings, f"w{number}", "cpu")
             if claimed is not None:
                 assert claimed.attempt == 1
                 found.append(claimed.run_id)
@@ -140,7 +140,7 @@ def wait_for_lock(database: Database) -> None:
 def test_a_locked_row_is_waited_for(
     api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claiming, "LOCK_WAIT_MS", 60_000)
+    monkeypatch.setattr(assignments, "LOCK_WAIT_MS", 60_000)
     with ThreadPoolExecutor(1) as pool:
         with locked(database, noun, two_waiting[noun][0]):
             claim = pool.submit(claim_next, noun, api)
@@ -153,7 +153,7 @@ def test_a_locked_row_is_waited_for(
 def test_a_row_that_stays_locked_stops_no_claims_and_comes_next(
     api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claiming, "LOCK_WAIT_MS", 50)
+    monkeypatch.setattr(assignments, "LOCK_WAIT_MS", 50)
     first, second = two_waiting[noun]
     with locked(database, noun, first):
         assert claim_next(noun, api) == second
@@ -165,7 +165,7 @@ def test_a_row_that_stays_locked_stops_no_claims_and_comes_next(
 def test_a_run_that_is_stopped_while_it_is_waited_for_is_not_claimed(
     api: Api, database: Database, two_waiting: dict[str, list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claiming, "LOCK_WAIT_MS", 60_000)
+    monkeypatch.setattr(assignments, "LOCK_WAIT_MS", 60_000)
     first, second = two_waiting["runs"]
     with ThreadPoolExecutor(1) as pool:
         with database.write() as session:

@@ -110,7 +110,7 @@ def test_one_that_is_lost_too_often_fails(api: Api, asked: tuple[int, int]) -> N
     failed = api.evaluation(asked[1])
     assert failed["state"] == "failed"
     assert failed["reason"] == (
-        "It was killed by SIGKILL. That was once too often: it has been tried again 5 times already."
+        "It was killed by SIGKILL. It was put back in the queue 5 times already, which is the limit."
     )
 
 

@@ -72,7 +72,7 @@ def test_the_sixth_loss_fails_the_run_and_says_why(api: Api) -> None:
         assert reason.startswith(f"The trainer was killed. Back in the queue, {loss} of at most 5 times.")
     assert api.release(run_id, api.claim()["attempt"], "lost", message="Killed again.").json() == {"state": "failed"}
     failure = api.run(run_id)["failure"]["message"]
-    assert failure == "Killed again. That was once too often: it has been put back 5 times already."
+    assert failure == "Killed again. It was put back in the queue 5 times already, which is the limit."
     log = api.user.get(f"/api/v1/runs/{run_id}/log").json()["items"]
     assert [line["level"] for line in log].count("warning") == 5
     assert log[-1]["level"] == "error"

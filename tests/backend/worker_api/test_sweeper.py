@@ -14,7 +14,7 @@ from backend.database.engine import Database
 from backend.database.tables import Run, Worker
 from backend.doorbell import Doorbell
 from backend.worker_api import sweeper as sweeping
-from backend.worker_api.attempts import lose
+from backend.worker_api.runs import lose
 from backend.worker_api.sweeper import Sweeper
 from tests.factories import Api, started
 from tests.workers.waiting import wait_until

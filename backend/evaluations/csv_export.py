@@ -1,4 +1,4 @@
-"""Evaluations as CSV: a line an episode, or a line an evaluation."""
+"""CSV export of evaluations: one line per episode, or one line per evaluation."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,8 +6,8 @@ from backend.errors import Conflict
 from backend.evaluations.schemas import EvaluationWithEpisodes, RunEvaluation
 from backend.web.csv_files import csv_line
 
-EPISODE = ("episode", "score", "frames", "frames_before", "length", "ended")
-EVALUATION = (
+EPISODE_COLUMNS = ("episode", "score", "frames", "frames_before", "length", "ended")
+EVALUATION_COLUMNS = (
     *("evaluation", "state", "superseded", "step", "frames", "protocol", "starts", "acting", "epsilon", "seed"),
     *("episodes", "mean", "median", "standard_error", "interval_low", "interval_high"),
     *("human_normalised", "normalised_by", "checkpoint_sha256", "finished_at"),
@@ -15,16 +15,16 @@ EVALUATION = (
 
 
 def episode_lines(evaluation: EvaluationWithEpisodes) -> Iterator[str]:
-    """Every episode of an evaluation that is done."""
+    """Return the CSV lines of all episodes. Raise Conflict if the evaluation is not done."""
     if evaluation.state != "done":
-        raise Conflict("It is not done, so that some of its episodes are missing yet.")
+        raise Conflict("The evaluation is not done, so some of its episodes are missing.")
     rows = ((e.number, e.score, e.frames, e.frames_before, e.length, e.ended) for e in evaluation.episodes)
-    return (csv_line(row) for row in (EPISODE, *rows))
+    return (csv_line(row) for row in (EPISODE_COLUMNS, *rows))
 
 
 def evaluation_lines(evaluations: Iterable[RunEvaluation]) -> Iterator[str]:
-    """Evaluations, with what those that are done have found."""
-    yield csv_line(EVALUATION)
+    """Yield the CSV lines of evaluations with their results."""
+    yield csv_line(EVALUATION_COLUMNS)
     for each in evaluations:
         by = each.normalised_by
         yield csv_line(

@@ -1,4 +1,4 @@
-"""Events in their order: each stored once, none missing between; and their times."""
+"""Order of events: each is stored once, and none is missing."""
 
 import math
 from collections.abc import Container, Sequence
@@ -18,7 +18,10 @@ class SequenceGap(Problem):
 
 
 def new_events(events: Sequence[ev.Event], last_seq: int, known: Container[type[ev.Event]]) -> list[ev.Event]:
-    """Events not stored yet; raise if one is missing between, or of a kind that is not known here."""
+    """Return the events that are not stored yet.
+
+    Raise SequenceGap if an event is missing, and Invalid if this endpoint does not accept an event of its kind.
+    """
     new = [event for event in events if event.seq > last_seq]
     for event in new:
         if type(event) not in known:
@@ -26,13 +29,13 @@ def new_events(events: Sequence[ev.Event], last_seq: int, known: Container[type[
     for expected, event in enumerate(new, start=last_seq + 1):
         if event.seq != expected:
             raise SequenceGap(
-                f"Event {expected} must come next, but {event.seq} came. Send again from {expected}.", expected=expected
+                f"Expected event {expected}, but got {event.seq}. Send again from {expected}.", expected=expected
             )
     return new
 
 
-def moment(seconds: float) -> datetime:
-    """A Unix time as a moment; one outside the calendar becomes 1970, since a trainer's clock may be wrong."""
+def to_datetime(seconds: float) -> datetime:
+    """Convert a Unix time. A time outside the calendar becomes 1970, since the clock of a trainer may be wrong."""
     if not math.isfinite(seconds) or not 0 <= seconds < 253_402_300_800:
         seconds = 0.0
     return datetime.fromtimestamp(seconds, UTC)
