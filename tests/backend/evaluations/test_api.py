@@ -150,7 +150,7 @@ def test_a_set_of_start_points_that_does_not_fit_is_refused_with_those_that_do(a
     assert refused.startswith("start_set: 'walls' is for human-starts in Breakout: use")
     refused = refusal(api, run_id, 422, protocol="human-starts", start_set=human, episodes=3)
     assert refused.startswith("episodes: 'Ana' has 2 start points")
-    assert "leave this out" in refusal(api, run_id, 422, protocol="no-op-5min", start_set=human)
+    assert "omit this" in refusal(api, run_id, 422, protocol="no-op-5min", start_set=human)
     refused = refusal(api, run_id, 422, protocol="human-starts", start_set=99)
     assert refused == f"start_set: there is no such set: use {human} (Ana)"
 
