@@ -1,48 +1,32 @@
-import { ApiError, NotTheServerError, problemOf, UnreachableError } from "./problem";
+import createClient, {
+  type ClientPathsWithMethod,
+  type MaybeOptionalInit,
+  type MethodResponse,
+} from "openapi-fetch";
+import { ApiError, ForeignResponseError, problemFrom, UnreachableError } from "./problem";
 import type { paths } from "./schema";
 
 const API = "/api/v1";
-/** Longer than the server ever takes; what lies between may never answer. */
-const PATIENCE_MS = 90_000;
+/** Longer than any response of the server takes. A proxy may never respond. */
+const TIMEOUT_MS = 90_000;
 
-type Method = "get" | "post" | "patch" | "delete";
-type MethodOf<P extends keyof paths> = { [M in Method]: paths[P][M] extends object ? M : never }[Method];
-type Json<T> = T extends { content: { "application/json": infer Body } } ? Body : undefined;
+type Query = Record<string, unknown>;
 
-type Answer<Operation> = Operation extends { responses: infer R }
-  ? R extends { 200: infer Ok }
-    ? Json<Ok>
-    : R extends { 201: infer Created }
-      ? Json<Created>
-      : undefined
-  : never;
-
-/** What a call must and may give, as the API's description says: path, query and body. */
-type Params<Operation> = (Operation extends { parameters: { path: infer P } }
-  ? { path: P }
-  : { path?: never }) &
-  (Operation extends { parameters: { query?: infer Q } } ? { query?: Q } : { query?: never });
-type Given<Operation> = (Operation extends { parameters: { path: object } }
-  ? { params: Params<Operation> }
-  : { params?: Params<Operation> }) &
-  (Operation extends { requestBody: infer B } ? { body: Json<B> } : { body?: never }) & {
-    signal?: AbortSignal;
-    /** Whether the call outlives the page that makes it. */
-    keepalive?: boolean;
-  };
-
-type Values = Record<string, unknown>;
-
-/** An address below /api/v1; lists repeat their name, and empty values are left out. */
-export function address(path: string, query: Values = {}): string {
+/** Repeat the name for each item of a list, and omit empty values. */
+function queryString(query: Query): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     const list: unknown[] = Array.isArray(value) ? value : [value];
-    for (const one of list) {
-      if (one !== undefined && one !== null && one !== "") params.append(name, String(one));
+    for (const item of list) {
+      if (item !== undefined && item !== null && item !== "") params.append(name, String(item));
     }
   }
-  const text = params.toString();
+  return params.toString();
+}
+
+/** Return the address of a path below /api/v1. */
+export function address(path: string, query: Query = {}): string {
+  const text = queryString(query);
   return `${API}${path}${text ? `?${text}` : ""}`;
 }
 
@@ -50,53 +34,41 @@ export function fileAddress(fileId: number): string {
   return address(`/files/${fileId}`);
 }
 
-/** One call of the API; throws ApiError for a refusal and UnreachableError when nothing answers. */
-export async function call<P extends keyof paths, M extends MethodOf<P>, T extends Answer<paths[P][M]>>(
-  method: M,
-  path: P,
-  given: Given<paths[P][M]>,
-): Promise<T> {
-  const { params, body, signal, keepalive } = given as {
-    params?: { path?: Values; query?: Values };
-    body?: unknown;
-    signal?: AbortSignal;
-    keepalive?: boolean;
-  };
-  const filled = path
-    .slice(API.length)
-    .replace(/\{(\w+)\}/g, (_, name: string) => String(params?.path?.[name]));
-  return (await request(method.toUpperCase(), address(filled, params?.query), body, {
-    signal,
-    keepalive,
-  })) as T;
+async function fetchJson(request: Request): Promise<Response> {
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const response = await fetch(request, { signal });
+  // Other content comes from between, such as the sign-in page of a proxy.
+  const isJson = response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
+  if (response.ok && response.status !== 204 && !isJson) throw new ForeignResponseError();
+  return response;
 }
 
-async function request(
-  method: string,
-  url: string,
-  body: unknown,
-  { signal, keepalive }: Pick<RequestInit, "signal" | "keepalive">,
-): Promise<unknown> {
-  const late = AbortSignal.timeout(PATIENCE_MS);
+const client = createClient<paths>({
+  baseUrl: globalThis.location?.origin,
+  fetch: fetchJson,
+  querySerializer: queryString,
+});
+type Client = typeof client;
+type Method = "get" | "post" | "patch" | "delete";
+
+const send = client.request as (
+  method: Method,
+  path: string,
+  init: object,
+) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
+
+/** Call the API. Throw an ApiError if the server refuses, or an UnreachableError if it does not respond. */
+export async function call<
+  M extends Method,
+  P extends ClientPathsWithMethod<Client, M>,
+  T extends MethodResponse<Client, M, P>,
+>(method: M, path: P, init: MaybeOptionalInit<paths[P], M> & { signal?: AbortSignal }): Promise<T> {
   try {
-    const response = await fetch(url, {
-      method,
-      signal: signal ? AbortSignal.any([signal, late]) : late,
-      keepalive,
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    if (!response.ok) throw await problemOf(response);
-    if (response.status === 204) return undefined;
-    if (!isJson(response)) throw new NotTheServerError();
-    return await response.json();
+    const { data, error, response } = await send(method, path, init);
+    if (!response.ok) throw problemFrom(response.status, error);
+    return data as T;
   } catch (error) {
-    if (signal?.aborted || error instanceof ApiError || error instanceof UnreachableError) throw error;
+    if (init.signal?.aborted || error instanceof ApiError || error instanceof UnreachableError) throw error;
     throw new UnreachableError(error);
   }
-}
-
-/** Whatever else comes with a good status is from between, such as the page of a portal that asks to sign in. */
-function isJson(response: Response): boolean {
-  return response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
 }

@@ -10,7 +10,7 @@ interface Problem {
   errors?: FieldError[];
 }
 
-/** A refusal of the server, in its own words (RFC 9457). */
+/** An error response of the server: a problem document (RFC 9457). */
 export class ApiError extends Error {
   readonly status: number;
   readonly type: string;
@@ -18,7 +18,7 @@ export class ApiError extends Error {
   readonly fieldErrors: FieldError[];
 
   constructor(status: number, problem: Problem) {
-    super(problem.detail ?? problem.title ?? `The server answered ${status}.`);
+    super(problem.detail ?? problem.title ?? `The server returned status ${status}.`);
     this.name = "ApiError";
     this.status = status;
     this.type = problem.type ?? "about:blank";
@@ -26,54 +26,44 @@ export class ApiError extends Error {
     this.fieldErrors = problem.errors ?? [];
   }
 
-  /** The message for one field, under its name in the request: "config.num_envs" or, without its prefix, "num_envs". */
+  /** Return the message for a request field, with or without its prefix: "config.num_envs" or "num_envs". */
   forField(field: string): string | undefined {
     return this.fieldErrors.find((error) => error.field === field || error.field.endsWith(`.${field}`))
       ?.message;
   }
 }
 
-/** The server could not be reached at all. */
+/** The server did not respond. */
 export class UnreachableError extends Error {
-  constructor(cause: unknown, words = "The server cannot be reached. It may be restarting.") {
-    super(words, { cause });
+  constructor(cause: unknown, message = "The server cannot be reached. It may be restarting.") {
+    super(message, { cause });
     this.name = "UnreachableError";
   }
 }
 
-/** Something between answered in the server's place. */
-export class NotTheServerError extends UnreachableError {
+/** Something other than the server responded, such as a proxy. */
+export class ForeignResponseError extends UnreachableError {
   constructor() {
-    super(
-      undefined,
-      "Something else answered in the server's place. Is a proxy between that asks to sign in?",
-    );
-    this.name = "NotTheServerError";
+    super(undefined, "The response did not come from the server. A proxy may require you to sign in.");
+    this.name = "ForeignResponseError";
   }
 }
 
-/** Whether the server knows of no such thing. */
-export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404;
+/** Return true if the server found nothing at the address. */
+export const isNotFound = (error: unknown) => error instanceof ApiError && error.status === 404;
 
-/** Whether the runs have ended without reporting a metric. */
+/** Return true if the runs ended without reporting a metric. */
 export const isUnknownMetric = (error: unknown) =>
   error instanceof ApiError && error.type === "/problems/unknown-metric";
 
-/** Whether the server has looked at what it was asked, and does not want it. */
+/** Return true if the server rejected the request, so a retry cannot succeed. */
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status < 500;
 
-export async function problemOf(response: Response): Promise<ApiError> {
-  const text = await response.text();
-  try {
-    const problem: Problem = JSON.parse(text);
-    return new ApiError(response.status, problem);
-  } catch {
-    return new ApiError(response.status, { detail: plainWords(response.status) });
-  }
-}
-
-function plainWords(status: number): string {
-  if (status === 502 || status === 503 || status === 504) return "The server is away; it may be restarting.";
-  return `The server answered ${status} without saying why.`;
+/** Return the error for a response body, which is a problem document or plain text from a proxy. */
+export function problemFrom(status: number, body: unknown): ApiError {
+  if (typeof body === "object" && body !== null) return new ApiError(status, body);
+  if (status === 502 || status === 503 || status === 504)
+    return new ApiError(status, { detail: "The server is unavailable. It may be restarting." });
+  return new ApiError(status, { detail: `The server returned status ${status} without a reason.` });
 }

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { isMissing, isUnknownMetric } from "@/api/problem";
+import { isNotFound, isUnknownMetric } from "@/api/problem";
 import classes from "./charts.module.css";
 
 interface FigureWordsProps {
@@ -22,7 +22,7 @@ export function FigureWords({ problem, empty, noun, retry }: FigureWordsProps) {
       {!never && problem && (
         <>
           <span>The chart cannot be shown: {problem.message}</span>
-          {!isMissing(problem) && (
+          {!isNotFound(problem) && (
             <Button size="compact-sm" variant="default" onClick={retry}>
               Try again
             </Button>

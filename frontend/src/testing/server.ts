@@ -16,12 +16,14 @@ export type Answer = object | ((asked: Asked) => object | Promise<object>);
 export function serve(answers: Record<string, Answer>) {
   const asked: Asked[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
-    const url = new URL(String(input), "http://arcadia.test");
+    const sent = input instanceof Request ? input : new Request(new URL(input, location.href), init);
+    const url = new URL(sent.url);
+    const body = await sent.text();
     const request: Asked = {
-      method: init?.method ?? "GET",
+      method: sent.method,
       path: url.pathname.replace(/^\/api\/v1/, ""),
       query: url.searchParams,
-      body: typeof init?.body === "string" ? JSON.parse(init.body) : undefined,
+      body: body ? JSON.parse(body) : undefined,
     };
     asked.push(request);
     const found = answers[`${request.method} ${request.path}`];

@@ -1,10 +1,10 @@
 import { Alert, Button, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconZoomQuestion } from "@tabler/icons-react";
-import { isMissing } from "@/api/problem";
+import { isNotFound } from "@/api/problem";
 
 /** Says why something could not be loaded, and offers to try again where that can help. */
 export function QueryProblem({ error, retry }: { error: Error; retry?: () => void }) {
-  if (isMissing(error)) return <Missing error={error} />;
+  if (isNotFound(error)) return <Missing error={error} />;
   return (
     <Alert
       color="red"

@@ -2,7 +2,7 @@ import { Button, Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { comparisonQuery, groupFields, metricNames } from "@/api/comparisons";
-import { isMissing } from "@/api/problem";
+import { isNotFound } from "@/api/problem";
 import { readView } from "@/charts/curveView";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
@@ -35,7 +35,7 @@ export default function ComparePage() {
   usePageTitle(runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs");
   const comparison = useQuery(comparisonQuery(runs, by, grouped || by.length > 0));
   // What was fetched before one of the runs was purged is still there.
-  const problem = isMissing(comparison.error) || !comparison.data ? comparison.error : null;
+  const problem = isNotFound(comparison.error) || !comparison.data ? comparison.error : null;
   const leaveOut = (out: readonly number[]) => setRuns(runs.filter((run) => !out.includes(run)));
   const setRuns = (next: number[]) => setSearch((current) => writeRuns(current, next));
 

@@ -1,6 +1,6 @@
 import { Button, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { isMissing } from "@/api/problem";
+import { isNotFound } from "@/api/problem";
 import { checkpointsQuery } from "@/api/checkpoints";
 import type { ComparedRun } from "@/api/types";
 import { exact } from "@/ui/format";
@@ -39,7 +39,7 @@ function useLostCheckpoint(parent: ComparedRun["parent"]): string | null {
   const { data, error } = useQuery({ ...checkpointsQuery(parent?.run_id ?? 0), enabled: parent !== null });
   if (parent === null) return null;
   const begun = `These runs were forked from run ${parent.run_id}`;
-  if (isMissing(error)) return `${begun}, which was purged.`;
+  if (isNotFound(error)) return `${begun}, which was purged.`;
   if (!data || data.some(({ id, available }) => id === parent.checkpoint_id && available)) return null;
   return `${begun} at ${exact(parent.step, "steps")}, and that checkpoint is no longer kept.`;
 }

@@ -2,7 +2,7 @@ import { Anchor, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ComponentType, useEffect, useRef } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { isMissing } from "@/api/problem";
+import { isNotFound } from "@/api/problem";
 import { metricNamesQuery } from "@/api/metrics";
 import { runQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
@@ -48,7 +48,7 @@ function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
   usePageTitle(run.data?.name ?? `Run ${id}`);
 
   // The cache keeps the data of a purged run.
-  const isGone = !Number.isInteger(runId) || isMissing(run.error);
+  const isGone = !Number.isInteger(runId) || isNotFound(run.error);
   if (run.data && !isGone) {
     const leave = () => {
       if (stillHere()) void navigate("/");

@@ -2,7 +2,7 @@ import { Alert, Anchor, SegmentedControl, Skeleton, Stack, Text, Title } from "@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
-import { isMissing } from "@/api/problem";
+import { isNotFound } from "@/api/problem";
 import { paperQuery } from "@/api/papers";
 import { studyFigureQuery, studyQuery } from "@/api/studies";
 import type { Study } from "@/api/types";
@@ -23,7 +23,7 @@ export default function StudyPage() {
   const study = useQuery(studyQuery(Number(id)));
   usePageTitle(study.data?.name ?? "Studies");
   // What was fetched before it was deleted in another window is still there.
-  const problem = isMissing(study.error) || !study.data ? study.error : null;
+  const problem = isNotFound(study.error) || !study.data ? study.error : null;
   return (
     <Stack className={classes.sheet} gap="md">
       <Anchor component={Link} to="/studies" size="sm" w="fit-content">

@@ -1,7 +1,7 @@
 import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
-import { isMissing } from "@/api/problem";
+import { isNotFound } from "@/api/problem";
 import { evaluationQuery } from "@/api/evaluations";
 import type { EvaluationWithEpisodes, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
@@ -26,7 +26,7 @@ export function EvaluationDetail({ run, written }: { run: Run; written: string }
   const id = Number(written);
   const isNumber = Number.isSafeInteger(id) && id > 0;
   const query = useQuery({ ...evaluationQuery(run.id, id), enabled: isNumber });
-  const gone = !isNumber || isMissing(query.error);
+  const gone = !isNumber || isNotFound(query.error);
   const navigate = useNavigate();
   const stillHere = useStillHere();
   const all = `/runs/${run.id}/evaluations`;

@@ -1,7 +1,7 @@
 import { Button, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { exact, score } from "@/ui/format";
-import { isMissing } from "@/api/problem";
+import { isNotFound } from "@/api/problem";
 import { Fact, Readout } from "@/stage/Readout";
 import { ActionBars } from "./ActionBars";
 import type { Playhead } from "./clock";
@@ -24,7 +24,7 @@ export function ThoughtPanel({ query, replay, head, onPicture }: ThoughtPanelPro
   return (
     <div className={classes.sentence} role="status">
       <Text size="sm">{whyNot(query, replay)}</Text>
-      {query.isError && !isMissing(query.error) && (
+      {query.isError && !isNotFound(query.error) && (
         <Button size="xs" variant="default" onClick={() => void query.refetch()}>
           Try again
         </Button>
