@@ -1,7 +1,7 @@
-"""Notices that something changed, to every open page: lossy on purpose, since each only says what to fetch again.
+"""Notices that tell open pages what changed. They may be lost, since each only names what to fetch again.
 
-Inside this process they are handed on directly; Redis, while it runs, carries them to other backend processes.
-Whenever some may have been lost, `refetch` tells pages to fetch everything they show.
+Inside this process, notices go directly to the pages. Redis, while it runs, carries them to other backend processes.
+If some may have been lost, `refetch` makes pages fetch everything they show.
 """
 
 import asyncio
@@ -11,26 +11,29 @@ import secrets
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from backend.live.relay import Relay
+from backend.live.channel import Channel
 
 log = logging.getLogger(__name__)
 
+CHANNEL = "arcadia.notices"
 REFETCH = "refetch"
-# Repeats of a notice within this time become one.
+# Repeats of a notice within this time are merged.
 COALESCE_SECONDS = 0.1
-MOST_WAITING = 256
+PAGE_QUEUE_LIMIT = 256
+CHANNEL_QUEUE_LIMIT = 1_000
+MAX_NOTICE_BYTES = 10_000
 
 Payload = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What changed. The id only shows that a page reconnects, which may have missed notices."""
+    """A change that pages should know. A page sends the last id when it reconnects, since it may have missed some."""
 
     id: str
     name: str
@@ -38,25 +41,25 @@ class Notice:
 
 
 class Stream:
-    """The notices that wait for one page."""
+    """The queue of notices for one page."""
 
     def __init__(self) -> None:
-        self._waiting: asyncio.Queue[Notice | None] = asyncio.Queue(MOST_WAITING)
+        self._waiting: asyncio.Queue[Notice | None] = asyncio.Queue(PAGE_QUEUE_LIMIT)
 
     def put(self, notice: Notice) -> None:
-        """Add a notice; when the page is too slow, all that waits becomes one request to fetch again."""
+        """Add a notice. If the page is too slow, replace all that wait by `refetch`."""
         if self._waiting.full():
             self._empty()
             notice = Notice(notice.id, REFETCH, {})
         self._waiting.put_nowait(notice)
 
     def end(self) -> None:
-        """Let the page's connection end, whatever still waits."""
+        """Drop all notices and end the page's connection."""
         self._empty()
         self._waiting.put_nowait(None)
 
     async def next(self, timeout: float) -> Notice | None:
-        """The next notice; None once the stream has ended or the time is over."""
+        """Return the next notice, or None once the stream has ended or the timeout is over."""
         try:
             return await asyncio.wait_for(self._waiting.get(), timeout)
         except TimeoutError:
@@ -68,7 +71,7 @@ class Stream:
 
 
 class Hub:
-    """Hands notices to the streams of one event loop."""
+    """Passes notices to the streams of one event loop, and to other processes."""
 
     def __init__(self, broker_url: str) -> None:
         self._loop = asyncio.get_running_loop()
@@ -76,66 +79,76 @@ class Hub:
         self._origin = secrets.token_hex(8)
         self._count = 0
         self._open = True
-        # By name and payload: whether other processes are still to be told.
+        # By name and payload: True if other processes need the notice too.
         self._pending: dict[tuple[str, str], bool] = {}
         self.streams: set[Stream] = set()
-        refetch = self._message(REFETCH, {})
-        self._relay = Relay(broker_url, self._from_elsewhere, self._lost, refetch) if broker_url else None
+        self._channel = (
+            Channel(
+                broker_url,
+                CHANNEL,
+                queue_limit=CHANNEL_QUEUE_LIMIT,
+                max_bytes=MAX_NOTICE_BYTES,
+                replacement=_message(REFETCH, {}),
+            )
+            if broker_url
+            else None
+        )
 
-    def publish(self, name: str, payload: Payload, *, ours: bool = True) -> None:
-        """Hand a notice on soon, together with its repeats; from any thread."""
+    def publish(self, name: str, payload: Payload, *, to_others: bool = True) -> None:
+        """Pass a notice on soon, merged with its repeats. Safe from any thread."""
         key = (name, json.dumps(payload, sort_keys=True))
         with self._lock:
             if not self._open:
                 return
             if not self._pending:
                 self._loop.call_soon_threadsafe(self._loop.call_later, COALESCE_SECONDS, self._flush)
-            self._pending[key] = self._pending.get(key, False) or ours
+            self._pending[key] = self._pending.get(key, False) or to_others
 
     def _flush(self) -> None:
         with self._lock:
             pending, self._pending = self._pending, {}
-        for (name, payload), ours in pending.items():
+        for (name, payload), to_others in pending.items():
             self._count += 1
             notice = Notice(f"{self._origin}-{self._count}", name, json.loads(payload))
             for stream in self.streams:
                 stream.put(notice)
-            if ours and self._relay is not None:
-                self._relay.send(self._message(name, notice.payload))
+            if to_others and self._channel is not None:
+                self._channel.send(_message(name, notice.payload))
 
-    def _message(self, name: str, payload: Payload) -> Payload:
-        return {"origin": self._origin, "name": name, "payload": payload}
+    def _receive(self, _origin: str, message: bytes) -> None:
+        try:
+            notice = json.loads(message)
+        except (ValueError, RecursionError):
+            log.warning("a message on channel %s is no notice", CHANNEL)
+            return
+        if not isinstance(notice, dict):
+            return
+        name, payload = notice.get("name"), notice.get("payload")
+        if isinstance(name, str) and isinstance(payload, dict):
+            self.publish(name, payload, to_others=False)
 
-    def _from_elsewhere(self, message: Payload) -> None:
-        name, payload = message.get("name"), message.get("payload")
-        if message.get("origin") != self._origin and isinstance(name, str) and isinstance(payload, dict):
-            self.publish(name, payload, ours=False)
-
-    def _lost(self) -> None:
-        self.publish(REFETCH, {}, ours=False)
+    def _refetch(self) -> None:
+        self.publish(REFETCH, {}, to_others=False)
 
     @asynccontextmanager
-    async def relaying(self) -> AsyncIterator[None]:
-        """Exchange notices with other processes."""
-        tasks = [asyncio.create_task(work) for work in self._relay.work()] if self._relay else []
-        try:
+    async def connected(self) -> AsyncIterator[None]:
+        """Exchange notices with other processes inside the block."""
+        async with AsyncExitStack() as stack:
+            if self._channel is not None:
+                await stack.enter_async_context(self._channel.open(self._receive, on_loss=self._refetch))
             yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     @property
     def is_here(self) -> bool:
-        """Whether this hub serves the running event loop."""
+        """Return True if this hub serves the running event loop."""
         return self._loop is asyncio.get_running_loop()
 
     def end_soon(self) -> None:
-        """End every stream; may be called by a signal."""
+        """End every stream. Safe from a signal handler."""
         self._loop.call_soon_threadsafe(self.end)
 
     def end(self) -> None:
-        """End every stream and take no more notices."""
+        """End every stream and ignore later notices."""
         with self._lock:
             self._open = False
         for stream in self.streams:
@@ -143,7 +156,7 @@ class Hub:
 
     @contextmanager
     def join(self) -> Iterator[Stream]:
-        """A stream of what is published from now on."""
+        """Open a stream of the notices from now on."""
         stream = Stream()
         self.streams.add(stream)
         if not self._open:
@@ -154,27 +167,31 @@ class Hub:
             self.streams.discard(stream)
 
 
+def _message(name: str, payload: Payload) -> bytes:
+    return json.dumps({"name": name, "payload": payload}).encode()
+
+
 _hubs: set[Hub] = set()
 
 
 def publish(name: str, payload: dict[str, Any]) -> None:
-    """Tell every open page that something changed; never blocks, and does nothing where no application runs."""
+    """Notify every open page of a change. Never blocks, and does nothing if no application runs."""
     for hub in tuple(_hubs):
         hub.publish(name, payload)
 
 
 def current_hub() -> Hub:
-    """The hub of the application that runs in this event loop."""
+    """Return the hub of the application that runs in this event loop."""
     return next(hub for hub in _hubs if hub.is_here)
 
 
 @asynccontextmanager
 async def running(broker_url: str) -> AsyncIterator[None]:
-    """Carry notices while the application runs; streams end as soon as it is asked to stop."""
+    """Carry notices while the application runs. Streams end when the application has to stop."""
     hub = Hub(broker_url)
     _hubs.add(hub)
     try:
-        async with hub.relaying():
+        async with hub.connected():
             with _ending_on_signals(hub):
                 yield
     finally:
@@ -183,7 +200,7 @@ async def running(broker_url: str) -> AsyncIterator[None]:
 
 
 def _ending_on_signals(hub: Hub) -> AbstractContextManager[None]:
-    """End streams on a signal: the server waits for open responses before it stops the application."""
+    """End streams on a signal, because the server waits for open responses before it stops the application."""
     if threading.current_thread() is not threading.main_thread():
         return nullcontext()
     return _signals_chained(hub)

@@ -1,7 +1,7 @@
-"""One live game in this process: hands the player's pictures to every viewer, and the viewers' orders to the player.
+"""The stage of one live game in this process. It passes the player's pictures to viewers, and their orders back.
 
-All of it happens in one event loop, and nothing waits for a viewer: one that is slow misses pictures. The player may
-be connected to another backend process than a viewer; `beyond` carries what is said to the stages there.
+Everything runs in one event loop and nothing waits for a viewer: a slow one misses pictures. The player may be
+connected to another backend process. `send_to_others` carries messages to the stages of the same game there.
 """
 
 import secrets
@@ -14,40 +14,42 @@ from backend.live_games.viewer import Clock, EndError, Post, Viewer
 from workers.contract.live import ALONE_SECONDS, AWAY, ENDED, LARGEST_PICTURE, STALE, Audience, Ordered
 from workers.contract.orders import HandBack
 
-# A stage says so often that it is there; one that has been silent for longer is gone.
+# Each stage sends a heartbeat. One that is silent for longer is gone.
 BEAT_SECONDS = 1.0
 SILENT_SECONDS = 5.0
 
-# picture, scene, audience: of the stage that has the player. viewers, order: of the others.
-Said = Literal["picture", "scene", "audience", "viewers", "order", "away"]
-Beyond = Callable[[Said, bytes], None]
+# picture, scene, audience: from the stage of the player. viewers, order: from the other stages.
+MessageKind = Literal["picture", "scene", "audience", "viewers", "order", "away"]
+SendToOthers = Callable[[MessageKind, bytes], None]
 
 
 class Stage:
-    """A live game: its player, if it is connected here, and its viewers."""
+    """A live game with its viewers and, if it is connected to this process, its player."""
 
-    def __init__(self, clock: Clock = time.monotonic, beyond: Beyond = lambda _said, _what: None) -> None:
-        self._clock, self._beyond = clock, beyond
+    def __init__(
+        self, clock: Clock = time.monotonic, send_to_others: SendToOthers = lambda _kind, _content: None
+    ) -> None:
+        self._clock, self._send_to_others = clock, send_to_others
         self._name = secrets.token_hex(3)
         self._count = 0
         self._scene: str | None = None
         self._picture: bytes | None = None
         self._alone_since = self._player_heard = clock()
-        # The viewers of each other stage, and when it last told of them.
+        # Number of viewers of each other stage, and the time of its last message.
         self._elsewhere: dict[str, tuple[int, float]] = {}
-        # How many watch in all, as the stage that has the player last told.
-        self._in_all = 0
+        # Number of viewers of all stages, as the player's stage last reported it.
+        self._total_viewers = 0
         self.viewers: set[Viewer] = set()
         self.player: Post | None = None
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody is connected here."""
+        """Return True if no player and no viewer is connected to this process."""
         return not self.viewers and self.player is None
 
     @contextmanager
     def watched(self) -> Iterator[Viewer]:
-        """Add a viewer, who sees at once what the others see."""
+        """Connect a viewer, and show them the current picture."""
         self._count += 1
         viewer = Viewer(f"{self._name}-{self._count}", self._clock)
         self.viewers.add(viewer)
@@ -59,14 +61,14 @@ class Stage:
             yield viewer
         finally:
             self.viewers.discard(viewer)
-            # Who played plays no longer.
+            # A viewer who played no longer does.
             self.order(Ordered(viewer=viewer.name, order=HandBack()))
             self._alone_since = self._clock()
             self._audience_changed()
 
     @contextmanager
     def played(self) -> Iterator[Post]:
-        """Connect the player; another that is still there is one of an attempt before."""
+        """Connect the player. If another is still connected, it belongs to an earlier attempt and is ended."""
         player = Post()
         if self.player is not None:
             self.player.end(EndError(STALE, "Another attempt plays this game now."))
@@ -78,52 +80,52 @@ class Stage:
             if self.player is player:
                 self.player = None
                 self._away()
-                self._beyond("away", b"")
+                self._send_to_others("away", b"")
 
     def take(self, message: str | bytes | None) -> None:
-        """Hand on what the player has sent: a picture, or what stands on the stage now."""
+        """Pass on a message of the player: a picture, or the scene as JSON."""
         if not message or len(message) > LARGEST_PICTURE:
-            raise EndError(1009, f"A message of {len(message or ''):,} bytes is none of a live game's.")
+            raise EndError(1009, f"A live game sends no message of {len(message or ''):,} bytes.")
         if isinstance(message, bytes):
             self._show(message)
             if self._elsewhere:
-                self._beyond("picture", message)
+                self._send_to_others("picture", message)
         else:
             self._set(message)
-            self._beyond("scene", message.encode())
+            self._send_to_others("scene", message.encode())
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody watches, here or at another process."""
+        """Return True if anyone watches, in this process or another."""
         return bool(self.viewers) or any(count for count, _ in self._elsewhere.values())
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether nobody has watched for a while."""
+        """Return True if no one has watched for ALONE_SECONDS."""
         return not self.is_watched and self._clock() - self._alone_since >= ALONE_SECONDS
 
     def order(self, ordered: Ordered) -> None:
-        """Hand an order to the player; one that is not there misses it."""
-        told = ordered.model_dump_json()
+        """Pass an order to the player. Without a player it is lost."""
+        document = ordered.model_dump_json()
         if self.player:
-            self.player.tell(told)
+            self.player.tell(document)
         else:
-            self._beyond("order", told.encode())
+            self._send_to_others("order", document.encode())
 
-    def hear(self, origin: str, said: Said, what: bytes) -> None:
-        """Heed what the stage of another process has said."""
-        if said == "viewers":
+    def receive(self, origin: str, kind: MessageKind, content: bytes) -> None:
+        """Handle a message from the stage of another process."""
+        if kind == "viewers":
             new = origin not in self._elsewhere
-            self._elsewhere[origin] = int(what), self._clock()
+            self._elsewhere[origin] = int(content), self._clock()
             if self.player:
                 self._audience_changed(newcomer=new)
-        elif said == "order" and self.player:
-            self.player.tell(what.decode())
+        elif kind == "order" and self.player:
+            self.player.tell(content.decode())
         elif self.player is None:
-            self._hear_player(said, what)
+            self._receive_from_player(kind, content)
 
     def beat(self) -> None:
-        """Do what is due every BEAT_SECONDS; end the game once nobody has watched for a while."""
+        """Send the heartbeat, drop silent stages, and end a game that no one watches. Called every BEAT_SECONDS."""
         now = self._clock()
         for origin in [origin for origin, (_, heard) in self._elsewhere.items() if now - heard > SILENT_SECONDS]:
             del self._elsewhere[origin]
@@ -135,36 +137,36 @@ class Stage:
             if self._scene and now - self._player_heard > SILENT_SECONDS:
                 self._away()
         elif self.is_abandoned:
-            self.player.end(EndError(ENDED, f"Nobody has watched for {ALONE_SECONDS:g} seconds."))
+            self.player.end(EndError(ENDED, f"No one has watched for {ALONE_SECONDS:g} seconds."))
 
-    def _hear_player(self, said: Said, what: bytes) -> None:
+    def _receive_from_player(self, kind: MessageKind, content: bytes) -> None:
         self._player_heard = self._clock()
-        if said == "picture":
-            self._show(what)
-        elif said == "scene":
-            self._set(what.decode())
-        elif said == "audience":
-            self._in_all = int(what)
+        if kind == "picture":
+            self._show(content)
+        elif kind == "scene":
+            self._set(content.decode())
+        elif kind == "audience":
+            self._total_viewers = int(content)
             self._tell_audience()
-        elif said == "away":
+        elif kind == "away":
             self._away()
 
     def _audience(self) -> int:
-        """Count the viewers of all stages, as far as this one knows."""
+        """Return the number of viewers of all stages known to this one."""
         if self.player is None:
-            return max(len(self.viewers), self._in_all)
+            return max(len(self.viewers), self._total_viewers)
         return len(self.viewers) + sum(count for count, _ in self._elsewhere.values())
 
     def _audience_changed(self, newcomer: bool = False) -> None:
         count = self._audience()
         if self.player is None:
-            self._beyond("viewers", str(len(self.viewers)).encode())
+            self._send_to_others("viewers", str(len(self.viewers)).encode())
         else:
-            self._beyond("audience", str(count).encode())
+            self._send_to_others("audience", str(count).encode())
         if newcomer and self._scene:
-            self._beyond("scene", self._scene.encode())
+            self._send_to_others("scene", self._scene.encode())
             if self._picture:
-                self._beyond("picture", self._picture)
+                self._send_to_others("picture", self._picture)
         self._tell_audience()
 
     def _tell_audience(self) -> None:
@@ -183,6 +185,6 @@ class Stage:
 
     def _away(self) -> None:
         self._scene = self._picture = None
-        self._in_all = 0
+        self._total_viewers = 0
         for viewer in self.viewers:
             viewer.tell_away()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backend.live import notices
-from backend.live.notices import COALESCE_SECONDS, MOST_WAITING, Stream, current_hub, publish, running
+from backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Stream, current_hub, publish, running
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
@@ -76,7 +76,7 @@ def test_a_page_that_does_not_keep_up_is_told_to_fetch_again_and_costs_no_more_m
     async def work() -> None:
         async with running(""):
             with current_hub().join() as slow:
-                for run_id in range(MOST_WAITING + 1):
+                for run_id in range(PAGE_QUEUE_LIMIT + 1):
                     publish("run.changed", {"run_id": run_id})
                 assert await names(slow, 1) == [("refetch", {})]
                 assert await slow.next(0.3) is None

@@ -195,7 +195,7 @@ def test_a_game_that_nobody_watches_ends(client: TestClient, game: int, monkeypa
             player.send_bytes(b"picture")
             await_picture(viewer, b"picture")
         ended = closing(player)
-        assert (ended.code, "Nobody has watched" in (ended.reason or "")) == (4000, True)
+        assert (ended.code, "No one has watched" in (ended.reason or "")) == (4000, True)
 
 
 def test_what_a_page_may_not_send_closes_its_connection_with_a_reason(client: TestClient, game: int) -> None:

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from backend.live_games.stage import BEAT_SECONDS, SILENT_SECONDS, Said, Stage
+from backend.live_games.stage import BEAT_SECONDS, SILENT_SECONDS, MessageKind, Stage
 from backend.live_games.viewer import MOST_ORDERS, MOST_TEXTS, MOST_UNSEEN, EndError, Post, Viewer
 from workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_PICTURE
 from workers.contract.orders import LARGEST_ORDER, SEEN_EVERY
@@ -106,9 +106,9 @@ def test_a_stage_knows_whether_anybody_watches_at_any_process(stage: Stage) -> N
     with stage.watched():
         assert stage.is_watched
     assert not stage.is_watched
-    stage.hear("another process", "viewers", b"2")
+    stage.receive("another process", "viewers", b"2")
     assert stage.is_watched
-    stage.hear("another process", "viewers", b"0")
+    stage.receive("another process", "viewers", b"0")
     assert not stage.is_watched
 
 
@@ -118,10 +118,10 @@ def test_a_game_is_abandoned_some_time_after_anybody_has_watched_at_any_process(
     with stage.watched():
         clock.now += 100
         assert not stage.is_abandoned
-    stage.hear("another process", "viewers", b"1")
+    stage.receive("another process", "viewers", b"1")
     stage.beat()
     clock.now += 3
-    stage.hear("another process", "viewers", b"0")
+    stage.receive("another process", "viewers", b"0")
     clock.now += ALONE_SECONDS - 3.1
     assert not stage.is_abandoned
     clock.now += 3.1
@@ -220,7 +220,7 @@ def test_the_game_ends_some_time_after_the_last_viewer_has_gone(stage: Stage, cl
         assert orders(player) <= {"hand back"}
         clock.now += 0.1
         stage.beat()
-        with pytest.raises(EndError, match="Nobody has watched for 10 seconds") as ended:
+        with pytest.raises(EndError, match="No one has watched for 10 seconds") as ended:
             waiting(player)
         assert ended.value.code == 4000
 
@@ -268,15 +268,15 @@ class Between:
     """Two stages of one game in two processes, and what goes between them."""
 
     def __init__(self, clock: Clock) -> None:
-        self.said: list[Said] = []
+        self.said: list[MessageKind] = []
         self.cut = False
         self.here = Stage(clock, lambda said, what: self._carry(self.there, "here", said, what))
         self.there = Stage(clock, lambda said, what: self._carry(self.here, "there", said, what))
 
-    def _carry(self, to: Stage, origin: str, said: Said, what: bytes) -> None:
+    def _carry(self, to: Stage, origin: str, said: MessageKind, what: bytes) -> None:
         if not self.cut:
             self.said.append(said)
-            to.hear(origin, said, what)
+            to.receive(origin, said, what)
 
 
 def test_a_viewer_in_another_process_sees_the_same_and_is_heard(clock: Clock) -> None:
@@ -311,7 +311,7 @@ def test_a_viewer_in_another_process_keeps_the_game_while_that_process_lives(clo
         between.here.beat()
         clock.now += ALONE_SECONDS
         between.here.beat()
-        with pytest.raises(EndError, match="Nobody has watched"):
+        with pytest.raises(EndError, match="No one has watched"):
             waiting(player)
 
 

@@ -1,16 +1,31 @@
-"""The stages of a process, from the first connection to the last."""
+"""The stages of a process, from the first connection to the last, and their channel through a real Redis."""
 
 import asyncio
 import gc
 import weakref
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 
+from backend.live import channel
 from backend.live_games import stages
-from backend.live_games.stages import Stages
+from backend.live_games.stages import CHANNEL, Stages
+from tests.workers.redis_server import RedisServer
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
-def test_connections_are_closed_to_the_end_after_the_last_viewer_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    """A running Redis."""
+    server = RedisServer(tmp_path)
+    server.start()
+    yield server
+    server.kill()
+
+
+def test_connections_are_closed_completely_after_the_last_viewer_left(monkeypatch: pytest.MonkeyPatch) -> None:
     closing: list[weakref.ref[asyncio.Future[None]]] = []
     closed = False
 
@@ -19,7 +34,7 @@ def test_connections_are_closed_to_the_end_after_the_last_viewer_has_gone(monkey
         try:
             await asyncio.Event().wait()
         finally:
-            # As when a connection to Redis is closed: only what waits holds what it waits for.
+            # Like closing a Redis connection: only the waiting task references the future.
             answer = asyncio.get_running_loop().create_future()
             closing.append(weakref.ref(answer))
             await answer
@@ -41,3 +56,22 @@ def test_connections_are_closed_to_the_end_after_the_last_viewer_has_gone(monkey
 
     monkeypatch.setattr(stages, "_work", work)
     asyncio.run(asyncio.wait_for(open_and_leave(), 60))
+
+
+def test_a_stage_still_receives_messages_after_an_invalid_one(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "RETRY_SECONDS", 0.05)
+
+    async def talk() -> None:
+        async with Redis.from_url(redis_server.url) as redis:
+            with Stages(redis_server.url).on(5) as stage:
+                for message in (b"viewers 1", b"viewers many", b"unknown 1", b"viewers 0", b"viewers 1"):
+                    while not await redis.publish(f"{CHANNEL}.5", b"other " + message):
+                        await asyncio.sleep(0.05)
+                    is_watched = {b"viewers 1": True, b"viewers 0": False}.get(message)
+                    while is_watched is not None and stage.is_watched != is_watched:
+                        await redis.publish(f"{CHANNEL}.5", b"other " + message)
+                        await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(talk(), PATIENCE_SECONDS / 12))

@@ -145,7 +145,7 @@ describe("a live game", () => {
     const waits = game({ state: "queued", reason: "All workers are busy with other jobs." });
     const { socket } = await watch({ [ASK]: waits, "GET /live/5": waits });
     expect(await screen.findByText("All workers are busy with other jobs.")).toBeTruthy();
-    act(() => socket.onclose?.({ code: 4000, reason: "Nobody has watched for 10 seconds." }));
+    act(() => socket.onclose?.({ code: 4000, reason: "No one has watched for 10 seconds." }));
     expect(await screen.findByText("This game is over.")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Watch again" })).toBeTruthy();
   });

@@ -1,4 +1,4 @@
-"""Notices between processes, through a real Redis that dies and comes back."""
+"""Notices between processes, through a real Redis that is killed and restarted."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import redis
 
-from backend.live import relay
+from backend.live import channel, notices
 from backend.live.notices import Hub, Notice, Stream, current_hub, publish, running
 from tests.workers.redis_server import RedisServer
 
@@ -24,16 +24,16 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(channel, "RETRY_SECONDS", 0.05)
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end, but not for ever."""
+    """Run to the end, with a timeout."""
     asyncio.run(asyncio.wait_for(work, 60))
 
 
 async def heard(stream: Stream, wanted: Callable[[Notice], bool], say: Callable[[], None]) -> None:
-    """Say something again and again until it is heard: until a subscription stands, Redis keeps nothing."""
+    """Repeat a message until it is received: before a subscription exists, Redis drops messages."""
     while True:
         say()
         notice = await stream.next(0.2)
@@ -43,12 +43,12 @@ async def heard(stream: Stream, wanted: Callable[[Notice], bool], say: Callable[
             notice = await stream.next(0.2)
 
 
-def test_processes_hear_each_other_also_after_redis_died_with_all_its_data(redis_server: RedisServer) -> None:
+def test_processes_receive_notices_again_after_redis_restarts_without_data(redis_server: RedisServer) -> None:
     async def work() -> None:
         async with running(redis_server.url):
-            # A second hub of the same loop stands for a second process.
+            # A second hub in the same loop represents a second process.
             other = Hub(redis_server.url)
-            async with other.relaying():
+            async with other.connected():
                 with current_hub().join() as here, other.join() as there:
                     for step in range(2):
                         await heard(
@@ -71,7 +71,7 @@ def test_processes_hear_each_other_also_after_redis_died_with_all_its_data(redis
     run(work())
 
 
-def test_a_notice_is_heard_once_by_its_own_process(redis_server: RedisServer) -> None:
+def test_a_process_receives_its_own_notice_once(redis_server: RedisServer) -> None:
     async def work() -> None:
         async with running(redis_server.url):
             with current_hub().join() as stream:
@@ -84,22 +84,22 @@ def test_a_notice_is_heard_once_by_its_own_process(redis_server: RedisServer) ->
     run(work())
 
 
-def test_what_is_no_notice_is_passed_over(redis_server: RedisServer) -> None:
+def test_invalid_messages_are_ignored(redis_server: RedisServer) -> None:
     async def work() -> None:
         async with running(redis_server.url):
             with current_hub().join() as stream, redis.Redis.from_url(redis_server.url) as stranger:
 
                 def speak() -> None:
-                    for message in (b"\xff", b"[]", b"{}", b'{"name": 1, "payload": {}}', b"x" * 20_000):
-                        stranger.publish(relay.CHANNEL, message)
-                    stranger.publish(relay.CHANNEL, b'{"origin": "x", "name": "run.changed", "payload": {"run_id": 3}}')
+                    for message in (b"\xff", b"x []", b"x {}", b'x {"name": 1, "payload": {}}', b"x" * 20_000):
+                        stranger.publish(notices.CHANNEL, message)
+                    stranger.publish(notices.CHANNEL, b'x {"name": "run.changed", "payload": {"run_id": 3}}')
 
                 await heard(stream, lambda notice: notice.payload == {"run_id": 3}, speak)
 
     run(work())
 
 
-def test_without_redis_pages_of_this_process_hear_everything() -> None:
+def test_pages_of_this_process_receive_notices_without_redis() -> None:
     async def work() -> None:
         async with running("redis://127.0.0.1:1/0"):
             with current_hub().join() as stream:
@@ -113,43 +113,43 @@ def test_without_redis_pages_of_this_process_hear_everything() -> None:
     run(work())
 
 
-def test_nesting_without_end_does_not_end_the_listening(redis_server: RedisServer) -> None:
+def test_deeply_nested_json_does_not_stop_the_listener(redis_server: RedisServer) -> None:
     async def work() -> None:
         async with running(redis_server.url):
             with current_hub().join() as stream, redis.Redis.from_url(redis_server.url) as stranger:
-                said = b'{"origin": "x", "name": "run.changed", "payload": {"run_id": %d}}'
+                said = b'x {"name": "run.changed", "payload": {"run_id": %d}}'
                 await heard(
                     stream,
                     lambda notice: notice.payload == {"run_id": 3},
-                    lambda: stranger.publish(relay.CHANNEL, said % 3),
+                    lambda: stranger.publish(notices.CHANNEL, said % 3),
                 )
-                stranger.publish(relay.CHANNEL, b"[" * relay.LARGEST_MESSAGE)
+                stranger.publish(notices.CHANNEL, b"x " + b"[" * notices.MAX_NOTICE_BYTES)
                 await heard(
                     stream,
                     lambda notice: notice.payload == {"run_id": 4},
-                    lambda: stranger.publish(relay.CHANNEL, said % 4),
+                    lambda: stranger.publish(notices.CHANNEL, said % 4),
                 )
 
     run(work())
 
 
-def test_both_sides_go_on_after_an_error_that_nobody_foresaw(
+def test_sender_and_listener_restart_after_an_unexpected_error(
     redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def work() -> None:
         failures: list[int] = []
-        made = relay.Relay._client
+        made = channel.Channel._client
 
-        def broken(self: relay.Relay) -> Any:
+        def broken(self: channel.Channel) -> Any:
             if len(failures) < 4:
                 failures.append(1)
                 raise ValueError("an odd address")
             return made(self)
 
-        monkeypatch.setattr(relay.Relay, "_client", broken)
+        monkeypatch.setattr(channel.Channel, "_client", broken)
         async with running(redis_server.url):
             other = Hub(redis_server.url)
-            async with other.relaying():
+            async with other.connected():
                 with other.join() as there:
                     wanted = {"run_id": 1}
                     await heard(
