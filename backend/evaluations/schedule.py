@@ -8,7 +8,7 @@ from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.evaluations.service import create_evaluation
 from backend.jobs import service as jobs
-from backend.recordings.service import follow
+from backend.recordings.service import record_scheduled
 from backend.web.lookup import last_started_attempt
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
@@ -32,7 +32,7 @@ def schedule_evaluation(session: Session, run: Run) -> None:
     episodes = PROTOCOLS[protocol].episodes
     how = EvaluationParameters(protocol=protocol, acting=acting, seed=1, episodes=episodes)
     checkpoint.scheduled = True
-    follow(session, run, create_evaluation(session, run, checkpoint, how, "schedule"))
+    record_scheduled(session, run, create_evaluation(session, run, checkpoint, how, "schedule"))
 
 
 def catch_up_schedule(session: Session, run: Run) -> None:

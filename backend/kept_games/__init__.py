@@ -1,1 +1,1 @@
-"""Games that people have played and keep: a film, start points, and the best score of each game."""
+"""Kept games: games that people played and saved, with a video, start points and scores."""

@@ -1,4 +1,4 @@
-"""/kept-games: list, read and remove games that people have played, and make start points of them."""
+"""Routes for kept games: list, read and delete them, and make start points from them."""
 
 from typing import Annotated
 
@@ -18,18 +18,21 @@ router = APIRouter(tags=["live"])
 
 @router.get("/kept-games")
 def list_kept_games(
-    db: Db, env: Annotated[EnvironmentId | None, Query(description="Of this game alone, as ALE/Pong-v5.")] = None
+    db: Db,
+    env: Annotated[
+        EnvironmentId | None, Query(description="Return only games of this environment, such as ALE/Pong-v5.")
+    ] = None,
 ) -> list[KeptGame]:
-    """The games that people have played and keep, the newest first."""
+    """List kept games, newest first."""
     with db.read() as session:
-        return service.listed(session, env)
+        return service.list_kept(session, env)
 
 
 @router.get("/kept-games/{kept_id}")
 def read_kept_game(db: Db, kept_id: PathId) -> KeptGame:
-    """A kept game, and where its film stands."""
+    """Return a kept game with the state of its video."""
     with db.read() as session:
-        return service.shown(session, service.find_kept(session, kept_id))
+        return service.to_schema(session, service.find_kept(session, kept_id))
 
 
 @router.post("/kept-games/{kept_id}/start-points", status_code=201)
@@ -37,20 +40,20 @@ def keep_start_points(
     db: Db,
     settings: CurrentSettings,
     kept_id: PathId,
-    name: Annotated[Name, Query(description="What to call the set.")],
+    name: Annotated[Name, Query(description="The name of the start set.")],
 ) -> StartSet:
-    """Store 100 points spread over a kept game as a set of human-starts."""
+    """Store 100 points, spread evenly over a kept game, as a start set for human-starts."""
     with db.read() as session:
         kept = service.find_kept(session, kept_id, whole=True)
-    # Of a long game this takes seconds, in which others can write.
-    stored = service.start_points_of(settings, kept, name)
+    # A long game takes seconds, so this is outside the write transaction.
+    stored = service.make_start_set(settings, kept, name)
     with db.write() as session:
         return start_points.to_schema(start_points.store(session, stored))
 
 
 @router.delete("/kept-games/{kept_id}", status_code=204)
 def delete_kept_game(db: Db, kept_id: PathId) -> Response:
-    """Remove a kept game and its film for good; start points that were made of it stay."""
+    """Permanently delete a kept game and its video. Start sets made from it stay."""
     with db.write() as session:
-        service.remove(session, service.find_kept(session, kept_id))
+        service.delete(session, service.find_kept(session, kept_id))
     return Response(status_code=204)

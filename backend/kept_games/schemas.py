@@ -1,4 +1,4 @@
-"""Answers of the kept games API."""
+"""Response models of the kept games API."""
 
 from datetime import datetime
 from typing import Literal
@@ -10,17 +10,17 @@ from workers.contract.worker_api import JobState
 
 
 class KeptGame(BaseModel):
-    """A game that a person has played and keeps, and where its film stands."""
+    """A game that a person played and saved, with the state of its video."""
 
     id: int
     env: str
     score: JsonNumber
     frames: int
-    ended: Literal["over", "cut off", "unfinished"] = Field(description="unfinished: it was kept before its end.")
-    start_points: int = Field(description="How many start points can be made of it.")
+    ended: Literal["over", "cut off", "unfinished"] = Field(description="`unfinished` if it was kept before its end.")
+    start_points: int = Field(description="The number of start points that can be made from it.")
     created_at: datetime
     film: JobState
-    reason: str | None = Field(description="In plain words, why the film is not there.")
-    traceback: str | None = Field(description="Of a film that has failed by a bug.")
-    file_id: int | None = Field(description="Of the film, an mp4; null until it is made.")
+    reason: str | None = Field(description="Why the video is missing.")
+    traceback: str | None = Field(description="The traceback if the video failed because of a bug.")
+    file_id: int | None = Field(description="The mp4 file of the video. Null until it is ready.")
     poster_file_id: int | None

@@ -1,4 +1,4 @@
-"""Kept games: taken from the process that a person played in, filmed, turned into start points, removed."""
+"""Storing, listing and deleting kept games, and making start sets from them."""
 
 from collections.abc import Sequence
 
@@ -20,16 +20,18 @@ from workers.contract.jobs import FilmParameters
 from workers.contract.live import PlayParameters
 from workers.contract.protocols.starts import Start, StartSetFile, before
 
-# Of one game; each has a film.
-MOST_KEPT = 100
+# Per game, because each has a video.
+MAX_KEPT_GAMES = 100
 
 
 def keep(session: Session, job: Job, event: ev.GameKept) -> None:
-    """Keep a game, and have it filmed; more than are kept are refused with a sentence on its page."""
+    """Store a game and queue its video. If the limit is reached, set a message that its page shows."""
     env = PlayParameters.model_validate(job.parameters).env
-    if (session.scalar(select(func.count()).where(KeptGame.env == env)) or 0) >= MOST_KEPT:
+    if (session.scalar(select(func.count()).where(KeptGame.env == env)) or 0) >= MAX_KEPT_GAMES:
         title = ENVIRONMENTS[env].title
-        job.message = f"{MOST_KEPT} games of {title} are kept, the most. Remove one, and keep this one again."
+        job.message = (
+            f"{MAX_KEPT_GAMES} games of {title} are kept, which is the limit. Delete one, then keep this game again."
+        )
         return
     which = FilmParameters(
         env=env, seed=event.seed, actions=event.actions, played=event.played, score=event.score
@@ -52,59 +54,59 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
 
 
 def keep_film(session: Session, job: Job, event: ev.Film) -> None:
-    """Note the files of a kept game's film."""
+    """Store the files of a kept game's video."""
     made_by, kept = Maker(None, job.attempt, job.id), _filmed_by(session, job)
     kept.file_id = reported_file(session, made_by, event.file).id
     kept.poster_file_id = reported_file(session, made_by, event.poster).id
 
 
 def has_film(session: Session, job: Job) -> bool:
-    """Whether the job has brought a film."""
+    """Return True if the job has produced a video."""
     return _filmed_by(session, job).file_id is not None
 
 
 def discard_film(session: Session, job: Job) -> None:
-    """Forget the film of an earlier attempt, whose files are gone."""
+    """Clear the video of an earlier attempt, whose files are deleted."""
     kept = _filmed_by(session, job)
     kept.file_id = kept.poster_file_id = None
 
 
 def find_kept(session: Session, number: int, *, whole: bool = False) -> KeptGame:
-    """A kept game by its number, or a problem that says there is none; its play is read where it is wanted."""
+    """Return a kept game, with its actions and screens if `whole`. Raise NotFound if it does not exist."""
     query = select(KeptGame).where(KeptGame.id == number)
     found = session.scalar(query.options(undefer(KeptGame.actions), undefer(KeptGame.screens)) if whole else query)
     if found is None:
-        raise NotFound(f"There is no kept game {number}.")
+        raise NotFound(f"Kept game {number} does not exist.")
     return found
 
 
-def listed(session: Session, env: str | None) -> list[schemas.KeptGame]:
-    """The kept games, of one game where it is given, the newest first."""
+def list_kept(session: Session, env: str | None) -> list[schemas.KeptGame]:
+    """Return the kept games of one environment or of all, newest first."""
     query = select(KeptGame, Job).join(Job, Job.id == KeptGame.job_id).order_by(KeptGame.id.desc())
     rows = session.execute(query.where(KeptGame.env == env) if env is not None else query).all()
     queue = read_queue(session) if any(film.state == "queued" for _, film in rows) else None
-    return [_shown(kept, film, queue) for kept, film in rows]
+    return [_to_schema(kept, film, queue) for kept, film in rows]
 
 
-def shown(session: Session, kept: KeptGame) -> schemas.KeptGame:
-    """A kept game as the API shows it."""
+def to_schema(session: Session, kept: KeptGame) -> schemas.KeptGame:
+    """Convert a kept game to its API schema."""
     film = session.get_one(Job, kept.job_id)
-    return _shown(kept, film, read_queue(session) if film.state == "queued" else None)
+    return _to_schema(kept, film, read_queue(session) if film.state == "queued" else None)
 
 
-def remove(session: Session, kept: KeptGame) -> None:
-    """Remove a kept game with its film; start points that were made of it stay."""
+def delete(session: Session, kept: KeptGame) -> None:
+    """Delete a kept game with its video. Start sets made from it stay."""
     film = find_job(session, kept.job_id, lock=True)
     session.delete(kept)
     session.flush()
     jobs.remove(session, film)
 
 
-def start_points_of(settings: Settings, kept: KeptGame, name: str) -> StartSet:
-    """Make human-starts of points spread over a kept game, or refuse what could not be imported again."""
+def make_start_set(settings: Settings, kept: KeptGame, name: str) -> StartSet:
+    """Make a start set from a kept game. Raise Conflict if the set could not be imported again."""
     if len(kept.screens) < ev.MOST_SCREENS:
         raise Conflict(
-            f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points: keep a longer one."
+            f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points. Keep a longer game."
         )
     actions = [(action, frames) for action, frames in kept.actions]
     starts = tuple(
@@ -115,15 +117,14 @@ def start_points_of(settings: Settings, kept: KeptGame, name: str) -> StartSet:
     stored = start_points.build_start_set(name, points)
     if stored.bytes > settings.max_body_bytes:
         raise Conflict(
-            f"The {ev.MOST_SCREENS} start points of this game take {stored.bytes:,} bytes, and a set may have "
-            f"{settings.max_body_bytes:,} (ARCADIA_MAX_BODY_BYTES): keep a game that is shorter, or in which keys are "
-            "pressed less often."
+            f"The {ev.MOST_SCREENS} start points of this game take {stored.bytes:,} bytes, more than the limit of "
+            f"{settings.max_body_bytes:,} (ARCADIA_MAX_BODY_BYTES). Keep a shorter game, or one with fewer key presses."
         )
     return stored
 
 
 def best_score(session: Session, env: str) -> tuple[float, int] | None:
-    """The best score of a person's kept games that came to an end, and how many there are."""
+    """Return the best score among finished kept games and their number, or None."""
     ended = select(KeptGame.score).where(KeptGame.env == env, KeptGame.ended != "unfinished")
     scores: Sequence[float] = session.scalars(ended).all()
     return (max(scores), len(scores)) if scores else None
@@ -133,8 +134,8 @@ def _filmed_by(session: Session, job: Job) -> KeptGame:
     return session.scalars(select(KeptGame).where(KeptGame.job_id == job.id)).one()
 
 
-def _shown(kept: KeptGame, film: Job, queue: JobQueue | None) -> schemas.KeptGame:
+def _to_schema(kept: KeptGame, film: Job, queue: JobQueue | None) -> schemas.KeptGame:
     same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
-    told = {name: getattr(kept, name) for name in same}
-    told |= {"film": film.state, "reason": jobs.state_reason(film, queue), "traceback": film.traceback}
-    return schemas.KeptGame.model_validate(told)
+    fields = {name: getattr(kept, name) for name in same}
+    fields |= {"film": film.state, "reason": jobs.state_reason(film, queue), "traceback": film.traceback}
+    return schemas.KeptGame.model_validate(fields)

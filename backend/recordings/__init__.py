@@ -1,1 +1,1 @@
-"""Recordings on demand: an episode of a checkpoint, by a protocol and a seed, becomes a replay with its track."""
+"""Recordings on request: an episode of a checkpoint, by protocol and seed, becomes a replay with a track."""

@@ -1,4 +1,4 @@
-"""Recordings as users ask for them; their jobs bring the replays."""
+"""Requesting, listing and deleting recordings. Their jobs produce the replays."""
 
 from collections.abc import Sequence
 
@@ -10,59 +10,62 @@ from backend.database.tables import Checkpoint, Evaluation, Job, Replay, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
-from backend.recordings.schemas import AskRecording, Recording
+from backend.recordings.schemas import Recording, RecordingRequest
 from backend.replays.service import discard_recording
 from backend.web.lookup import find_run
 from workers.contract.config.evaluation import protocol_of, unfit_without_starts_because
 from workers.contract.jobs import RecordingParameters
 from workers.contract.protocols import PROTOCOLS
 
-# Of one run, of which a schedule leaves some to users.
-MOST_WAITING = 10
-MOST_SCHEDULED = 5
+# Limits per run. A schedule leaves some room for users.
+MAX_WAITING_JOBS = 10
+MAX_SCHEDULED_JOBS = 5
 
 
-def ask(session: Session, run: Run, wanted: AskRecording) -> Job:
-    """Have a worker record an episode; the run is locked, so that the checkpoint stays until it is recorded."""
+def request(session: Session, run: Run, wanted: RecordingRequest) -> Job:
+    """Queue a recording. The caller holds the run's lock, which protects the checkpoint."""
     protocol = protocol_of(run.config) if wanted.protocol is None else wanted.protocol
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = find_chosen(session, run, wanted.checkpoint)
-    if jobs.count_unfinished(session, run, "recording") >= MOST_WAITING:
-        raise Conflict(f"{MOST_WAITING} recordings of run {run.id} wait already. Ask again once one of them is done.")
-    told = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)
-    return jobs.enqueue(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
+    if jobs.count_unfinished(session, run, "recording") >= MAX_WAITING_JOBS:
+        raise Conflict(f"{MAX_WAITING_JOBS} recordings of run {run.id} already wait. Try again when one is done.")
+    parameters = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)
+    return jobs.enqueue(session, run, checkpoint, "recording", parameters.model_dump(mode="json"), total=1)
 
 
-def follow(session: Session, run: Run, evaluation: Evaluation) -> None:
-    """Have the first episode of a scheduled evaluation recorded too: the same start at every age of the agent."""
-    if PROTOCOLS[evaluation.protocol].starts_from or jobs.count_unfinished(session, run, "recording") >= MOST_SCHEDULED:
+def record_scheduled(session: Session, run: Run, evaluation: Evaluation) -> None:
+    """Queue a recording of a scheduled evaluation's first episode, so that all ages of the agent start alike."""
+    if (
+        PROTOCOLS[evaluation.protocol].starts_from
+        or jobs.count_unfinished(session, run, "recording") >= MAX_SCHEDULED_JOBS
+    ):
         return
-    told = RecordingParameters(protocol=evaluation.protocol, seed=evaluation.seed, episode=0)
+    parameters = RecordingParameters(protocol=evaluation.protocol, seed=evaluation.seed, episode=0)
     checkpoint = session.get_one(Checkpoint, evaluation.checkpoint_id)
-    jobs.enqueue(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
+    jobs.enqueue(session, run, checkpoint, "recording", parameters.model_dump(mode="json"), total=1)
 
 
 def find_recording(session: Session, recording_id: int, *, lock: bool = False) -> Job:
-    """The recording's job, or a problem that says there is none; a locked one has its run locked first."""
+    """Return a recording's job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
     job = session.get(Job, recording_id)
     if job is not None and job.kind == "recording" and lock:
         find_run(session, job.require_run_id(), lock=True)
-        # Gone meanwhile, or changed.
+        # It may have changed or been deleted before the lock.
         job = session.get(Job, recording_id, populate_existing=True, with_for_update=True)
     if job is None or job.kind != "recording":
-        raise NotFound(f"There is no recording {recording_id}.")
+        raise NotFound(f"Recording {recording_id} does not exist.")
     return job
 
 
-def remove(session: Session, job: Job) -> None:
-    """Remove a recording with its replay and that one's saliency."""
+def delete(session: Session, job: Job) -> None:
+    """Delete a recording with its replay and its saliency."""
     discard_recording(session, job)
     jobs.remove(session, job)
 
 
-def shown(session: Session, found: Sequence[Job]) -> list[Recording]:
-    """Recordings as the API shows them."""
+def to_schemas(session: Session, found: Sequence[Job]) -> list[Recording]:
+    """Convert recordings to their API schemas."""
     queue = read_queue(session) if any(job.state == "queued" for job in found) else None
     of = Replay.job_id.in_([job.id for job in found])
     replays = dict(session.execute(select(Replay.job_id, Replay.id).where(of)).all())
@@ -83,7 +86,7 @@ def shown(session: Session, found: Sequence[Job]) -> list[Recording]:
     ]
 
 
-def of_run(session: Session, run: Run) -> list[Recording]:
-    """A run's recordings, the latest asked for first."""
+def list_recordings(session: Session, run: Run) -> list[Recording]:
+    """Return a run's recordings, newest first."""
     query = select(Job).where(Job.run_id == run.id, Job.kind == "recording").order_by(Job.id.desc())
-    return shown(session, session.scalars(query).all())
+    return to_schemas(session, session.scalars(query).all())

@@ -1,1 +1,1 @@
-"""Saliency of replays: computed by a job on request, kept beside the replay, and removed with it."""
+"""Saliency of replays: computed by a job on request, stored and deleted with the replay."""

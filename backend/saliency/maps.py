@@ -1,4 +1,4 @@
-"""Saliencies as the page reads them."""
+"""Saliency maps in the format that the page reads."""
 
 import base64
 from pathlib import Path
@@ -13,22 +13,22 @@ from workers.contract.saliency import SaliencyError
 
 
 def read(file: File, root: Path) -> SaliencyMaps:
-    """Read the saliency of a replay."""
+    """Read the saliency maps of a replay from its file."""
     try:
         found = saliency.read(place_of(root, file.stored_path))
     except SaliencyError as error:
-        raise NotFound(f"The saliency of this replay cannot be read: {error}") from error
+        raise NotFound(f"The saliency file of this replay cannot be read: {error}") from error
     columns = found.columns
     return SaliencyMaps(
         head=found.head,
         rows=columns["policy"].shape[1],
-        policy=_written(columns["policy"]),
-        value=_written(columns["value"]),
+        policy=_base64(columns["policy"]),
+        value=_base64(columns["value"]),
         policy_peak=columns["policy_peak"].tolist(),
         value_peak=columns["value_peak"].tolist(),
     )
 
 
-def _written(maps: Column) -> str:
-    """Write bytes in the base64 that browsers read, which is not the one for addresses."""
+def _base64(maps: Column) -> str:
+    """Encode maps as standard base64, which browsers decode."""
     return base64.b64encode(maps.tobytes()).decode()

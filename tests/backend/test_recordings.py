@@ -123,7 +123,7 @@ def test_the_picture_of_a_run_is_none_of_a_removed_recording(api: Api, run: int)
 def test_an_job_of_no_run_is_no_recording(api: Api, method: str, path: str) -> None:
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
     answer = api.user.request(method, f"/api/v1/recordings/{number}{path}")
-    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no recording {number}.")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {number} does not exist.")
 
 
 def test_one_that_waits_can_be_cancelled(api: Api, run: int) -> None:
@@ -144,7 +144,7 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
 
     monkeypatch.setattr(service, "find_run", lock_late)
     answer = api.user.request(method, f"/api/v1/recordings/{asked}{path}")
-    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no recording {asked}.")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {asked} does not exist.")
 
 
 def test_a_process_that_brings_nothing_has_failed(api: Api, run: int) -> None:
@@ -166,9 +166,9 @@ def test_what_cannot_be_recorded_is_refused_in_a_sentence(api: Api, run: int, mo
     assert ask(api, run, 422, episode=True)
     empty = api.launch()["id"]
     assert "no checkpoint yet" in ask(api, empty, 409)["detail"]
-    monkeypatch.setattr(service, "MOST_WAITING", 1)
+    monkeypatch.setattr(service, "MAX_WAITING_JOBS", 1)
     ask(api, run)
-    assert "wait already" in ask(api, run, 409)["detail"]
+    assert "already wait" in ask(api, run, 409)["detail"]
 
 
 def test_a_scheduled_evaluation_has_its_first_episode_recorded(api: Api) -> None:

@@ -110,7 +110,7 @@ def state(api: Api, replay_id: int) -> dict[str, Any]:
 
 def test_a_worker_computes_it_from_the_recorded_actions(api: Api) -> None:
     _, replay_id = replay(api)
-    assert "Nobody has asked" in state(api, replay_id)["detail"]
+    assert "Request it first" in state(api, replay_id)["detail"]
     asked = ask(api, replay_id)
     assert (asked["state"], asked["done"], asked["total"], asked["file_id"]) == ("queued", 0, DECISIONS, None)
     assert "start one with" in asked["reason"]
@@ -159,7 +159,7 @@ def test_it_goes_with_its_replay(api: Api, settings: Settings) -> None:
         api.upload(run_id, 1, f"replays/{path}", b"another", kind)
     assert api.send(run_id, 1, video(4, 190, 100, track="replays/100.npz")).is_success
     (row,) = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
-    assert "Nobody has asked" in state(api, row["id"])["detail"]
+    assert "Request it first" in state(api, row["id"])["detail"]
     assert len(stored_files(settings.files_dir)) == before
 
 
@@ -214,11 +214,11 @@ def test_a_process_that_brings_nothing_has_failed(api: Api) -> None:
 def test_what_cannot_be_computed_is_refused_in_a_sentence(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no replay 999" in ask(api, 999, 404)["detail"]
     _, readings = replay(api, {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4})
-    assert "read numbers" in ask(api, readings, 409)["detail"]
+    assert "do not see pictures" in ask(api, readings, 409)["detail"]
     _, broken = replay(api, track=b"no archive")
     assert "cannot be read" in ask(api, broken, 409)["detail"]
     _, thinned = replay(api, track=made_track(played_by=b"other weights"))
-    assert "thinned out" in ask(api, thinned, 409)["detail"]
-    monkeypatch.setattr(service, "MOST_WAITING", 0)
+    assert "was deleted" in ask(api, thinned, 409)["detail"]
+    monkeypatch.setattr(service, "MAX_WAITING_JOBS", 0)
     _, replay_id = replay(api)
-    assert "wait already" in ask(api, replay_id, 409)["detail"]
+    assert "already wait" in ask(api, replay_id, 409)["detail"]

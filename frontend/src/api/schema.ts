@@ -619,7 +619,7 @@ export interface paths {
         };
         /**
          * List Kept Games
-         * @description The games that people have played and keep, the newest first.
+         * @description List kept games, newest first.
          */
         get: operations["list_kept_games"];
         put?: never;
@@ -639,14 +639,14 @@ export interface paths {
         };
         /**
          * Read Kept Game
-         * @description A kept game, and where its film stands.
+         * @description Return a kept game with the state of its video.
          */
         get: operations["read_kept_game"];
         put?: never;
         post?: never;
         /**
          * Delete Kept Game
-         * @description Remove a kept game and its film for good; start points that were made of it stay.
+         * @description Permanently delete a kept game and its video. Start sets made from it stay.
          */
         delete: operations["delete_kept_game"];
         options?: never;
@@ -665,7 +665,7 @@ export interface paths {
         put?: never;
         /**
          * Keep Start Points
-         * @description Store 100 points spread over a kept game as a set of human-starts.
+         * @description Store 100 points, spread evenly over a kept game, as a start set for human-starts.
          */
         post: operations["keep_start_points"];
         delete?: never;
@@ -947,14 +947,14 @@ export interface paths {
         };
         /**
          * Read Recording
-         * @description Where a recording stands.
+         * @description Return the state of a recording.
          */
         get: operations["read_recording"];
         put?: never;
         post?: never;
         /**
          * Delete Recording
-         * @description Remove a recording with its replay for good; one that is made ends.
+         * @description Permanently delete a recording with its replay. An active one is canceled.
          */
         delete: operations["delete_recording"];
         options?: never;
@@ -973,7 +973,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Recording
-         * @description Cancel a recording that waits or is made.
+         * @description Cancel a waiting or active recording.
          */
         post: operations["cancel_recording"];
         delete?: never;
@@ -1011,18 +1011,18 @@ export interface paths {
         };
         /**
          * Read Saliency
-         * @description Where the saliency of a replay stands.
+         * @description Return the state of a replay's saliency.
          */
         get: operations["read_saliency"];
         put?: never;
         /**
-         * Ask Saliency
-         * @description Have a worker compute which places counted in a replay; one that is there, or under way, stays as it is.
+         * Request Saliency
+         * @description Queue the computation of a replay's saliency. Does nothing if it exists or is in progress.
          */
-        post: operations["ask_saliency"];
+        post: operations["request_saliency"];
         /**
          * Delete Saliency
-         * @description Remove the saliency of a replay; a computation that is under way ends.
+         * @description Delete the saliency of a replay, and cancel its computation if it is in progress.
          */
         delete: operations["delete_saliency"];
         options?: never;
@@ -1039,7 +1039,7 @@ export interface paths {
         };
         /**
          * Read Saliency Maps
-         * @description How much each place counted in a replay, decision by decision.
+         * @description Return the saliency maps of a replay, decision by decision.
          */
         get: operations["read_saliency_maps"];
         put?: never;
@@ -1538,15 +1538,15 @@ export interface paths {
         };
         /**
          * List Recordings
-         * @description The recordings of a run that were asked for, the latest first.
+         * @description List the requested recordings of a run, newest first.
          */
         get: operations["list_recordings"];
         put?: never;
         /**
-         * Ask Recording
-         * @description Have a worker record an episode of a checkpoint, beside what it trains; it becomes one of the run's replays.
+         * Request Recording
+         * @description Queue the recording of an episode of a checkpoint. It becomes a replay of the run.
          */
-        post: operations["ask_recording"];
+        post: operations["request_recording"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2331,34 +2331,6 @@ export interface components {
              * @default newest
              */
             checkpoint?: number | ("newest" | "best");
-        };
-        /**
-         * AskRecording
-         * @description Have a worker record an episode of a checkpoint.
-         */
-        AskRecording: {
-            /**
-             * Checkpoint
-             * @default newest
-             */
-            checkpoint?: number | ("newest" | "best");
-            /**
-             * Episode
-             * @description Which episode of an evaluation with this protocol and seed, from 0.
-             * @default 0
-             */
-            episode?: number;
-            /**
-             * Protocol
-             * @description How it begins and ends, as no-op-5min; the run's own protocol unless told otherwise.
-             */
-            protocol?: string | null;
-            /**
-             * Seed
-             * @description The same seed gives the same episode.
-             * @default 1
-             */
-            seed?: number;
         };
         /**
          * Average
@@ -4280,7 +4252,7 @@ export interface components {
         JsonValue: unknown;
         /**
          * KeptGame
-         * @description A game that a person has played and keeps, and where its film stands.
+         * @description A game that a person played and saved, with the state of its video.
          */
         KeptGame: {
             /**
@@ -4290,7 +4262,7 @@ export interface components {
             created_at: string;
             /**
              * Ended
-             * @description unfinished: it was kept before its end.
+             * @description `unfinished` if it was kept before its end.
              * @enum {string}
              */
             ended: "over" | "cut off" | "unfinished";
@@ -4298,7 +4270,7 @@ export interface components {
             env: string;
             /**
              * File Id
-             * @description Of the film, an mp4; null until it is made.
+             * @description The mp4 file of the video. Null until it is ready.
              */
             file_id: number | null;
             /**
@@ -4314,19 +4286,19 @@ export interface components {
             poster_file_id: number | null;
             /**
              * Reason
-             * @description In plain words, why the film is not there.
+             * @description Why the video is missing.
              */
             reason: string | null;
             /** Score */
             score: number | ("NaN" | "Infinity" | "-Infinity");
             /**
              * Start Points
-             * @description How many start points can be made of it.
+             * @description The number of start points that can be made from it.
              */
             start_points: number;
             /**
              * Traceback
-             * @description Of a film that has failed by a bug.
+             * @description The traceback if the video failed because of a bug.
              */
             traceback: string | null;
         };
@@ -5291,7 +5263,7 @@ export interface components {
         };
         /**
          * Recording
-         * @description A recording that was asked for: where it stands, and once it is done, which replay it is.
+         * @description A requested recording: its state, and its replay when it is done.
          */
         Recording: {
             /** Checkpoint Id */
@@ -5311,12 +5283,12 @@ export interface components {
             protocol: string;
             /**
              * Reason
-             * @description In plain words, why it waits, has failed, or shows a part of its episode.
+             * @description Why it is waiting, has failed, or shows only part of the episode.
              */
             reason: string | null;
             /**
              * Replay Id
-             * @description Its replay, once it is done.
+             * @description The replay. Null until it is done.
              */
             replay_id: number | null;
             /** Run Id */
@@ -5332,16 +5304,44 @@ export interface components {
             state: "queued" | "running" | "done" | "failed" | "cancelled";
             /**
              * Step
-             * @description Of the checkpoint.
+             * @description The step of the checkpoint.
              */
             step: number;
             /**
              * Traceback
-             * @description Of a failure that is a bug.
+             * @description The traceback if it failed because of a bug.
              */
             traceback: string | null;
             /** Worker */
             worker: string | null;
+        };
+        /**
+         * RecordingRequest
+         * @description A request to record an episode of a checkpoint.
+         */
+        RecordingRequest: {
+            /**
+             * Checkpoint
+             * @default newest
+             */
+            checkpoint?: number | ("newest" | "best");
+            /**
+             * Episode
+             * @description The index of the episode in an evaluation with this protocol and seed, from 0.
+             * @default 0
+             */
+            episode?: number;
+            /**
+             * Protocol
+             * @description How it starts and ends, such as no-op-5min. Default: the run's evaluation protocol.
+             */
+            protocol?: string | null;
+            /**
+             * Seed
+             * @description The same seed gives the same episode.
+             * @default 1
+             */
+            seed?: number;
         };
         /**
          * Release
@@ -5521,7 +5521,7 @@ export interface components {
         };
         /**
          * ReplaySaliency
-         * @description The saliency of a replay: where its computation stands.
+         * @description The state of a replay's saliency.
          */
         ReplaySaliency: {
             /**
@@ -5531,19 +5531,19 @@ export interface components {
             created_at: string;
             /**
              * Done
-             * @description How many of the replay's decisions are computed.
+             * @description The number of decisions computed so far.
              */
             done: number;
             /**
              * File Id
-             * @description The result as an .npz file, once it is done.
+             * @description The result, an .npz file. Null until it is done.
              */
             file_id: number | null;
             /** Finished At */
             finished_at: string | null;
             /**
              * Reason
-             * @description In plain words, why it waits, or has failed.
+             * @description Why it is waiting or has failed.
              */
             reason: string | null;
             /** Replay Id */
@@ -5559,7 +5559,7 @@ export interface components {
             total: number;
             /**
              * Traceback
-             * @description Of a failure that is a bug.
+             * @description The traceback if it failed because of a bug.
              */
             traceback: string | null;
         };
@@ -6226,28 +6226,28 @@ export interface components {
         };
         /**
          * SaliencyMaps
-         * @description How much each place of what the network saw counted, decision by decision.
+         * @description Saliency maps of the network's input, decision by decision.
          */
         SaliencyMaps: {
             head: components["schemas"]["SaliencyHead"];
             /**
              * Policy
-             * @description Rows of the grid, decision after decision, each number a byte; in base64.
+             * @description Base64 of one byte per cell: the rows of the grid, decision after decision.
              */
             policy: string;
             /**
              * Policy Peak
-             * @description What 255 stands for, at each decision.
+             * @description The value that 255 stands for, per decision.
              */
             policy_peak: (number | ("NaN" | "Infinity" | "-Infinity"))[];
             /**
              * Rows
-             * @description Of the grid, which has as many columns.
+             * @description The number of rows of the grid, equal to its number of columns.
              */
             rows: number;
             /**
              * Value
-             * @description Rows of the grid, decision after decision, each number a byte; in base64.
+             * @description Base64 of one byte per cell: the rows of the grid, decision after decision.
              */
             value: string;
             /** Value Peak */
@@ -8591,7 +8591,7 @@ export interface operations {
     list_kept_games: {
         parameters: {
             query?: {
-                /** @description Of this game alone, as ALE/Pong-v5. */
+                /** @description Return only games of this environment, such as ALE/Pong-v5. */
                 env?: string | null;
             };
             header?: never;
@@ -8683,7 +8683,7 @@ export interface operations {
     keep_start_points: {
         parameters: {
             query: {
-                /** @description What to call the set. */
+                /** @description The name of the start set. */
                 name: string;
             };
             header?: never;
@@ -9307,7 +9307,7 @@ export interface operations {
             };
         };
     };
-    ask_saliency: {
+    request_saliency: {
         parameters: {
             query?: never;
             header?: never;
@@ -10478,7 +10478,7 @@ export interface operations {
             };
         };
     };
-    ask_recording: {
+    request_recording: {
         parameters: {
             query?: never;
             header?: never;
@@ -10489,7 +10489,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AskRecording"];
+                "application/json": components["schemas"]["RecordingRequest"];
             };
         };
         responses: {

@@ -98,7 +98,7 @@ def test_start_points_that_could_not_be_imported_again_are_refused(api: Api, app
     app.state.settings = app.state.settings.model_copy(update={"max_body_bytes": size - 1})
     refused = api.user.post(POINTS.format(**game), params={"name": "mine"})
     assert refused.status_code == 409
-    assert f"take {size:,} bytes, and a set may have {size - 1:,}" in refused.json()["detail"]
+    assert f"take {size:,} bytes, more than the limit of {size - 1:,}" in refused.json()["detail"]
     app.state.settings = app.state.settings.model_copy(update={"max_body_bytes": size})
     assert api.user.post(POINTS.format(**game), params={"name": "mine"}).status_code == 201
 
@@ -118,7 +118,7 @@ def test_others_can_write_while_start_points_are_made(api: Api, monkeypatch: pyt
 
 
 def test_more_games_than_are_kept_are_refused_in_a_sentence(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.kept_games.service.MOST_KEPT", 1)
+    monkeypatch.setattr("backend.kept_games.service.MAX_KEPT_GAMES", 1)
     first = api.keep_game()
     assert api.keep_game()["id"] == first["id"]
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
@@ -127,7 +127,7 @@ def test_more_games_than_are_kept_are_refused_in_a_sentence(api: Api, monkeypatc
     another: dict[str, Any] = {"seed": 7, "actions": [[0, 9]], "played": 9, "score": 1, "ended": "over", "screens": []}
     api.send_of_job(number, 1, started(1), event(2, "kept_game", emulator="x", **another)).raise_for_status()
     told = api.user.get(f"/api/v1/games/pong/play/{number}").json()["reason"]
-    assert told == "1 games of Pong are kept, the most. Remove one, and keep this one again."
+    assert told == "1 games of Pong are kept, which is the limit. Delete one, then keep this game again."
     api.keep_game("breakout")
     assert len(kept(api)) == 1
 
