@@ -35,9 +35,8 @@ from backend.metrics.routes import router as metrics
 from backend.papers.routes import router as papers
 from backend.recordings.routes import router as recordings
 from backend.replays.routes import router as replays
-from backend.reports.drawing import drawer
 from backend.reports.routes import router as reports
-from backend.reports.shared import router as shared
+from backend.reports.shared_routes import router as shared
 from backend.runs.routes import router as runs
 from backend.saliency.routes import router as saliency
 from backend.start_sets.routes import router as start_points
@@ -128,7 +127,6 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
-    app.state.drawer = drawer(app.state)
     app.state.user_token_limit = WrongTokenLimit()
     app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)

@@ -1,1 +1,1 @@
-"""Reports: pages of text, charts, tables and replays that stay live, with a read-only link and a file to take away."""
+"""Reports: live pages of text, charts, tables and replays, with a read-only link and an HTML export."""

@@ -1,15 +1,15 @@
-"""The blocks that a report is made of."""
+"""Block types of reports."""
 
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
-from backend.reports.drawing import FIGURES, is_figure
+from backend.reports.figures import FIGURE_PATHS, is_figure
 from workers.contract.values import STORABLE, Id
 
-MOST_BLOCKS = 100
-LONGEST_TEXT = 20_000
-MOST_ROWS = 50
+MAX_BLOCKS = 100
+MAX_TEXT_LENGTH = 20_000
+MAX_TABLE_IDS = 50
 MAX_DRAFT_LENGTH = 50_000
 
 RunField = Literal[
@@ -26,13 +26,17 @@ RunField = Literal[
 ]
 
 
-def _of_a_figure(address: str) -> str:
+def _require_figure(address: str) -> str:
     if not is_figure(address):
-        raise ValueError(f"name a figure of this API, as /api/v1/figures/curves?runs=1,2; there are {FIGURES}")
+        raise ValueError(
+            f"use the address of a figure, such as /api/v1/figures/curves?runs=1,2; figures are at {FIGURE_PATHS}"
+        )
     return address
 
 
-Address = Annotated[str, StringConstraints(max_length=4_000, pattern=r"^/api/v1/[!-~]+$"), AfterValidator(_of_a_figure)]
+Address = Annotated[
+    str, StringConstraints(max_length=4_000, pattern=r"^/api/v1/[!-~]+$"), AfterValidator(_require_figure)
+]
 Caption = Annotated[str, Field(max_length=500), STORABLE]
 Column = Annotated[str, Field(max_length=100, pattern=rf"^({'|'.join(get_args(RunField))}|config\.[a-z0-9_]+)$")]
 
@@ -42,45 +46,45 @@ class _Block(BaseModel):
 
 
 class TextBlock(_Block):
-    """Markdown; HTML in it stays text."""
+    """Markdown text. HTML in it is shown as text."""
 
     kind: Literal["text"]
-    markdown: Annotated[str, Field(max_length=LONGEST_TEXT), STORABLE]
+    markdown: Annotated[str, Field(max_length=MAX_TEXT_LENGTH), STORABLE]
 
 
 class ChartBlock(_Block):
-    """A figure of this API, drawn anew each time."""
+    """A figure of this API, redrawn each time the report is read."""
 
     kind: Literal["chart"]
-    address: Address = Field(description="Where the API has the figure, as /api/v1/figures/curves?runs=1,2.")
+    address: Address = Field(description="API address of the figure, for example /api/v1/figures/curves?runs=1,2.")
     caption: Caption = ""
 
 
 class TableBlock(_Block):
-    """A table of runs, of the evaluations of runs, or of a study's points."""
+    """A table of runs, of their evaluations, or of a study's points."""
 
     kind: Literal["table"]
     of: Literal["runs", "evaluations", "study"]
-    numbers: Annotated[list[Id], Field(min_length=1, max_length=MOST_ROWS)] = Field(
-        description="Of the runs whose rows it has, or of the study."
+    numbers: Annotated[list[Id], Field(min_length=1, max_length=MAX_TABLE_IDS)] = Field(
+        description="Ids of the runs, or the id of the study."
     )
     columns: Annotated[list[Column], Field(min_length=1, max_length=20)] = Field(
         default=["name", "method", "env", "state", "step", "best_return", "last_return"],
-        description="For runs: fields of a run, or of its configuration as config.learning_rate.",
+        description="For runs: run fields, or configuration fields such as config.learning_rate.",
     )
     caption: Caption = ""
 
 
 class ReplayBlock(_Block):
-    """A replay of a run; it is pinned while it is put in, so that it is never thinned out."""
+    """A replay block. Adding it pins the replay so that pruning never deletes it."""
 
     kind: Literal["replay"]
-    video: Id = Field(description="Its number among /runs/{run_id}/replays.")
+    video: Id = Field(description="Id of the replay, as in /runs/{run_id}/replays.")
     caption: Caption = ""
 
 
 class DraftBlock(_Block):
-    """A block that its author has not finished; readers do not see it."""
+    """An unfinished block, hidden from readers."""
 
     kind: Literal["draft"]
     content: Annotated[str, Field(max_length=MAX_DRAFT_LENGTH), STORABLE] = Field(
@@ -91,16 +95,16 @@ class DraftBlock(_Block):
 FinishedBlock = TextBlock | ChartBlock | TableBlock | ReplayBlock
 AnyBlock = FinishedBlock | DraftBlock
 Block = Annotated[AnyBlock, Field(discriminator="kind")]
-Blocks = Annotated[list[Block], Field(max_length=MOST_BLOCKS)]
+Blocks = Annotated[list[Block], Field(max_length=MAX_BLOCKS)]
 
-_READ: TypeAdapter[list[AnyBlock]] = TypeAdapter(list[Block])
+_BLOCKS_ADAPTER: TypeAdapter[list[AnyBlock]] = TypeAdapter(list[Block])
 
 
-def finished(blocks: list[AnyBlock]) -> list[FinishedBlock]:
+def finished_blocks(blocks: list[AnyBlock]) -> list[FinishedBlock]:
     """Return the blocks that readers see."""
     return [block for block in blocks if not isinstance(block, DraftBlock)]
 
 
 def read_blocks(stored: list[dict[str, Any]]) -> list[AnyBlock]:
-    """Blocks as the database has them."""
-    return _READ.validate_python(stored)
+    """Parse stored blocks."""
+    return _BLOCKS_ADAPTER.validate_python(stored)

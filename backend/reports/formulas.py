@@ -1,11 +1,11 @@
-"""LaTeX formulas as MathML, which browsers draw without a script."""
+"""Conversion of LaTeX formulas to MathML, which browsers draw without a script."""
 
 import re
 from html import escape, unescape
 from xml.etree.ElementTree import Element
 
-# Longer formulas stay text.
-MAX_FORMULA = 1_000
+# Longer formulas are shown as text.
+MAX_FORMULA_LENGTH = 1_000
 
 _TAGS = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mstyle", "mpadded", "mphantom", "menclose"),
@@ -23,44 +23,44 @@ _ATTRIBUTES = {
         re.compile(r"true|false"),
     ),
     "scriptlevel": re.compile(r"[+-]?\d"),
-    # No space is wider than a page.
+    # Limit spaces to the width of a page.
     **dict.fromkeys(("width", "minsize", "maxsize"), re.compile(r"-?\d{0,2}(\.\d{1,4})?(em|ex)")),
 }
 
 
-# A formula with one of these is refused, as the browser's library refuses it.
-_REFUSED = {"href", "id", "class", "style"}
+# A formula with one of these attributes is rejected, as in the browser's library.
+_REJECTED = {"href", "id", "class", "style"}
 
 _ARGUMENTS = {
     **dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), 2),
     **dict.fromkeys(("msubsup", "munderover"), 3),
 }
-# In a formula on its own line, limits of operators such as max are below them.
+# In display formulas, limits of operators such as max are below them.
 _LIMITS = {"msub": "munder", "msubsup": "munderover"}
 
 
 class _UnreadableError(Exception):
-    """The formula uses a command that is not known, or not allowed."""
+    """An unknown or forbidden command in a formula."""
 
 
 def to_mathml(latex: str, *, display: bool) -> str | None:
-    """Return the formula as MathML, or None if it cannot be read."""
-    # Its tables of symbols take a moment to load, which only exports with formulas need.
+    """Return the formula as MathML, or None if it is invalid."""
+    # Import late: its symbol tables load slowly, and only exports with formulas need them.
     from latex2mathml.converter import convert_to_element
 
     latex = latex.replace("{aligned}", "{split}")
     latex = re.sub(r"\\operatorname\{([A-Za-z ]+)\}", r"\\text{\1}", latex)
     try:
-        # latex2mathml's own text has unescaped tags and links in it, so it is written here.
-        return _written(convert_to_element(latex, display="block" if display else "inline"), display)
+        # latex2mathml does not escape tags and links, so serialize the elements here.
+        return _serialize(convert_to_element(latex, display="block" if display else "inline"), display)
     except Exception:
-        # It raises errors of many kinds for wrong formulas: its own, IndexError, RecursionError.
+        # latex2mathml raises many error types for invalid formulas: its own, IndexError, RecursionError.
         return None
 
 
-def _written(element: Element, display: bool) -> str:
+def _serialize(element: Element, display: bool) -> str:
     """Return the element with allowed tags and attributes only. Raise _UnreadableError if it has others."""
-    if element.tag not in _TAGS or not _REFUSED.isdisjoint(element.attrib):
+    if element.tag not in _TAGS or not _REJECTED.isdisjoint(element.attrib):
         raise _UnreadableError(element.tag)
     if len(element) != _ARGUMENTS.get(element.tag, len(element)):
         raise _UnreadableError(element.tag)
@@ -75,4 +75,4 @@ def _written(element: Element, display: bool) -> str:
     attributes = "".join(f' {name}="{escape(value)}"' for name, value in kept.items())
     movable = display and len(element) > 0 and element[0].tag == "mo" and (element[0].text or "")[:1].isalpha()
     tag = _LIMITS.get(element.tag, element.tag) if movable else element.tag
-    return f"<{tag}{attributes}>{escape(text)}{''.join(_written(child, display) for child in element)}</{tag}>"
+    return f"<{tag}{attributes}>{escape(text)}{''.join(_serialize(child, display) for child in element)}</{tag}>"

@@ -1,4 +1,4 @@
-"""Markdown as HTML. The browser has the same rules on the same parser, in frontend/src/ui/markdownHtml.ts."""
+"""Conversion of Markdown to HTML, with the same rules as in the browser (frontend/src/ui/markdownHtml.ts)."""
 
 import re
 from collections.abc import Callable, MutableMapping, Sequence
@@ -10,12 +10,12 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
-from backend.reports.formulas import MAX_FORMULA, to_mathml
+from backend.reports.formulas import MAX_FORMULA_LENGTH, to_mathml
 
-# Returns where the image file of this number is, or None if it cannot be shown.
+# Returns the URL of an image file by id, or None if it cannot be shown.
 ImageSource = Callable[[int], str | None]
 
-_LENGTH = f"{{1,{MAX_FORMULA}}}"
+_LENGTH = f"{{1,{MAX_FORMULA_LENGTH}}}"
 _FORMULA = re.compile(rf"\$\$((?:[^$\\]|\\.){_LENGTH})\$\$|\$(?!\s)((?:[^$\\`]|\\.){_LENGTH})(?<!\s)\$(?![0-9])", re.S)
 _WEB = re.compile(r"https?://", re.I)
 _STORED = re.compile(r"/api/v1/files/([1-9][0-9]{0,14})$")
@@ -24,13 +24,13 @@ _DATA = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,", re.I)
 
 
 def to_html(markdown: str, image_source: ImageSource = lambda _: None) -> str:
-    """Return the text as HTML. Its HTML stays text, and images from elsewhere become their alternative text."""
+    """Return the text as HTML. HTML in it is escaped, and external images become their alternative text."""
     html: str = _PARSER.render(markdown, {"image_source": image_source})
     return html
 
 
 def image_files(markdown: str) -> set[int]:
-    """Return the numbers of the files that the text names. This is quick on any text, because it is not parsed."""
+    """Return the ids of the files in the text. It is not parsed, so this is fast for any text."""
     return {int(number) for number in _NAMED.findall(markdown)}
 
 
@@ -73,7 +73,7 @@ def _block_formula(state: StateBlock, first: int, last: int, silent: bool) -> bo
     begin = state.bMarks[first] + state.tShift[first]
     if state.is_code_block(first) or not state.src.startswith("$$", begin):
         return False
-    end = state.src.find("$$", begin + 2, begin + 2 + MAX_FORMULA)
+    end = state.src.find("$$", begin + 2, begin + 2 + MAX_FORMULA_LENGTH)
     line = first
     while end >= 0 and line < last and state.eMarks[line] < end:
         line += 1
@@ -95,14 +95,14 @@ Environment = MutableMapping[str, Any]
 
 
 def _heading(_renderer: Any, tokens: Sequence[Token], at: int, *_: Any) -> str:
-    """Render a heading one level down: the page has the only heading of the first level."""
+    """Render a heading one level lower, because the page has the only heading of level 1."""
     token = tokens[at]
     tag = f"h{min(int(token.tag[1]) + 1, 6)}"
     return f"<{tag}>" if token.nesting == 1 else f"</{tag}>\n"
 
 
 def _link(renderer: Any, tokens: Sequence[Token], at: int, options: OptionsDict, env: Environment) -> str:
-    """Render a link to the web. Others lead nowhere: they would mean something else in the exported file."""
+    """Render a web link. Drop the target of other links, which would be wrong in an exported file."""
     token = tokens[at]
     if not _WEB.match(str(token.attrs["href"])):
         return "<a>"
@@ -112,7 +112,7 @@ def _link(renderer: Any, tokens: Sequence[Token], at: int, options: OptionsDict,
 
 
 def _image(renderer: Any, tokens: Sequence[Token], at: int, options: OptionsDict, env: Environment) -> str:
-    """Render an image that the installation or the text itself has, else its alternative text."""
+    """Render a stored or embedded image, or the alternative text of another image."""
     token = tokens[at]
     source, text = str(token.attrs["src"]), renderer.renderInlineAsText(token.children or [], options, env)
     stored = _STORED.match(source)
@@ -123,7 +123,7 @@ def _image(renderer: Any, tokens: Sequence[Token], at: int, options: OptionsDict
 
 
 def _formula(_renderer: Any, tokens: Sequence[Token], at: int, *_: Any) -> str:
-    """Render a formula, or its source if it cannot be read."""
+    """Render a formula, or its source if it is invalid."""
     token = tokens[at]
     mathml = to_mathml(token.content, display=token.markup == "$$")
     shown = mathml or f"<code>{_escaped(token.markup + token.content + token.markup)}</code>"

@@ -1,71 +1,60 @@
-"""/reports: list, begin, read, change, share, export and remove; what a block shows."""
+"""/reports: list, create, read, edit, share, export and delete reports, and preview blocks."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
-from starlette.concurrency import run_in_threadpool
 
-from backend.database.engine import Database, Db
+from backend.database.engine import Db
 from backend.reports import schemas, service
-from backend.reports.blocks import FinishedBlock, finished
-from backend.reports.contents import content_of
-from backend.reports.exporting import to_page
+from backend.reports.block_content import read_content
+from backend.reports.blocks import finished_blocks, read_blocks
+from backend.reports.html_export import render_page
 from backend.web.lookup import PathId
 
 router = APIRouter(tags=["reports"])
 
 
-def figures_of(request: Request) -> FastAPI:
-    """What draws the figures of charts."""
-    found: FastAPI = request.app.state.drawer
-    return found
-
-
-Figures = Annotated[FastAPI, Depends(figures_of)]
-
-
 @router.get("/reports")
 def list_reports(db: Db) -> list[schemas.ReportSummary]:
-    """All reports, the one changed last first."""
+    """Return all reports, most recently changed first."""
     with db.read() as session:
-        return service.listed(session)
+        return service.list_reports(session)
 
 
 @router.post("/reports", status_code=201)
-def create_report(db: Db, asked: schemas.CreateReport) -> schemas.Report:
-    """Begin a report."""
+def create_report(db: Db, new: schemas.CreateReport) -> schemas.Report:
+    """Create a report."""
     with db.write() as session:
-        return schemas.Report.model_validate(service.create(session, asked))
+        return schemas.Report.model_validate(service.create(session, new))
 
 
 @router.post("/reports/preview")
-async def preview_block(db: Db, figures: Figures, asked: schemas.PreviewBlock) -> schemas.BlockContent:
-    """What a block would show; nothing is stored."""
-    return await content_of(db, figures, asked.block)
+def preview_block(db: Db, preview: schemas.PreviewBlock) -> schemas.BlockContent:
+    """Return the content of a block without storing it."""
+    return read_content(db, preview.block)
 
 
 @router.get("/reports/{report_id}")
 def read_report(db: Db, report_id: PathId) -> schemas.Report:
-    """A report."""
+    """Return a report."""
     with db.read() as session:
         return schemas.Report.model_validate(service.find_report(session, report_id))
 
 
 @router.get("/reports/{report_id}/export", response_class=HTMLResponse)
-async def export_report(db: Db, figures: Figures, report_id: PathId) -> HTMLResponse:
-    """The report as it is now, as one HTML file that needs neither server nor network."""
-    blocks = finished((await run_in_threadpool(read_report, db, report_id)).blocks)
-    # One after another: a report of a hundred charts leaves threads to others.
-    contents = [await content_of(db, figures, block) for block in blocks]
-    page = await run_in_threadpool(_page, db, report_id, list(zip(blocks, contents, strict=True)))
+def export_report(db: Db, report_id: PathId) -> HTMLResponse:
+    """Return the current report as one HTML file that needs no server and no network."""
+    with db.read() as session:
+        blocks = finished_blocks(read_blocks(service.find_report(session, report_id).blocks))
+    contents = [(block, read_content(db, block)) for block in blocks]
+    with db.read() as session:
+        page = render_page(session, service.find_report(session, report_id), contents)
     headers = {"Content-Disposition": f'attachment; filename="report-{report_id}.html"'}
     return HTMLResponse(page, headers=headers)
 
 
 @router.patch("/reports/{report_id}")
 def edit_report(db: Db, report_id: PathId, changes: schemas.EditReport) -> schemas.Report:
-    """Change title or blocks; refused with 409 where somebody changed it since it was read."""
+    """Change the title or the blocks. Fail with 409 if the report has changed since the client read it."""
     with db.write() as session:
         report = service.find_report(session, report_id, lock=True)
         service.edit(session, report, changes)
@@ -74,7 +63,7 @@ def edit_report(db: Db, report_id: PathId, changes: schemas.EditReport) -> schem
 
 @router.delete("/reports/{report_id}", status_code=204)
 def delete_report(db: Db, report_id: PathId) -> Response:
-    """Remove a report and its link; what it shows stays."""
+    """Delete a report and its link. Runs and replays in it are kept."""
     with db.write() as session:
         session.delete(service.find_report(session, report_id, lock=True))
     return Response(status_code=204)
@@ -82,7 +71,7 @@ def delete_report(db: Db, report_id: PathId) -> Response:
 
 @router.post("/reports/{report_id}/share")
 def share_report(db: Db, report_id: PathId) -> schemas.Report:
-    """Make the read-only link, for people who cannot sign in too; one that is there stays the same."""
+    """Create the read-only link, which works without signing in. An existing link stays the same."""
     with db.write() as session:
         report = service.find_report(session, report_id, lock=True)
         service.share(report)
@@ -91,13 +80,8 @@ def share_report(db: Db, report_id: PathId) -> schemas.Report:
 
 @router.delete("/reports/{report_id}/share")
 def revoke_link(db: Db, report_id: PathId) -> schemas.Report:
-    """Have the read-only link open nothing any more."""
+    """Revoke the read-only link."""
     with db.write() as session:
         report = service.find_report(session, report_id, lock=True)
         report.share_token = None
         return schemas.Report.model_validate(report)
-
-
-def _page(db: Database, report_id: int, shown: list[tuple[FinishedBlock, schemas.BlockContent]]) -> str:
-    with db.read() as session:
-        return to_page(session, service.find_report(session, report_id), shown)

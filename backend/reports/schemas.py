@@ -1,4 +1,4 @@
-"""Requests and answers of the reports API."""
+"""Request and response models of the reports API."""
 
 from datetime import datetime
 
@@ -16,22 +16,24 @@ class _Request(BaseModel):
 
 
 class CreateReport(_Request):
-    """Begin a report."""
+    """A report to create."""
 
     title: Name
     blocks: Blocks = []
 
 
 class EditReport(_Request):
-    """Change a report; a field left out stays."""
+    """Changes to a report. Omitted fields stay unchanged."""
 
-    version: Ordinal = Field(description="Of the report that was changed; refused with 409 where it is not the latest.")
+    version: Ordinal = Field(
+        description="Version that the changes are based on. The request fails with 409 if it is outdated."
+    )
     title: Name | None = None
     blocks: Blocks | None = None
 
 
 class PreviewBlock(_Request):
-    """A block, stored or not."""
+    """A block to preview."""
 
     block: Block
 
@@ -41,7 +43,7 @@ class ReportSummary(BaseModel):
 
     id: int
     title: str
-    blocks: int = Field(description="How many.")
+    blocks: int = Field(description="Number of blocks.")
     shared: bool
     created_at: datetime
     updated_at: datetime
@@ -55,14 +57,14 @@ class Report(BaseModel):
     id: int
     title: str
     blocks: Blocks
-    version: int = Field(description="Grows with each change.")
-    share_token: str | None = Field(description="Opens the report for reading at /shared/reports/{token}.")
+    version: int = Field(description="Increases with each change.")
+    share_token: str | None = Field(description="Token of the read-only link, /shared/reports/{token}.")
     created_at: datetime
     updated_at: datetime
 
 
 class SharedReport(BaseModel):
-    """A report for those who have its link."""
+    """A report as readers of its link see it."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -73,7 +75,7 @@ class SharedReport(BaseModel):
 
 
 class Table(BaseModel):
-    """A table; NaN and the infinities are strings."""
+    """A table. NaN and infinities are strings."""
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
@@ -82,7 +84,7 @@ class Table(BaseModel):
 
 
 class ReplayContent(BaseModel):
-    """A replay with what is said beside it; NaN and the infinities are strings."""
+    """A replay with its description. NaN and infinities are strings."""
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
@@ -96,10 +98,10 @@ class ReplayContent(BaseModel):
 
 
 class BlockContent(BaseModel):
-    """What a block shows now: one of the three, or why there is nothing to show."""
+    """Current content of a block: a figure, a table, a replay, or the reason why it cannot be shown."""
 
     figure: Figure | None = None
     table: Table | None = None
     replay: ReplayContent | None = None
-    missing: str | None = Field(default=None, description="In plain words, what it left out because it was removed.")
+    missing: str | None = Field(default=None, description="Sentence that lists the deleted runs that are left out.")
     problem: str | None = None

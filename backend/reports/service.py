@@ -1,4 +1,4 @@
-"""Reports in the database; every function works inside the caller's transaction."""
+"""Operations on reports. Every function works inside the caller's transaction."""
 
 import secrets
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from backend.reports.markdown import image_files
 from backend.reports.schemas import CreateReport, EditReport, ReportSummary
 
 
-def listed(session: Session) -> list[ReportSummary]:
-    """All reports, the one changed last first."""
+def list_reports(session: Session) -> list[ReportSummary]:
+    """Return all reports, most recently changed first."""
     return [
         ReportSummary(
             id=report.id,
@@ -31,7 +31,7 @@ def listed(session: Session) -> list[ReportSummary]:
 
 
 def find_report(session: Session, report_id: int, *, lock: bool = False) -> Report:
-    """The report, or a problem that says there is none."""
+    """Return the report. Raise NotFound if it does not exist."""
     report = session.get(Report, report_id, with_for_update=True if lock else None)
     if report is None:
         raise NotFound(f"There is no report {report_id}.")
@@ -39,69 +39,69 @@ def find_report(session: Session, report_id: int, *, lock: bool = False) -> Repo
 
 
 def find_shared(session: Session, token: str) -> Report:
-    """The report that a link opens, or a problem that says it opens none."""
+    """Return the report that a link opens. Raise NotFound if there is none."""
     report = session.scalar(select(Report).where(Report.share_token == token))
     if report is None:
-        raise NotFound("This link opens no report: it was revoked, or is not whole. Ask for a new one.")
+        raise NotFound("This link is incomplete or was revoked. Request a new one from the author.")
     return report
 
 
-def create(session: Session, asked: CreateReport) -> Report:
+def create(session: Session, new: CreateReport) -> Report:
     """Store a new report."""
-    report = Report(title=asked.title, blocks=_stored(asked.blocks))
+    report = Report(title=new.title, blocks=_to_json(new.blocks))
     session.add(report)
-    _pin_replays(session, asked.blocks)
+    _pin_replays(session, new.blocks)
     session.flush()
     return report
 
 
 def edit(session: Session, report: Report, changes: EditReport) -> None:
-    """Change a report, unless it was changed since it was read."""
+    """Change a report. Raise Conflict if it has changed since the client read it."""
     if changes.version != report.version:
         raise Conflict(
-            f"The report was changed meanwhile: this is version {report.version}, and yours began with "
-            f"{changes.version}. Read it again, then change it."
+            f"The report has changed: it is now at version {report.version}, but yours is based on version "
+            f"{changes.version}. Reload it and apply your changes again."
         )
     if changes.title is not None:
         report.title = changes.title
     if changes.blocks is not None:
-        report.blocks = _stored(changes.blocks)
+        report.blocks = _to_json(changes.blocks)
         _pin_replays(session, changes.blocks)
     report.version += 1
     report.updated_at = utc_now()
 
 
 def share(report: Report) -> None:
-    """Make a link, where there is none."""
+    """Create a read-only link if the report has none."""
     report.share_token = report.share_token or secrets.token_urlsafe(24)
 
 
-def shown_file(session: Session, report: Report, file_id: int) -> File:
-    """Return a film or a picture that this report shows. Raise NotFound if it shows none of that number."""
+def find_report_file(session: Session, report: Report, file_id: int) -> File:
+    """Return a video or an image of this report. Raise NotFound if the report does not show this file."""
     blocks = read_blocks(report.blocks)
     replays = [block.video for block in blocks if isinstance(block, ReplayBlock)]
     uses_file = or_(Replay.file_id == file_id, Replay.poster_file_id == file_id)
-    of_it = select(Replay.id).where(Replay.id.in_(replays), uses_file)
+    is_shown = select(Replay.id).where(Replay.id.in_(replays), uses_file)
     file = session.get(File, file_id)
-    in_text = file is not None and file.kind == "poster" and file_id in _images(blocks)
-    if file is None or not (in_text or session.scalar(of_it.limit(1)) is not None):
-        raise NotFound(f"The report shows no file {file_id}.")
+    in_text = file is not None and file.kind == "poster" and file_id in _image_files(blocks)
+    if file is None or not (in_text or session.scalar(is_shown.limit(1)) is not None):
+        raise NotFound(f"The report does not show file {file_id}.")
     return file
 
 
-def _stored(blocks: Sequence[AnyBlock]) -> list[dict[str, object]]:
+def _to_json(blocks: Sequence[AnyBlock]) -> list[dict[str, object]]:
     return [block.model_dump(mode="json") for block in blocks]
 
 
 def _pin_replays(session: Session, blocks: Sequence[AnyBlock]) -> None:
-    """Keep the replays that a report shows; one that is gone already leaves its sentence there."""
-    named = {block.video for block in blocks if isinstance(block, ReplayBlock)}
-    shown = or_(Replay.id.in_(named), Replay.poster_file_id.in_(_images(blocks)))
-    loose = select(Replay.id).where(shown, Replay.pinned.is_(False)).order_by(Replay.run_id, Replay.id)
-    for replay_id in session.scalars(loose).all():
+    """Pin the replays that a report shows. Ignore deleted ones."""
+    ids = {block.video for block in blocks if isinstance(block, ReplayBlock)}
+    shown = or_(Replay.id.in_(ids), Replay.poster_file_id.in_(_image_files(blocks)))
+    unpinned = select(Replay.id).where(shown, Replay.pinned.is_(False)).order_by(Replay.run_id, Replay.id)
+    for replay_id in session.scalars(unpinned).all():
         pin(session, replay_id, True)
 
 
-def _images(blocks: Sequence[AnyBlock]) -> set[int]:
-    """Return the numbers of the files that texts name, to show them as images."""
+def _image_files(blocks: Sequence[AnyBlock]) -> set[int]:
+    """Return the ids of the files that texts show as images."""
     return {file for block in blocks if isinstance(block, TextBlock) for file in image_files(block.markdown)}

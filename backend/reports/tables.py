@@ -1,4 +1,4 @@
-"""Tables in reports: of runs, of their evaluations, of a study's points."""
+"""Report tables of runs, of evaluations and of study points."""
 
 from collections.abc import Container, Sequence
 from typing import Any
@@ -28,35 +28,35 @@ TITLES = {
     "best_return": "Best return",
     "steps_per_second": "Steps/s",
 }
-OF_EVALUATIONS = ["Run", "Step", "Protocol", "Episodes", "Mean", "95 % from", "95 % to", "Human-normalised %"]
-OF_POINTS = ["Point", "Finished runs", "Mean return", "95 % from", "95 % to"]
-OF_CONFIG = "config."
+EVALUATION_HEADER = ["Run", "Step", "Protocol", "Episodes", "Mean", "95 % from", "95 % to", "Human-normalised %"]
+POINT_HEADER = ["Point", "Finished runs", "Mean return", "95 % from", "95 % to"]
+CONFIG_PREFIX = "config."
 
 Cell = str | int | float | None
 
 
-def table_of(session: Session, block: TableBlock) -> tuple[Table, str | None]:
-    """The table as it is now, and which of its rows are left out because their runs were removed."""
+def build_table(session: Session, block: TableBlock) -> tuple[Table, str | None]:
+    """Return the current table, and a sentence about its deleted runs."""
     if block.of == "study":
         points = to_schema(session, find_study(session, block.numbers[0])).table
         rows: list[list[Cell]] = [[each.label, each.n, each.mean, each.low, each.high] for each in points]
-        return Table(header=OF_POINTS, rows=rows), None
+        return Table(header=POINT_HEADER, rows=rows), None
     numbers = list(dict.fromkeys(block.numbers))
     found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(numbers)))}
-    runs, missing = [found[number] for number in numbers if number in found], in_words_missing(numbers, found)
+    runs, missing = [found[number] for number in numbers if number in found], describe_missing_runs(numbers, found)
     if block.of == "evaluations":
-        return Table(header=OF_EVALUATIONS, rows=_scores(session, runs)), missing
-    titles = TITLES | {OF_CONFIG + name: title for name, title in field_titles().items()}
-    called = _numbered(runs)
-    rows = [[called[run.id] if column == "name" else _cell(run, column) for column in block.columns] for run in runs]
+        return Table(header=EVALUATION_HEADER, rows=_evaluation_rows(session, runs)), missing
+    titles = TITLES | {CONFIG_PREFIX + name: title for name, title in field_titles().items()}
+    names = _run_names(runs)
+    rows = [[names[run.id] if column == "name" else _cell(run, column) for column in block.columns] for run in runs]
     return Table(header=[titles.get(column, column) for column in block.columns], rows=rows), missing
 
 
-def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
-    called = _numbered(runs)
+def _evaluation_rows(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
+    names = _run_names(runs)
     return [
         [
-            called[run.id],
+            names[run.id],
             evaluation.step,
             evaluation.protocol,
             len(found.scores),
@@ -69,22 +69,22 @@ def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
     ]
 
 
-def _numbered(runs: Sequence[Run]) -> dict[int, str]:
-    """By run, its label with its number, also where it is alone."""
+def _run_names(runs: Sequence[Run]) -> dict[int, str]:
+    """Return the label of each run, with its id even if there is only one run."""
     return run_labels(runs) if len(runs) > 1 else {run.id: f"{run.name} #{run.id}" for run in runs}
 
 
-def in_words_missing(numbers: Sequence[int], found: Container[int]) -> str | None:
-    """Which runs were removed since."""
-    gone = [str(number) for number in numbers if number not in found]
-    if not gone:
+def describe_missing_runs(numbers: Sequence[int], found: Container[int]) -> str | None:
+    """Return a sentence that lists the deleted runs, or None."""
+    missing = [str(number) for number in numbers if number not in found]
+    if not missing:
         return None
-    return f"Run {gone[0]} was removed." if len(gone) == 1 else f"Runs {', '.join(gone)} were removed."
+    return f"Run {missing[0]} was deleted." if len(missing) == 1 else f"Runs {', '.join(missing)} were deleted."
 
 
 def _cell(run: Run, column: str) -> Cell:
-    if column.startswith(OF_CONFIG):
-        value: Any = run.config.get(column.removeprefix(OF_CONFIG))
+    if column.startswith(CONFIG_PREFIX):
+        value: Any = run.config.get(column.removeprefix(CONFIG_PREFIX))
         return None if value is None else value if _is_number(value) else format_value(value)
     if column == "method":
         return title_of(run.algorithm)

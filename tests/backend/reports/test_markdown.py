@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from backend.reports.formulas import MAX_FORMULA, to_mathml
+from backend.reports.formulas import MAX_FORMULA_LENGTH, to_mathml
 from backend.reports.markdown import image_files, to_html
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -54,7 +54,7 @@ class Active(HTMLParser):
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=[case["name"] for case in TEXTS])
-def test_markdown_is_what_the_page_shows_and_nothing_runs(case: dict[str, str]) -> None:
+def test_markdown_matches_the_page_and_runs_no_scripts(case: dict[str, str]) -> None:
     assert html(case["markdown"]) == case["html"]
     active = Active()
     active.feed(case["html"])
@@ -62,7 +62,7 @@ def test_markdown_is_what_the_page_shows_and_nothing_runs(case: dict[str, str]) 
 
 
 @pytest.mark.parametrize("case", FORMULAS, ids=[case["latex"] for case in FORMULAS])
-def test_a_formula_is_what_the_page_shows(case: dict[str, Any]) -> None:
+def test_formula_matches_the_page(case: dict[str, Any]) -> None:
     mathml = to_mathml(case["latex"], display=case["display"])
     assert (mathml and shape(ElementTree.fromstring(mathml))) == case["shape"]  # noqa: S314 - our own output
     mark = "$$" if case["display"] else "$"
@@ -81,12 +81,12 @@ def test_a_formula_is_what_the_page_shows(case: dict[str, Any]) -> None:
         r"\class{x}{y}",
         r'\color{"><script>}x',
         r"\hspace{99999em}x",
-        "{" * (MAX_FORMULA // 2) + "}" * (MAX_FORMULA // 2),
+        "{" * (MAX_FORMULA_LENGTH // 2) + "}" * (MAX_FORMULA_LENGTH // 2),
         r"\frac" * 200,
-        "^" * MAX_FORMULA,
+        "^" * MAX_FORMULA_LENGTH,
     ],
 )
-def test_a_hostile_formula_ends_and_runs_nothing(latex: str) -> None:
+def test_malicious_formula_is_harmless(latex: str) -> None:
     active = Active()
     shown = html(f"$${latex}$$")
     active.feed(shown)
@@ -110,11 +110,11 @@ def test_a_hostile_formula_ends_and_runs_nothing(latex: str) -> None:
     ],
     ids=["quotes", "lists", "brackets", "images", "stars", "dollars", "double dollars", "ticks", "cells"],
 )
-def test_a_text_of_many_marks_stays_small(markdown: str) -> None:
+def test_many_marks_do_not_inflate_the_html(markdown: str) -> None:
     assert len(html(markdown)) < 2_000_000
 
 
-def test_a_text_names_the_files_of_its_images() -> None:
+def test_image_files_are_found() -> None:
     text = (
         "![a](/api/v1/files/7) [![b](/api/v1/files/8)](http://e.org) ![c][1]\n\n[1]: /api/v1/files/9\n\n/api/v1/files/0"
     )

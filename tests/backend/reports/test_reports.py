@@ -1,4 +1,4 @@
-"""Reports over the API: blocks, changes, what each block shows, and the read-only link."""
+"""The reports API: blocks, edits, block content, the read-only link and the export."""
 
 import base64
 from html.parser import HTMLParser
@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from backend.config import Settings
-from backend.reports.blocks import MOST_BLOCKS
+from backend.reports.blocks import MAX_BLOCKS
 from tests.factories import Api, metrics, video
 
 CURVES = "/api/v1/figures/curves?runs={}"
@@ -18,24 +18,24 @@ def text(markdown: str = "Hello") -> dict[str, Any]:
     return {"kind": "text", "markdown": markdown}
 
 
-def begun(api: Api, *blocks: dict[str, Any]) -> dict[str, Any]:
-    """Begin a report of these blocks."""
+def create_report(api: Api, *blocks: dict[str, Any]) -> dict[str, Any]:
+    """Create a report with these blocks."""
     answer = api.user.post("/api/v1/reports", json={"title": "Rates", "blocks": blocks})
     assert answer.status_code == 201, answer.text
     report: dict[str, Any] = answer.json()
     return report
 
 
-def shown(api: Api, block: dict[str, Any]) -> dict[str, Any]:
-    """What a block shows."""
+def preview(api: Api, block: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a block."""
     answer = api.user.post("/api/v1/reports/preview", json={"block": block})
     assert answer.status_code == 200, answer.text
     content: dict[str, Any] = answer.json()
     return content
 
 
-def replayed(api: Api, name: str = "Rally") -> tuple[int, dict[str, Any]]:
-    """A run with a replay; its number and the replay."""
+def run_with_replay(api: Api, name: str = "Rally") -> tuple[int, dict[str, Any]]:
+    """Return the id of a run with a replay, and the replay."""
     run, attempt = api.running(name=name)
     api.save(run, attempt, 2, 100)
     for kind, ending, content in (("video", "mp4", b"film"), ("poster", "png", b"picture")):
@@ -45,14 +45,14 @@ def replayed(api: Api, name: str = "Rally") -> tuple[int, dict[str, Any]]:
     return run, found
 
 
-def test_a_report_is_begun_changed_listed_and_removed(api: Api) -> None:
-    report = begun(api, text())
+def test_report_is_created_edited_listed_and_deleted(api: Api) -> None:
+    report = create_report(api, text())
     assert (report["title"], report["version"], report["share_token"]) == ("Rates", 1, None)
     address = f"/api/v1/reports/{report['id']}"
     changed = api.user.patch(address, json={"version": 1, "blocks": [text("One"), text("Two")]}).json()
     assert (changed["title"], changed["version"]) == ("Rates", 2)
     assert [block["markdown"] for block in changed["blocks"]] == ["One", "Two"]
-    later = begun(api)
+    later = create_report(api)
     listed = api.user.get("/api/v1/reports").json()
     assert [(each["id"], each["blocks"], each["shared"]) for each in listed] == [
         (later["id"], 0, False),
@@ -62,12 +62,12 @@ def test_a_report_is_begun_changed_listed_and_removed(api: Api) -> None:
     assert api.user.get(address).status_code == 404
 
 
-def test_a_change_of_an_older_version_is_refused_and_changes_nothing(api: Api) -> None:
-    address = f"/api/v1/reports/{begun(api, text('First'))['id']}"
+def test_edit_of_an_older_version_is_rejected(api: Api) -> None:
+    address = f"/api/v1/reports/{create_report(api, text('First'))['id']}"
     api.user.patch(address, json={"version": 1, "title": "Mine"}).raise_for_status()
     refused = api.user.patch(address, json={"version": 1, "blocks": []})
     assert refused.status_code == 409
-    assert "this is version 2, and yours began with 1" in refused.json()["detail"]
+    assert "it is now at version 2, but yours is based on version 1" in refused.json()["detail"]
     kept = api.user.get(address).json()
     assert (kept["title"], kept["version"], len(kept["blocks"])) == ("Mine", 2, 1)
 
@@ -76,9 +76,12 @@ def test_a_change_of_an_older_version_is_refused_and_changes_nothing(api: Api) -
 @pytest.mark.parametrize(
     ("block", "told"),
     [
-        ({"kind": "chart", "address": "/api/v1/runs"}, "name a figure of this API, as /api/v1/figures/curves?runs=1,2"),
+        (
+            {"kind": "chart", "address": "/api/v1/runs"},
+            "use the address of a figure, such as /api/v1/figures/curves?runs=1,2",
+        ),
         ({"kind": "chart", "address": "https://example.org/api/v1/figures/curves"}, "should match pattern"),
-        ({"kind": "chart", "address": "/api/v1/figures/../runs"}, "name a figure of this API"),
+        ({"kind": "chart", "address": "/api/v1/figures/../runs"}, "use the address of a figure"),
         ({"kind": "text", "markdown": "x" * 20_001}, "at most 20000 characters"),
         ({"kind": "table", "of": "runs", "numbers": []}, "at least 1 item"),
         ({"kind": "table", "of": "runs", "numbers": [1], "columns": ["notes"]}, "should match pattern"),
@@ -86,7 +89,7 @@ def test_a_change_of_an_older_version_is_refused_and_changes_nothing(api: Api) -
         ({"kind": "html", "markdown": "<b>"}, "'text', 'chart', 'table', 'replay'"),
     ],
 )
-def test_a_block_that_cannot_be_is_refused_by_its_place(api: Api, block: dict[str, Any], told: str) -> None:
+def test_invalid_block_is_rejected_with_its_index(api: Api, block: dict[str, Any], told: str) -> None:
     refused = api.user.post("/api/v1/reports", json={"title": "x", "blocks": [text(), block]})
     assert refused.status_code == 422
     (error,) = refused.json()["errors"]
@@ -95,18 +98,18 @@ def test_a_block_that_cannot_be_is_refused_by_its_place(api: Api, block: dict[st
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_more_blocks_than_a_report_holds_are_refused(api: Api) -> None:
-    refused = api.user.post("/api/v1/reports", json={"title": "x", "blocks": [text()] * (MOST_BLOCKS + 1)})
+def test_too_many_blocks_are_rejected(api: Api) -> None:
+    refused = api.user.post("/api/v1/reports", json={"title": "x", "blocks": [text()] * (MAX_BLOCKS + 1)})
     assert refused.status_code == 422
     assert "at most 100 items" in refused.json()["detail"]
 
 
-def test_an_unfinished_block_is_stored_and_hidden_from_readers(api: Api) -> None:
+def test_unfinished_block_is_hidden_from_readers(api: Api) -> None:
     draft = {"kind": "draft", "content": '{"kind": "chart", "address": "half typed'}
-    report = begun(api, text("Before"), draft, text("After"))
+    report = create_report(api, text("Before"), draft, text("After"))
     address = f"/api/v1/reports/{report['id']}"
     assert api.user.get(address).json()["blocks"][1] == draft
-    assert shown(api, draft)["problem"] == "It is not finished."
+    assert preview(api, draft)["problem"] == "This block is not finished."
     assert "half typed" not in api.user.get(f"{address}/export").text
     token = api.user.post(f"{address}/share").json()["share_token"]
     shared = api.user.get(f"/api/v1/shared/{token}")
@@ -115,49 +118,49 @@ def test_an_unfinished_block_is_stored_and_hidden_from_readers(api: Api) -> None
     assert api.user.get(f"/api/v1/shared/{token}/blocks/2").status_code == 404
 
 
-def test_a_chart_is_the_figure_at_its_address_as_it_is_now(api: Api) -> None:
+def test_chart_is_the_current_figure_at_its_address(api: Api) -> None:
     run, attempt = api.running(name="Curve")
     api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()
     chart = {"kind": "chart", "address": CURVES.format(run)}
-    first = shown(api, chart)["figure"]
+    first = preview(api, chart)["figure"]
     assert first == api.user.get(CURVES.format(run)).json()
     api.send(run, attempt, metrics(3, 200, returns=[9.0])).raise_for_status()
-    assert shown(api, chart)["figure"] == api.user.get(CURVES.format(run)).json() != first
-    gone = shown(api, {"kind": "chart", "address": CURVES.format(run + 1)})
+    assert preview(api, chart)["figure"] == api.user.get(CURVES.format(run)).json() != first
+    gone = preview(api, {"kind": "chart", "address": CURVES.format(run + 1)})
     assert (gone["figure"], gone["problem"]) == (None, f"There is no run {run + 1}.")
-    wrong = shown(api, {"kind": "chart", "address": CURVES.format(run) + "&buckets=0"})
+    wrong = preview(api, {"kind": "chart", "address": CURVES.format(run) + "&buckets=0"})
     assert "buckets" in wrong["problem"]
 
 
-def test_a_chart_draws_the_runs_that_are_left_and_names_those_that_are_not(api: Api) -> None:
+def test_chart_draws_existing_runs_and_lists_deleted_ones(api: Api) -> None:
     run, attempt = api.running(name="Curve")
     api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()
-    content = shown(api, {"kind": "chart", "address": CURVES.format(f"98,+{run},99") + "&x=frames"})
-    assert content["missing"] == "Runs 98, 99 were removed."
+    content = preview(api, {"kind": "chart", "address": CURVES.format(f"98,+{run},99") + "&x=frames"})
+    assert content["missing"] == "Runs 98, 99 were deleted."
     assert content["figure"] == api.user.get(CURVES.format(run) + "&x=frames").json()
 
 
-def test_a_table_has_the_runs_that_are_left_and_names_those_that_are_not(api: Api) -> None:
+def test_table_has_existing_runs_and_lists_deleted_ones(api: Api) -> None:
     run, attempt = api.running(name="Quick")
     api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()
     columns = ["name", "method", "env", "step", "last_return", "config.num_envs"]
-    content = shown(api, {"kind": "table", "of": "runs", "numbers": [run, 99], "columns": columns})
+    content = preview(api, {"kind": "table", "of": "runs", "numbers": [run, 99], "columns": columns})
     table = content["table"]
     assert table["header"] == ["Run", "Method", "Game", "Steps", "Last return", "Environments"]
     assert table["rows"] == [[f"Quick #{run}", "PAAC", "CartPole", 100, 2.0, 4]]
-    assert content["missing"] == "Run 99 was removed."
+    assert content["missing"] == "Run 99 was deleted."
 
 
-def test_a_table_has_the_evaluations_of_runs(api: Api) -> None:
+def test_table_has_evaluations(api: Api) -> None:
     run, attempt = api.running(name="Scored")
     api.save(run, attempt, 2, 100)
     api.evaluate(run, protocol="episodes")
     api.play([1.0, 3.0])
-    table = shown(api, {"kind": "table", "of": "evaluations", "numbers": [run]})["table"]
+    table = preview(api, {"kind": "table", "of": "evaluations", "numbers": [run]})["table"]
     assert table["rows"] == [[f"Scored #{run}", 100, "episodes", 2, 2.0, 1.0, 3.0, None]]
 
 
-def test_a_table_has_the_points_of_a_study(api: Api) -> None:
+def test_table_has_points_of_a_study(api: Api) -> None:
     asked = {
         "name": "Rates",
         "config": {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000},
@@ -167,27 +170,27 @@ def test_a_table_has_the_points_of_a_study(api: Api) -> None:
     }
     study = api.user.post("/api/v1/studies", json=asked)
     assert study.status_code == 201, study.text
-    table = shown(api, {"kind": "table", "of": "study", "numbers": [study.json()["id"]]})["table"]
+    table = preview(api, {"kind": "table", "of": "study", "numbers": [study.json()["id"]]})["table"]
     assert [row[1:] for row in table["rows"]] == [[0, None, None, None]] * 2
     assert "0.003" in table["rows"][1][0]
-    assert shown(api, {"kind": "table", "of": "study", "numbers": [99]})["problem"] == "There is no study 99."
+    assert preview(api, {"kind": "table", "of": "study", "numbers": [99]})["problem"] == "There is no study 99."
 
 
-def test_a_replay_is_pinned_while_it_is_put_in_and_leaves_a_sentence_when_it_is_gone(api: Api) -> None:
-    run, replay = replayed(api)
+def test_added_replay_is_pinned_and_a_missing_one_is_reported(api: Api) -> None:
+    run, replay = run_with_replay(api)
     block = {"kind": "replay", "video": replay["id"]}
-    begun(api, block)
+    create_report(api, block)
     (kept,) = api.user.get(f"/api/v1/runs/{run}/replays").json()
     assert (replay["pinned"], kept["pinned"]) == (False, True)
-    content = shown(api, block)["replay"]
+    content = preview(api, block)["replay"]
     assert (content["run_name"], content["step"], content["file_id"]) == ("Rally", 100, replay["file_id"])
-    assert shown(api, {"kind": "replay", "video": 99})["problem"] == "There is no replay 99."
+    assert preview(api, {"kind": "replay", "video": 99})["problem"] == "There is no replay 99."
 
 
-def test_a_link_opens_its_report_alone_and_nothing_once_it_is_revoked(api: Api) -> None:
-    run, replay = replayed(api)
-    _, other = replayed(api, "Other")
-    report = begun(api, text("Look"), {"kind": "chart", "address": CURVES.format(run)})
+def test_link_opens_only_its_report_until_it_is_revoked(api: Api) -> None:
+    run, replay = run_with_replay(api)
+    _, other = run_with_replay(api, "Other")
+    report = create_report(api, text("Look"), {"kind": "chart", "address": CURVES.format(run)})
     address = f"/api/v1/reports/{report['id']}"
     blocks = [*report["blocks"], {"kind": "replay", "video": replay["id"]}]
     api.user.patch(address, json={"version": 1, "blocks": blocks}).raise_for_status()
@@ -197,7 +200,10 @@ def test_a_link_opens_its_report_alone_and_nothing_once_it_is_revoked(api: Api) 
     assert api.user.get(link).json()["title"] == "Rates"
     assert api.user.get(f"{link}/blocks/1").json()["figure"] == api.user.get(CURVES.format(run)).json()
     assert api.user.get(f"{link}/blocks/2").json()["replay"]["file_id"] == replay["file_id"]
-    assert api.user.get(f"{link}/blocks/3").json()["detail"] == "The report has no block 3; it has 3, counted from 0."
+    assert (
+        api.user.get(f"{link}/blocks/3").json()["detail"]
+        == "The report has no block 3. It has 3 blocks, starting at 0."
+    )
     assert api.user.get(f"{link}/files/{replay['file_id']}").content == b"film"
     assert api.user.get(f"{link}/files/{replay['poster_file_id']}").content == b"picture"
     # Another run's replay, and a checkpoint of this run.
@@ -210,10 +216,10 @@ def test_a_link_opens_its_report_alone_and_nothing_once_it_is_revoked(api: Api) 
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_link_needs_no_sign_in_where_everything_else_does(api: Api, client: TestClient) -> None:
-    run, replay = replayed(api)
+def test_link_works_without_signing_in(api: Api, client: TestClient) -> None:
+    run, replay = run_with_replay(api)
     chart = {"kind": "chart", "address": CURVES.format(run)}
-    report = begun(api, chart, {"kind": "replay", "video": replay["id"]})
+    report = create_report(api, chart, {"kind": "replay", "video": replay["id"]})
     token = api.user.post(f"/api/v1/reports/{report['id']}/share").json()["share_token"]
     # From now on users are asked for a token, which this one does not have.
     settings = client.app.state.settings  # type: ignore[attr-defined]
@@ -227,15 +233,15 @@ def test_a_link_needs_no_sign_in_where_everything_else_does(api: Api, client: Te
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_an_export_has_everything_in_it_and_nothing_that_people_wrote_is_markup(api: Api) -> None:
+def test_export_is_self_contained_and_escapes_user_text(api: Api) -> None:
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
-    run, replay = replayed(api, evil)
+    run, replay = run_with_replay(api, evil)
     other, attempt = api.running(name="Another")
     api.send(other, attempt, metrics(2, 100, returns=[5.0])).raise_for_status()
     chart = {"kind": "chart", "address": CURVES.format(f"{run},{other}"), "caption": evil}
     table = {"kind": "table", "of": "runs", "numbers": [run], "columns": ["name", "step"]}
     gone = {"kind": "chart", "address": CURVES.format(99)}
-    report = begun(api, text(f"# Why\n{evil} [x](javascript:alert(3))"), chart, table, gone)
+    report = create_report(api, text(f"# Why\n{evil} [x](javascript:alert(3))"), chart, table, gone)
     address = f"/api/v1/reports/{report['id']}"
     api.user.patch(
         address,
@@ -262,36 +268,36 @@ def test_an_export_has_everything_in_it_and_nothing_that_people_wrote_is_markup(
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_film_whose_file_is_gone_is_said_to_be_gone(api: Api, settings: Settings) -> None:
-    _, replay = replayed(api)
-    report = begun(api, {"kind": "replay", "video": replay["id"]})
+def test_export_reports_a_deleted_video(api: Api, settings: Settings) -> None:
+    _, replay = run_with_replay(api)
+    report = create_report(api, {"kind": "replay", "video": replay["id"]})
     for path in settings.files_dir.rglob("*"):
         if path.is_file() and path.read_bytes() == b"film":
             path.unlink()
     page = api.user.get(f"/api/v1/reports/{report['id']}/export").text
     assert "<video" not in page
-    assert "The film is gone." in page
+    assert "The video was deleted." in page
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_film_that_is_too_large_is_shown_by_its_picture(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.reports.exporting.MOST_VIDEO_BYTES", 3)
-    _, replay = replayed(api)
-    report = begun(api, {"kind": "replay", "video": replay["id"]})
+def test_export_replaces_a_large_video_by_its_thumbnail(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.reports.html_export.MAX_VIDEO_BYTES", 3)
+    _, replay = run_with_replay(api)
+    report = create_report(api, {"kind": "replay", "video": replay["id"]})
     page = api.user.get(f"/api/v1/reports/{report['id']}/export").text
     assert "<video" not in page
-    assert "is too large for this file" in page
+    assert "The video is too large" in page
     assert base64.b64encode(b"picture").decode() in page
     # Without a chart it needs no script at all.
     assert "script-src 'none'" in page
     assert "<script" not in page
 
 
-def test_an_image_in_a_text_is_pinned_shown_by_the_link_and_part_of_the_export(api: Api) -> None:
-    run, replay = replayed(api)
-    _, other = replayed(api, "Other")
+def test_image_in_a_text_is_pinned_and_shown_by_link_and_export(api: Api) -> None:
+    run, replay = run_with_replay(api)
+    _, other = run_with_replay(api, "Other")
     poster, film, hidden = replay["poster_file_id"], replay["file_id"], other["poster_file_id"]
-    report = begun(
+    report = create_report(
         api, text(f"![A rally](/api/v1/files/{poster}) ![no film](/api/v1/files/{film}) ![gone](/api/v1/files/999)")
     )
     (kept,) = api.user.get(f"/api/v1/runs/{run}/replays").json()
@@ -307,15 +313,15 @@ def test_an_image_in_a_text_is_pinned_shown_by_the_link_and_part_of_the_export(a
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_an_image_that_is_too_large_is_its_words_in_the_export(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.reports.exporting.MAX_IMAGE_BYTES", 3)
-    _, replay = replayed(api)
-    report = begun(api, text(f"![A rally](/api/v1/files/{replay['poster_file_id']})"))
+def test_export_replaces_a_large_image_by_its_text(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.reports.html_export.MAX_IMAGE_BYTES", 3)
+    _, replay = run_with_replay(api)
+    report = create_report(api, text(f"![A rally](/api/v1/files/{replay['poster_file_id']})"))
     assert "<p>A rally</p>" in api.user.get(f"/api/v1/reports/{report['id']}/export").text
 
 
 class Elements(HTMLParser):
-    """Every element that a page opens, as a browser would see it."""
+    """Parser that collects the start tags of a page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -101,7 +101,7 @@ function Fetched({ source, block, place }: BlockViewProps) {
       </>
     );
   if (replay) return <ReplayOf source={source} replay={replay} />;
-  return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "there is nothing."}`}</Text>;
+  return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "it is empty."}`}</Text>;
 }
 
 interface TableOfProps {

@@ -254,7 +254,7 @@ describe("a report", () => {
   it("that was changed elsewhere loses nothing: mine becomes a copy", async () => {
     const server = serve({
       "GET /reports/3": aReport(),
-      "PATCH /reports/3": refusal(409, "The report was changed meanwhile."),
+      "PATCH /reports/3": refusal(409, "The report has changed."),
       "POST /reports": aReport({ id: 4 }),
     });
     open("/reports/3?edit=1");
@@ -329,7 +329,7 @@ describe("a report", () => {
     const answer = ({ body }: Asked) =>
       JSON.stringify(body).includes("replay")
         ? { problem: "There is no replay 7." }
-        : { table: { header: ["Run", "Steps"], rows: [["Quick", 100]] }, missing: "Run 9 was removed." };
+        : { table: { header: ["Run", "Steps"], rows: [["Quick", 100]] }, missing: "Run 9 was deleted." };
     const blocks: Report["blocks"] = [
       { kind: "table", of: "runs", numbers: [1, 9], columns: ["name", "step"], caption: "Who" },
       { kind: "replay", video: 7, caption: "" },
@@ -338,7 +338,7 @@ describe("a report", () => {
     open("/reports/3");
     const table = within(await screen.findByRole("region", { name: "Who" }));
     expect(await table.findByRole("cell", { name: "Quick" })).toBeTruthy();
-    expect(table.getByText("Run 9 was removed.")).toBeTruthy();
+    expect(table.getByText("Run 9 was deleted.")).toBeTruthy();
     expect(await screen.findByText("This replay cannot be shown: There is no replay 7.")).toBeTruthy();
   });
 
@@ -367,12 +367,12 @@ describe("a report", () => {
     ];
     const content = {
       figure: { data: [], layout: {}, cursor: "", complete: true },
-      missing: "Run 9 was removed.",
+      missing: "Run 9 was deleted.",
     };
     serve({ "GET /reports/3": aReport({ blocks }), "POST /reports/preview": content });
     open("/reports/3");
     const chart = within(await screen.findByRole("region", { name: "Curve" }));
-    expect(await chart.findByText("Run 9 was removed.")).toBeTruthy();
+    expect(await chart.findByText("Run 9 was deleted.")).toBeTruthy();
   });
 
   it("is shared by a link that can be revoked, which asks first", async () => {
