@@ -41,6 +41,29 @@ def from_preset(name: str, overrides: dict[str, Any]) -> RunConfig:
     return changed(as_document(PRESETS[name].config), overrides)
 
 
+def build_config(config: dict[str, Any] | None, preset: str | None, overrides: dict[str, Any]) -> RunConfig:
+    """Return the configuration of a new run: a complete one or a preset, with overrides."""
+    if preset is not None:
+        if config is not None:
+            raise Invalid(FieldError(field="config", message="send either config or preset, not both"))
+        return from_preset(preset, overrides)
+    if config is None:
+        raise Invalid(FieldError(field="config", message="send config, or preset with overrides"))
+    return checked(config, overrides)
+
+
+def to_run_columns(config: RunConfig, name: str | None, queue: QueueName | None) -> dict[str, Any]:
+    """Return the columns of a new run that depend on its configuration. Without name or queue, use defaults."""
+    return {
+        "name": name or default_name(config),
+        "algorithm": config.algorithm,
+        "env": config.env,
+        "queue": queue or queue_for(config),
+        "config": as_document(config),
+        "total_steps": config.total_steps,
+    }
+
+
 def as_document(config: RunConfig) -> dict[str, Any]:
     """The configuration with every field, as it is stored."""
     return config.model_dump(mode="json")

@@ -1,1 +1,1 @@
-"""Runs: launching, listing, steering and removing them."""
+"""Runs: create, list, control and delete them."""

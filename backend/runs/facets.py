@@ -1,4 +1,4 @@
-"""What the list of runs can be filtered by, counted over all runs."""
+"""Filter choices for the list of runs, counted over all runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from backend.database.tables import Run, RunTag
 
 
 class Choice(BaseModel):
-    """A value to filter by, and how many runs have it."""
+    """A filter value, with the number of runs that have it."""
 
     value: str
     runs: int
@@ -26,13 +26,13 @@ class Facets(BaseModel):
     tag: list[Choice]
 
 
-def facets(session: Session, *, archived: bool) -> Facets:
-    """Every value that a run in the list, or in the archive, has."""
+def count_facets(session: Session, *, archived: bool) -> Facets:
+    """Count the filter values of all runs that are archived, or of all that are not."""
     listed = Run.archived_at.is_not(None) if archived else Run.archived_at.is_(None)
 
     def counted(query: Select[*tuple[Any, ...]]) -> list[Choice]:
         rows: Sequence[Row[Any]] = session.execute(query).all()
-        # Sorted here, since databases disagree on the order of letters.
+        # Sort here, because databases sort letters differently.
         return [Choice(value=value, runs=number) for value, number in sorted(map(tuple, rows))]
 
     def of_runs(column: Any) -> list[Choice]:

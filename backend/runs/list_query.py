@@ -1,4 +1,4 @@
-"""The list of runs: filters, sorting by any column or metric, and pages that stay in step while rows change."""
+"""The query of the run list: filters, sorting by any column, field or metric, and stable pages."""
 
 import base64
 import json
@@ -12,21 +12,20 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from backend.database.tables import Run, RunTag, StudyRun
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
-from backend.runs.config_sort import config_key, config_kind
+from backend.runs.config_sort import field_sort_key, field_type
 from workers.contract.values import LARGEST, MAX_ID, storable
 
 SORTABLE = (
     "id name state desired algorithm env queue attempt priority created_at started_at finished_at archived_at worker "
     "step frames total_steps steps_per_second seconds_left last_return best_return episodes"
 ).split()
-CONFIG = "config:"
-# The longest text that runs are searched for.
-LONGEST_TEXT = 200
+CONFIG_PREFIX = "config:"
+MAX_SEARCH_LENGTH = 200
 
 
 @dataclass
 class Filters:
-    """Which runs are wanted."""
+    """Conditions on the listed runs."""
 
     states: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -39,8 +38,8 @@ class Filters:
 
 
 @dataclass
-class Page:
-    """Rows of one page, and where the next one begins."""
+class RunRows:
+    """Rows of one page, with the cursor of the next page."""
 
     runs: list[Run]
     next_cursor: str | None
@@ -54,22 +53,22 @@ class _Order:
     metric: str | None = None
 
 
-def list_runs(session: Session, filters: Filters, sort: str, limit: int, cursor: str | None) -> Page:
-    """One page of runs."""
+def list_runs(session: Session, filters: Filters, sort: str, limit: int, cursor: str | None) -> RunRows:
+    """Return one page of runs."""
     order = _order(sort)
-    wanted = filtered(filters)
-    total = session.scalar(select(func.count()).select_from(Run).where(*wanted)) or 0
-    query: Select[Any] = select(Run, order.key.label("sort_key")).where(*wanted)
+    conditions = filter_conditions(filters)
+    total = session.scalar(select(func.count()).select_from(Run).where(*conditions)) or 0
+    query: Select[Any] = select(Run, order.key.label("sort_key")).where(*conditions)
     if order.metric is not None:
         same = and_(MetricSeries.run_id == Run.id, MetricSeries.name == order.metric)
         query = query.outerjoin(MetricSeries, same)
     if cursor is not None:
-        query = query.where(_beyond(order, *_read_cursor(cursor, sort)))
-    directed, last = (order.key.desc(), Run.id.desc()) if order.descending else (order.key.asc(), Run.id.asc())
-    rows = session.execute(query.order_by(order.key.is_(None), directed, last).limit(limit + 1)).all()
+        query = query.where(_after_cursor(order, *_read_cursor(cursor, sort)))
+    direction, tie_break = (order.key.desc(), Run.id.desc()) if order.descending else (order.key.asc(), Run.id.asc())
+    rows = session.execute(query.order_by(order.key.is_(None), direction, tie_break).limit(limit + 1)).all()
     more = rows[limit - 1] if len(rows) > limit else None
     next_cursor = _write_cursor(sort, more.sort_key, more.Run.id) if more is not None else None
-    return Page([row.Run for row in rows[:limit]], next_cursor, total)
+    return RunRows([row.Run for row in rows[:limit]], next_cursor, total)
 
 
 def _order(sort: str) -> _Order:
@@ -80,42 +79,42 @@ def _order(sort: str) -> _Order:
         _, metric, statistic = name.split(":")
         if statistic in ("last", "min", "max"):
             return _Order(getattr(MetricSeries, statistic), descending, metric)
-    if name.startswith(CONFIG) and (kind := config_kind(name.removeprefix(CONFIG))):
-        return _Order(config_key(name.removeprefix(CONFIG), kind), descending)
+    if name.startswith(CONFIG_PREFIX) and (type_ := field_type(name.removeprefix(CONFIG_PREFIX))):
+        return _Order(field_sort_key(name.removeprefix(CONFIG_PREFIX), type_), descending)
     others = "metric:NAME:last, :min or :max, or by config:FIELD"
     raise Invalid(FieldError(field="sort", message=f"sort by one of {', '.join(SORTABLE)}, or by {others}"))
 
 
-def filtered(filters: Filters) -> list[ColumnElement[bool]]:
-    """What the wanted runs are to be."""
-    wanted: list[ColumnElement[bool]] = [
+def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    """Return the SQL conditions of the filters."""
+    conditions: list[ColumnElement[bool]] = [
         Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None)
     ]
     for column, values in ((Run.state, filters.states), (Run.algorithm, filters.algorithms), (Run.env, filters.envs)):
         if values:
-            wanted.append(column.in_(values))
+            conditions.append(column.in_(values))
     if filters.numbers:
-        wanted.append(Run.id.in_(filters.numbers))
+        conditions.append(Run.id.in_(filters.numbers))
     if filters.study is not None:
-        wanted.append(Run.id.in_(select(StudyRun.run_id).where(StudyRun.study_id == filters.study)))
-    wanted.extend(Run.tags.any(RunTag.tag == tag) for tag in filters.tags)
+        conditions.append(Run.id.in_(select(StudyRun.run_id).where(StudyRun.study_id == filters.study)))
+    conditions.extend(Run.tags.any(RunTag.tag == tag) for tag in filters.tags)
     if filters.text:
-        wanted.append(_contains(filters.text))
-    return wanted
+        conditions.append(_contains(filters.text))
+    return conditions
 
 
 def _contains(text: str) -> ColumnElement[bool]:
     columns = (Run.name, Run.notes, Run.env, Run.algorithm, Run.failure_message)
-    places: list[ColumnElement[bool]] = [column.icontains(text, autoescape=True) for column in columns]
-    places.append(Run.tags.any(RunTag.tag.icontains(text, autoescape=True)))
+    matches: list[ColumnElement[bool]] = [column.icontains(text, autoescape=True) for column in columns]
+    matches.append(Run.tags.any(RunTag.tag.icontains(text, autoescape=True)))
     number = text.removeprefix("#")
     if number.isascii() and number.isdecimal() and len(number) < 16:
-        places.append(Run.id == int(number))
-    return or_(*places)
+        matches.append(Run.id == int(number))
+    return or_(*matches)
 
 
-def _beyond(order: _Order, value: Any, run_id: int) -> ColumnElement[bool]:
-    """Rows after the last page's last row; rows without a value come last."""
+def _after_cursor(order: _Order, value: Any, run_id: int) -> ColumnElement[bool]:
+    """Return the condition for rows after the cursor. Rows without a value come last."""
     beyond_id = Run.id < run_id if order.descending else Run.id > run_id
     if value is None:
         return and_(order.key.is_(None), beyond_id)
@@ -127,7 +126,7 @@ def _write_cursor(sort: str, value: Any, run_id: int) -> str:
     if isinstance(value, datetime):
         value = {"time": value.isoformat()}
     elif isinstance(value, float):
-        # repr keeps NaN and the infinities, which JSON does not.
+        # Use repr, because JSON cannot hold NaN and infinities.
         value = {"number": repr(value)}
     return base64.urlsafe_b64encode(json.dumps([sort, value, run_id]).encode()).decode()
 
@@ -136,24 +135,24 @@ def _read_cursor(cursor: str, sort: str) -> tuple[Any, int]:
     try:
         sorted_by, value, run_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         if isinstance(value, dict):
-            # Turned to UTC here, which fails for a moment at the end of the calendar.
-            moment = "time" in value
-            value = datetime.fromisoformat(value["time"]).astimezone(UTC) if moment else float(value["number"])
+            # Convert to UTC here, to catch the OverflowError of dates at the end of the calendar.
+            is_time = "time" in value
+            value = datetime.fromisoformat(value["time"]).astimezone(UTC) if is_time else float(value["number"])
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        raise _not_a_cursor() from None
+        raise _invalid_cursor() from None
     fits = value is None or type(value) is _python_type(sort)
-    fits = fits and not _is_beyond_databases(value)
+    fits = fits and not _is_unstorable(value)
     if sorted_by != sort or not fits or type(run_id) is not int or not 0 <= run_id < MAX_ID:
-        raise _not_a_cursor()
+        raise _invalid_cursor()
     return value, run_id
 
 
-def _is_beyond_databases(value: object) -> bool:
+def _is_unstorable(value: object) -> bool:
     return abs(value) > LARGEST if isinstance(value, int) else isinstance(value, str) and storable(value) != value
 
 
-def _not_a_cursor() -> Invalid:
-    message = "not a cursor of a list sorted like this; begin again without one"
+def _invalid_cursor() -> Invalid:
+    message = "this cursor is not of a list in this order; start again without a cursor"
     return Invalid(FieldError(field="cursor", message=message))
 
 
@@ -161,7 +160,7 @@ def _python_type(sort: str) -> type[Any]:
     name = sort.removeprefix("-")
     if name.startswith("metric:"):
         return float
-    if name.startswith(CONFIG):
-        return config_kind(name.removeprefix(CONFIG)) or str
+    if name.startswith(CONFIG_PREFIX):
+        return field_type(name.removeprefix(CONFIG_PREFIX)) or str
     python_type: type[Any] = getattr(Run, name).type.python_type
     return python_type

@@ -1,4 +1,4 @@
-"""Tells the open pages what changed, once it is committed."""
+"""Notices about runs, for open pages."""
 
 from sqlalchemy.orm import Session
 
@@ -7,6 +7,6 @@ from backend.live.notices import publish
 
 
 def announce_run(session: Session, run_id: int, *names: str) -> None:
-    """Publish notices about one run after the commit, as run.changed and run.log."""
+    """Publish notices about a run after the commit, for example run.changed."""
     for name in names:
         after_commit(session, lambda name=name: publish(name, {"run_id": run_id}))  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Rows of runs as the API shows them: with a colour, and with the reason for which a run waits."""
+"""Queries that build the run schemas of the API."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,58 +13,62 @@ from backend.database.columns import utc_now
 from backend.metrics.models import MetricSeries
 from backend.metrics.visibility import training_seconds
 from backend.runs import schemas, start_steps
-from backend.runs.states import ACTIVE, refusals
+from backend.runs.states import ACTIVE, to_actions
 from backend.workers.presence import count_idle_workers
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
 
-MOST_WARNINGS = 5
-# A free worker that has not taken a run after this long is held up.
-SOON = timedelta(seconds=15)
+MAX_WARNINGS = 5
+# A free worker should claim a run within this time.
+EXPECTED_CLAIM_TIME = timedelta(seconds=15)
 
 
 def to_schemas(session: Session, runs: Sequence[tables.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
-    """Runs as the API shows them, with some of their metrics if any are asked for."""
+    """Return the schemas of runs, with the requested metrics."""
     queues = {run.queue for run in runs if run.state == "queued"}
-    free, ahead = count_idle_workers(session, queues), _ahead(session, queues)
+    free, ahead = count_idle_workers(session, queues), _queue_positions(session, queues)
     extents = _extents(session, [run.id for run in runs], metrics) if metrics else {}
     seconds = training_seconds(session, [run.id for run in runs])
     studies = _studies(session, [run.id for run in runs])
     return [
-        _shown(
-            run, _reason(run, free, ahead.get(run.id, 0)), extents.get(run.id, {}), seconds[run.id], studies.get(run.id)
+        _to_schema(
+            run,
+            _state_reason(run, free, ahead.get(run.id, 0)),
+            extents.get(run.id, {}),
+            seconds[run.id],
+            studies.get(run.id),
         )
         for run in runs
     ]
 
 
 def to_schema(session: Session, run: tables.Run) -> schemas.Run:
-    """One run as the API shows it, with its roles and warnings."""
+    """Return the schema of one run, with its roles, start steps and warnings."""
     (one,) = to_schemas(session, [run])
     attempt = session.get(tables.Attempt, (run.id, run.attempt))
     one.warnings = _warnings(session, run)
     one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]
-    one.start_steps = start_steps.shown(run, attempt)
+    one.start_steps = start_steps.current_steps(run, attempt)
     return one
 
 
 def _warnings(session: Session, run: tables.Run) -> list[str]:
-    """The newest warnings of the latest attempt; what its state says already is left out."""
+    """Return the newest warnings of the latest attempt, except the state reason."""
     line = tables.LogLine
     wanted = select(line.message).where(line.run_id == run.id, line.attempt == run.attempt, line.level == "warning")
     if run.state_reason is not None:
         wanted = wanted.where(line.message != run.state_reason)
-    newest = session.scalars(wanted.order_by(line.id.desc()).limit(MOST_WARNINGS))
+    newest = session.scalars(wanted.order_by(line.id.desc()).limit(MAX_WARNINGS))
     return [*newest][::-1]
 
 
 def _studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.StudyOfRun]:
-    """The study of each of these runs that is of one."""
-    planned = tables.StudyRun
-    query = select(planned, tables.Study.name).join(tables.Study, tables.Study.id == planned.study_id)
+    """Return the study of each run that belongs to one."""
+    study_run = tables.StudyRun
+    query = select(study_run, tables.Study.name).join(tables.Study, tables.Study.id == study_run.study_id)
     return {
         row.run_id: schemas.StudyOfRun(id=row.study_id, name=name, point=row.point, seed=row.seed)
-        for row, name in session.execute(query.where(planned.run_id.in_(run_ids)))
+        for row, name in session.execute(query.where(study_run.run_id.in_(run_ids)))
         if row.run_id is not None
     }
 
@@ -72,7 +76,7 @@ def _studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.Stud
 def _extents(
     session: Session, run_ids: Sequence[int], metrics: Sequence[str]
 ) -> dict[int, dict[str, schemas.MetricExtent]]:
-    """Last, min and max value of each metric, by run and metric."""
+    """Return the last, min and max value of each metric, by run and metric."""
     columns = (MetricSeries.run_id, MetricSeries.name, MetricSeries.last, MetricSeries.min, MetricSeries.max)
     wanted = select(*columns).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name.in_(metrics))
     found: dict[int, dict[str, schemas.MetricExtent]] = {}
@@ -81,29 +85,29 @@ def _extents(
     return found
 
 
-def _reason(run: tables.Run, free: dict[str, int | None], ahead: int) -> str | None:
+def _state_reason(run: tables.Run, free: dict[str, int | None], ahead: int) -> str | None:
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
     if run.state == "running" and run.step >= run.total_steps:
-        return "Finishing: the trainer saves what it has learned."
+        return "Finishing: the trainer saves the final checkpoint."
     if run.state != "queued":
         return run.state_reason
-    return " ".join(part for part in (run.state_reason, _waiting(run, free.get(run.queue), ahead)) if part)
+    return " ".join(part for part in (run.state_reason, _waiting_reason(run, free.get(run.queue), ahead)) if part)
 
 
-def _waiting(run: tables.Run, free: int | None, ahead: int) -> str:
+def _waiting_reason(run: tables.Run, free: int | None, ahead: int) -> str:
     name = run.queue.upper()
     if free is None:
         return f"No {name} worker is connected: start one with `arcadia worker --queue {run.queue}`."
     if ahead >= free:
         return f"Waiting for a free {name} worker."
-    if utc_now() - run.created_at < SOON:
+    if utc_now() - run.created_at < EXPECTED_CLAIM_TIME:
         return f"A {name} worker is about to take it."
     return f"Next in the queue. A free {name} worker has not taken it yet: a busy host may need minutes."
 
 
-def _ahead(session: Session, queues: Iterable[str]) -> dict[int, int]:
-    """Return how many runs are ahead of each queued run in its queue."""
+def _queue_positions(session: Session, queues: Iterable[str]) -> dict[int, int]:
+    """Return the number of runs ahead of each queued run."""
     found: dict[int, int] = {}
     for queue in queues:
         waiting = select(tables.Run.id).where(tables.Run.state == "queued", tables.Run.queue == queue)
@@ -116,7 +120,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _shown(
+def _to_schema(
     run: tables.Run,
     reason: str | None,
     metrics: dict[str, schemas.MetricExtent],
@@ -129,7 +133,7 @@ def _shown(
     failure = None
     if run.failure_message is not None:
         failure = schemas.Failure(message=run.failure_message, traceback=run.failure_traceback)
-    learning = run.state == "running" and run.step < run.total_steps
+    is_training = run.state == "running" and run.step < run.total_steps
     return schemas.Run(
         id=run.id,
         name=run.name,
@@ -158,7 +162,7 @@ def _shown(
         total_steps=run.total_steps,
         trained_seconds=seconds,
         steps_per_second=_finite(run.steps_per_second),
-        seconds_left=_finite(run.seconds_left) if learning else None,
+        seconds_left=_finite(run.seconds_left) if is_training else None,
         last_return=_finite(run.last_return),
         best_return=_finite(run.best_return),
         episodes=run.episodes,
@@ -166,7 +170,7 @@ def _shown(
         versions=run.versions,
         command=run.command,
         color=color_of(run.id),
-        actions=refusals(run),
+        actions=to_actions(run),
         metrics=metrics,
         roles=[],
         start_steps=[],

@@ -1,4 +1,4 @@
-"""/runs: launch, list, read, edit, steer, copy and remove."""
+"""/runs: create, list, read, edit, control, copy and delete runs."""
 
 from typing import Annotated
 
@@ -16,61 +16,65 @@ from workers.contract.worker_api import State
 
 router = APIRouter(tags=["runs"])
 
-# At most so much of a bulk action in one transaction.
-BULK_RUNS, BULK_SECONDS = 100, 0.2
+# Limits of one transaction of a bulk action.
+BULK_BATCH_SIZE, BULK_BATCH_SECONDS = 100, 0.2
 
-Words = Annotated[list[Text], Query(max_length=50)]
+TextValues = Annotated[list[Text], Query(max_length=50)]
 MetricName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 
 
 @router.post("/runs", status_code=201)
-def create_run(db: Db, bell: Bell, wanted: schemas.CreateRun) -> schemas.Run:
-    """Launch a run."""
+def create_run(db: Db, bell: Bell, new: schemas.CreateRun) -> schemas.Run:
+    """Create a run and queue it."""
     with db.write() as session:
-        run = service.create(session, wanted)
+        run = service.create(session, new)
         bell.ring_after_commit(session, run)
         return queries.to_schema(session, run)
 
 
-def wanted_runs(
-    state: Annotated[list[State], Query(description="Any of these.")] = [],  # noqa: B006 - FastAPI copies it
-    tag: Annotated[Words, Query(description="All of these.")] = [],  # noqa: B006
-    algorithm: Annotated[Words, Query(description="Any of these.")] = [],  # noqa: B006
-    env: Annotated[Words, Query(description="Any of these.")] = [],  # noqa: B006
+def parse_filters(
+    state: Annotated[list[State], Query(description="Any of these values.")] = [],  # noqa: B006 - FastAPI copies it
+    tag: Annotated[TextValues, Query(description="All of these tags.")] = [],  # noqa: B006
+    algorithm: Annotated[TextValues, Query(description="Any of these values.")] = [],  # noqa: B006
+    env: Annotated[TextValues, Query(description="Any of these values.")] = [],  # noqa: B006
     text: Annotated[
         Text,
         Query(
-            max_length=list_query.LONGEST_TEXT, description="In name, notes, tags, environment, failure, or the number."
+            max_length=list_query.MAX_SEARCH_LENGTH,
+            description="Search name, notes, tags, environment, method, failure message and id.",
         ),
     ] = "",
-    archived: Annotated[bool, Query(description="The archived runs instead of the others.")] = False,
-    study: Annotated[Id | None, Query(description="Those that this study has made.")] = None,
+    archived: Annotated[bool, Query(description="Return archived runs instead of the others.")] = False,
+    study: Annotated[Id | None, Query(description="Runs of this study.")] = None,
     id: Annotated[  # noqa: A002 - the parameter's name in the API
-        list[Id], Query(max_length=100, description="Runs of these numbers alone.")
+        list[Id], Query(max_length=100, description="Only runs with these ids.")
     ] = [],  # noqa: B006
 ) -> list_query.Filters:
-    """Which runs a list is to have."""
+    """Return the filters in the query parameters."""
     return list_query.Filters([*state], tag, algorithm, env, text.strip(), archived, study, id)
 
 
-Wanted = Annotated[list_query.Filters, Depends(wanted_runs)]
+RunFilters = Annotated[list_query.Filters, Depends(parse_filters)]
 
 
 @router.get("/runs")
 def list_runs(
     db: Db,
-    filters: Wanted,
+    filters: RunFilters,
     sort: Annotated[
         Text,
-        Query(max_length=200, description="Column, metric:NAME:last|min|max or config:FIELD; - for largest first."),
+        Query(
+            max_length=200,
+            description="Column, metric:NAME:last|min|max or config:FIELD. Prefix with - for descending order.",
+        ),
     ] = "-created_at",
     metric: Annotated[
-        list[MetricName], Query(max_length=MAX_NAMES, description="Names of metrics to tell of each run.")
+        list[MetricName], Query(max_length=MAX_NAMES, description="Metrics to include for each run.")
     ] = [],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
 ) -> schemas.RunPage:
-    """One page of the list of runs."""
+    """Return one page of runs."""
     with db.read() as session:
         page = list_query.list_runs(session, filters, sort, limit, cursor)
         items = queries.to_schemas(session, page.runs, metric)
@@ -80,52 +84,52 @@ def list_runs(
 @router.get("/run-failures")
 def list_failures(
     db: Db,
-    filters: Wanted,
-    fewest: Annotated[int, Query(ge=1, le=1_000_000, description="How many runs a failure must have ended.")] = 3,
+    filters: RunFilters,
+    min_runs: Annotated[int, Query(ge=1, le=1_000_000, description="Smallest group to return.")] = 3,
 ) -> list[failures.FailureGroup]:
-    """The failures that several runs share, over the whole list and not one page of it."""
+    """Return the failures that several runs share, over all pages of the list."""
     with db.read() as session:
-        return failures.failure_groups(session, filters, fewest)
+        return failures.group_failures(session, filters, min_runs)
 
 
 @router.get("/run-facets")
 def list_facets(
-    db: Db, archived: Annotated[bool, Query(description="Of the archived runs instead of the others.")] = False
+    db: Db, archived: Annotated[bool, Query(description="Count archived runs instead of the others.")] = False
 ) -> facets.Facets:
-    """What the list of runs can be filtered by, over all runs."""
+    """Return the filter choices of the run list, over all runs."""
     with db.read() as session:
-        return facets.facets(session, archived=archived)
+        return facets.count_facets(session, archived=archived)
 
 
 @router.post("/runs/bulk")
-def act_on_many(db: Db, bell: Bell, wanted: schemas.BulkRequest) -> schemas.BulkResult:
-    """Do the same to many runs; runs that refuse it are skipped and named."""
+def act_on_many(db: Db, bell: Bell, request: schemas.BulkRequest) -> schemas.BulkResult:
+    """Apply an action to many runs. Runs that do not allow it are skipped and listed."""
     result = schemas.BulkResult(done=[], skipped=[])
-    waiting = list(dict.fromkeys(wanted.ids))
+    waiting = list(dict.fromkeys(request.ids))
     while waiting:
-        # Several transactions: a purge of many must not keep the others' events waiting.
+        # Use several transactions, so that a large purge does not block the events of other runs.
         with db.write() as session:
-            told = service.bulk(session, wanted.action, waiting[:BULK_RUNS], BULK_SECONDS)
-            done = [run_id for run_id, reason in told.items() if reason is None]
-            if wanted.action == "resume":
+            outcomes = service.bulk(session, request.action, waiting[:BULK_BATCH_SIZE], BULK_BATCH_SECONDS)
+            done = [run_id for run_id, reason in outcomes.items() if reason is None]
+            if request.action == "resume":
                 for run_id in done:
                     bell.ring_after_commit(session, find_run(session, run_id))
         result.done += done
-        result.skipped += [schemas.Skipped(id=run_id, reason=reason) for run_id, reason in told.items() if reason]
-        waiting = waiting[len(told) :]
+        result.skipped += [schemas.Skipped(id=run_id, reason=reason) for run_id, reason in outcomes.items() if reason]
+        waiting = waiting[len(outcomes) :]
     return result
 
 
 @router.get("/runs/{run_id}")
 def read_run(db: Db, run: PathRun) -> schemas.Run:
-    """One run."""
+    """Return one run."""
     with db.read() as session:
         return queries.to_schema(session, run)
 
 
 @router.patch("/runs/{run_id}")
 def edit_run(db: Db, run_id: PathId, changes: schemas.EditRun) -> schemas.Run:
-    """Change name, tags, notes or priority."""
+    """Change the name, tags, notes or priority of a run."""
     with db.write() as session:
         run = find_run(session, run_id, lock=True)
         service.edit(session, run, changes)
@@ -135,7 +139,7 @@ def edit_run(db: Db, run_id: PathId, changes: schemas.EditRun) -> schemas.Run:
 
 @router.delete("/runs/{run_id}", status_code=204)
 def purge_run(db: Db, run_id: PathId) -> Response:
-    """Remove a run that has ended, with its files, for good."""
+    """Permanently delete an inactive run with its files."""
     with db.write() as session:
         service.act(session, find_run(session, run_id, lock=True), "purge")
     return Response(status_code=204)
@@ -143,49 +147,49 @@ def purge_run(db: Db, run_id: PathId) -> Response:
 
 @router.post("/runs/{run_id}/stop")
 def stop_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
-    """Stop for good; the trainer saves a checkpoint first."""
+    """Stop a run permanently. The trainer saves a checkpoint first."""
     return _act(db, bell, run_id, "stop")
 
 
 @router.post("/runs/{run_id}/pause")
 def pause_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
-    """Free the worker and keep the checkpoint."""
+    """Pause a run: save a checkpoint and free the worker."""
     return _act(db, bell, run_id, "pause")
 
 
 @router.post("/runs/{run_id}/resume")
 def resume_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
-    """Queue a paused run again; it goes on from its last checkpoint."""
+    """Queue a paused run again. It continues from its last checkpoint."""
     return _act(db, bell, run_id, "resume")
 
 
 @router.post("/runs/{run_id}/archive")
 def archive_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
-    """Hide from the list."""
+    """Hide a run from the list."""
     return _act(db, bell, run_id, "archive")
 
 
 @router.post("/runs/{run_id}/restore")
 def restore_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
-    """Show in the list again."""
+    """Show an archived run in the list again."""
     return _act(db, bell, run_id, "restore")
 
 
 @router.post("/runs/{run_id}/clone", status_code=201)
-def clone_run(db: Db, bell: Bell, run: PathRun, wanted: schemas.CloneRun) -> schemas.Run:
-    """Launch the same configuration again, with some fields changed."""
+def clone_run(db: Db, bell: Bell, run: PathRun, changes: schemas.CloneRun) -> schemas.Run:
+    """Queue a new run with the same configuration, except for some fields."""
     with db.write() as session:
-        copy = service.clone(session, run, wanted)
+        copy = service.clone(session, run, changes)
         bell.ring_after_commit(session, copy)
         return queries.to_schema(session, copy)
 
 
 @router.post("/runs/{run_id}/fork", status_code=201)
-def fork_run(db: Db, bell: Bell, run_id: PathId, wanted: schemas.ForkRun) -> schemas.Run:
-    """Launch a run that goes on from a checkpoint of this one, with some fields changed."""
+def fork_run(db: Db, bell: Bell, run_id: PathId, fork: schemas.ForkRun) -> schemas.Run:
+    """Queue a new run that continues from a checkpoint of this one, with some fields changed."""
     with db.write() as session:
-        # Locked, so that the checkpoint is not thinned out while it is copied.
-        run = service.fork(session, find_run(session, run_id, lock=True), wanted)
+        # Lock the run, so that pruning cannot delete the checkpoint while it is copied.
+        run = service.fork(session, find_run(session, run_id, lock=True), fork)
         bell.ring_after_commit(session, run)
         return queries.to_schema(session, run)
 

@@ -1,4 +1,4 @@
-"""Requests and answers of the runs API."""
+"""Request and response models of the runs API."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -15,14 +15,20 @@ Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_
 Tags = Annotated[list[Tag], Field(max_length=20)]
 Notes = Annotated[str, Field(max_length=20_000), STORABLE]
 Priority = Annotated[
-    int, Field(ge=-1_000, le=1_000, description="Higher starts first; equal ones start oldest first."), NO_BOOLEAN
+    int,
+    Field(
+        ge=-1_000,
+        le=1_000,
+        description="Runs with a higher priority start first. Equal priorities start in order of creation.",
+    ),
+    NO_BOOLEAN,
 ]
 Overrides = Annotated[dict[str, Any], Field(max_length=200, description="Configuration fields to change.")]
 Action = Literal["stop", "pause", "resume", "archive", "restore", "purge"]
 
 
 class Parent(BaseModel):
-    """Where a fork began."""
+    """The checkpoint that a fork started from."""
 
     run_id: int
     checkpoint_id: int | None
@@ -30,7 +36,7 @@ class Parent(BaseModel):
 
 
 class StudyOfRun(BaseModel):
-    """The study that made a run, and the run's place in it."""
+    """The study that a run belongs to, with the run's point and seed."""
 
     id: int
     name: str
@@ -39,14 +45,14 @@ class StudyOfRun(BaseModel):
 
 
 class Failure(BaseModel):
-    """Why a run failed."""
+    """The error that ended a run."""
 
     message: str
     traceback: str | None
 
 
 class RunStartStep(BaseModel):
-    """A step between the queue and the first update of an attempt."""
+    """A step of an attempt before its first update."""
 
     name: str
     began_at: datetime
@@ -54,7 +60,7 @@ class RunStartStep(BaseModel):
 
 
 class MetricExtent(BaseModel):
-    """The last, min and max value of a metric; NaN and the infinities are strings."""
+    """The last, min and max value of a metric. NaN and infinities are strings."""
 
     model_config = ConfigDict(from_attributes=True, ser_json_inf_nan="strings")
 
@@ -64,9 +70,9 @@ class MetricExtent(BaseModel):
 
 
 class RunActions(BaseModel):
-    """For each action, why it is not possible for the run now, or null if it is.
+    """For each action, the reason why it is not allowed now, or null if it is allowed.
 
-    The server refuses an impossible action with 409 and the same sentence. It accepts four that would change nothing:
+    The server rejects a forbidden action with 409 and the same sentence. Four actions have no effect but are accepted:
     archive when archived, restore when not archived, stop while stopping, pause while pausing.
     """
 
@@ -79,14 +85,14 @@ class RunActions(BaseModel):
 
 
 class Run(BaseModel):
-    """A run as the browser shows it."""
+    """A run."""
 
     id: int
     name: str
     state: State
     desired: Desired
     algorithm: str
-    method: str = Field(description="The algorithm as people write it.")
+    method: str = Field(description="Display name of the algorithm.")
     env: str
     queue: QueueName
     attempt: int
@@ -100,40 +106,36 @@ class Run(BaseModel):
     started_at: datetime | None
     finished_at: datetime | None
     archived_at: datetime | None
-    state_reason: str | None = Field(description="In plain words, why the run is in this state.")
+    state_reason: str | None = Field(description="Sentence that explains the state.")
     failure: Failure | None
     worker: str | None
-    step: int = Field(description="Agent decisions so far.")
+    step: int = Field(description="Agent steps so far.")
     frames: int = Field(description="Emulator frames so far.")
     total_steps: int
-    trained_seconds: float = Field(description="Time in training: without waiting, pauses and gaps between attempts.")
+    trained_seconds: float = Field(description="Training time, without waiting, pauses and gaps between attempts.")
     steps_per_second: float | None
-    seconds_left: float | None = Field(description="Of training; null once the last step is done.")
+    seconds_left: float | None = Field(description="Remaining training time; null after the last step.")
     last_return: float | None = Field(description="Mean return of the last 100 training episodes.")
-    best_return: float | None = Field(description="The best such mean.")
+    best_return: float | None = Field(description="Highest value of last_return.")
     episodes: int
     poster_file_id: int | None
     versions: dict[str, str] | None
     command: list[str] | None
     color: str = Field(pattern="^#[0-9a-f]{6}$")
     actions: RunActions
-    # Generators name the type of an inline object by its title, and there is a type RunMetrics.
-    metrics: dict[str, MetricExtent] = Field(
-        title="Metric extents", description="Of the metrics that a list was asked for with."
-    )
+    # Code generators use the title as a type name. The default would clash with RunMetrics.
+    metrics: dict[str, MetricExtent] = Field(title="Metric extents", description="Values of the requested metrics.")
     roles: list[RolePlace] = Field(
-        description="Which role of the latest attempt runs where, or did at last; lists leave it out."
+        description="Where each role of the latest attempt runs or last ran. Empty in lists."
     )
-    start_steps: list[RunStartStep] = Field(
-        description="Steps from the queue to the first update of an active or queued run; lists leave them out."
-    )
+    start_steps: list[RunStartStep] = Field(description="Start steps of a queued or active run. Empty in lists.")
     warnings: list[str] = Field(
-        description="The newest warnings in the log of the latest attempt, oldest first; lists leave them out."
+        description="Newest warnings in the log of the latest attempt, oldest first. Empty in lists."
     )
 
 
 class RunPage(BaseModel):
-    """One page of the list."""
+    """One page of runs."""
 
     items: list[Run]
     next_cursor: str | None
@@ -145,7 +147,7 @@ class _Request(BaseModel):
 
 
 class CreateRun(_Request):
-    """Launch a run of a full configuration, or of a preset with some fields changed."""
+    """A run to create, from a complete configuration or from a preset with overrides."""
 
     name: Name | None = None
     config: dict[str, Any] | None = Field(default=None, max_length=200)
@@ -154,11 +156,11 @@ class CreateRun(_Request):
     tags: Tags = []
     notes: Notes = ""
     priority: Priority = 0
-    queue: QueueName | None = Field(default=None, description="By default gpu when the device is cuda, else cpu.")
+    queue: QueueName | None = Field(default=None, description="Default: gpu if the device is cuda, otherwise cpu.")
 
 
 class EditRun(_Request):
-    """Change what the user wrote about a run; a field left out stays."""
+    """Changes to a run. Omitted fields stay unchanged."""
 
     name: Name | None = None
     tags: Tags | None = None
@@ -167,14 +169,14 @@ class EditRun(_Request):
 
 
 class CloneRun(_Request):
-    """Launch the same configuration again, with some fields changed."""
+    """Changes for a new run with the same configuration."""
 
     name: Name | None = None
     overrides: Overrides = {}
 
 
 class ForkRun(_Request):
-    """Launch a run that goes on from another's checkpoint, with some fields changed."""
+    """Checkpoint and changes for a new run that continues from it."""
 
     checkpoint_id: Id
     name: Name | None = None
@@ -182,21 +184,21 @@ class ForkRun(_Request):
 
 
 class BulkRequest(_Request):
-    """The same action on many runs."""
+    """An action to apply to many runs."""
 
     action: Action
     ids: Annotated[list[Id], Field(min_length=1, max_length=1_000)]
 
 
 class Skipped(BaseModel):
-    """A run that a bulk action left as it was."""
+    """A run that a bulk action did not change."""
 
     id: int
     reason: str
 
 
 class BulkResult(BaseModel):
-    """What a bulk action did."""
+    """The result of a bulk action."""
 
     done: list[int]
     skipped: list[Skipped]

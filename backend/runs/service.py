@@ -1,4 +1,4 @@
-"""What users do with runs; every function works inside the caller's transaction."""
+"""Operations on runs. Every function works inside the caller's transaction."""
 
 import time
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from backend.configuration import configs
 from backend.database.columns import utc_now
 from backend.database.engine import after_commit
 from backend.database.tables import Run, RunTag
-from backend.errors import Conflict, FieldError, Invalid
+from backend.errors import Conflict
 from backend.files.service import delete_run_files
 from backend.live.notices import publish
 from backend.logs.service import note
@@ -23,33 +23,19 @@ from backend.runs.states import Already, Change, Refusal, decide
 from workers.contract.config import RunConfig
 from workers.contract.worker_api import QueueName
 
-_SAID: dict[Action, str] = {"stop": "Stop was asked for.", "pause": "Pause was asked for.", "resume": "Resumed."}
+_LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause requested.", "resume": "Resumed."}
 
 
-def create(session: Session, wanted: CreateRun) -> Run:
-    """Put a new run in the queue."""
-    overrides = wanted.overrides or {}
-    if wanted.preset is not None:
-        if wanted.config is not None:
-            raise Invalid(FieldError(field="config", message="send either config or preset, not both"))
-        config = configs.from_preset(wanted.preset, overrides)
-    elif wanted.config is not None:
-        config = configs.checked(wanted.config, overrides)
-    else:
-        raise Invalid(FieldError(field="config", message="send config, or preset with overrides"))
-    return put_in_queue(
-        session,
-        config,
-        name=wanted.name,
-        queue=wanted.queue,
-        priority=wanted.priority,
-        notes=wanted.notes,
-        tags=wanted.tags,
+def create(session: Session, new: CreateRun) -> Run:
+    """Create a run and queue it."""
+    config = configs.build_config(new.config, new.preset, new.overrides or {})
+    return add_to_queue(
+        session, config, name=new.name, queue=new.queue, priority=new.priority, notes=new.notes, tags=new.tags
     )
 
 
 def edit(session: Session, run: Run, changes: EditRun) -> None:
-    """Change what the user wrote about a run."""
+    """Change the name, notes, priority or tags of a run."""
     for column in ("name", "notes", "priority"):
         if (value := getattr(changes, column)) is not None:
             setattr(run, column, value)
@@ -60,7 +46,7 @@ def edit(session: Session, run: Run, changes: EditRun) -> None:
 
 
 def act(session: Session, run: Run, action: Action) -> None:
-    """Stop, pause, resume, archive, restore or purge a run, or say why that is not possible."""
+    """Apply an action to a run. Raise Conflict if it is not allowed."""
     decision = decide(action, run)
     if isinstance(decision, Refusal):
         raise Conflict(decision.sentence)
@@ -75,20 +61,22 @@ def act(session: Session, run: Run, action: Action) -> None:
     announce_run(session, run.id, "run.changed", "run.log")
 
 
-def clone(session: Session, run: Run, wanted: CloneRun) -> Run:
-    """Queue the same configuration again, with some fields changed."""
-    config = configs.changed(run.config, wanted.overrides)
-    name = wanted.name or name_for_copy(run, configs.as_document(config))
-    return put_in_queue(session, config, name=name, queue=_same_queue(run, config), tags=_tags(run))
+def clone(session: Session, run: Run, changes: CloneRun) -> Run:
+    """Queue a new run with the same configuration, except for some fields."""
+    config = configs.changed(run.config, changes.overrides)
+    name = changes.name or name_for_copy(run, configs.as_document(config))
+    return add_to_queue(session, config, name=name, queue=_queue_for_copy(run, config), tags=_tags(run))
 
 
-def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
-    """Queue a run that goes on from one of this run's checkpoints, with its own copy of that file."""
-    checkpoint = find_forkable(session, run, wanted.checkpoint_id)
-    config = configs.changed(run.config, wanted.overrides)
+def fork(session: Session, run: Run, changes: ForkRun) -> Run:
+    """Queue a run that continues from one of this run's checkpoints. It gets its own copy of the file."""
+    checkpoint = find_forkable(session, run, changes.checkpoint_id)
+    config = configs.changed(run.config, changes.overrides)
     configs.refuse_other_shape(config, configs.changed(run.config, {}))
     configs.refuse_no_steps(config, checkpoint.step)
-    child = put_in_queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
+    child = add_to_queue(
+        session, config, name=changes.name or run.name, queue=_queue_for_copy(run, config), tags=_tags(run)
+    )
     child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
     child.step, child.frames = checkpoint.step, checkpoint.frames
     copy_checkpoint(session, checkpoint, child)
@@ -97,21 +85,21 @@ def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
 
 
 def bulk(session: Session, action: Action, ids: Sequence[int], seconds: float) -> dict[int, str | None]:
-    """Do an action to the first of many runs, for so long; return why each was skipped, if it was."""
+    """Apply an action to runs until the time is up. Return for each handled run why it was skipped, or None."""
     ends = time.monotonic() + seconds
     found = session.scalars(select(Run).where(Run.id.in_(ids)).order_by(Run.id).with_for_update())
     runs = {run.id: run for run in found}
-    told: dict[int, str | None] = {}
+    outcomes: dict[int, str | None] = {}
     for run_id in ids:
         run = runs.get(run_id)
-        told[run_id] = _refusal(session, run, action) if run is not None else f"There is no run {run_id}."
+        outcomes[run_id] = _try_action(session, run, action) if run is not None else f"There is no run {run_id}."
         if time.monotonic() > ends:
             break
-    return told
+    return outcomes
 
 
-def _refusal(session: Session, run: Run, action: Action) -> str | None:
-    """Do an action, or return why the run refuses it."""
+def _try_action(session: Session, run: Run, action: Action) -> str | None:
+    """Apply an action. Return why it is not allowed, or None."""
     try:
         act(session, run, action)
     except Conflict as refused:
@@ -119,19 +107,14 @@ def _refusal(session: Session, run: Run, action: Action) -> str | None:
     return None
 
 
-def put_in_queue(
+def add_to_queue(
     session: Session, config: RunConfig, *, name: str | None = None, queue: QueueName | None = None, **columns: Any
 ) -> Run:
-    """Add a run that waits for a worker."""
+    """Store a run and queue it."""
     tags = dict.fromkeys(columns.pop("tags", []))
     run = Run(
-        name=name or configs.default_name(config),
-        algorithm=config.algorithm,
-        env=config.env,
-        queue=queue or configs.queue_for(config),
-        config=configs.as_document(config),
-        total_steps=config.total_steps,
         tags=[RunTag(tag=tag) for tag in tags],
+        **configs.to_run_columns(config, name, queue),
         **columns,
     )
     session.add(run)
@@ -143,7 +126,7 @@ def put_in_queue(
 def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
     if change.desired is not None and change.desired != run.desired:
         run.desired = change.desired
-        note(session, run, _SAID[action])
+        note(session, run, _LOG_MESSAGES[action])
     if change.state is None or change.state == run.state:
         return
     run.state = change.state
@@ -152,7 +135,7 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
         run.finished_at = utc_now()
     if change.state == "queued":
         run.queued_at = utc_now()
-        # A user decided to go on: forget earlier lost workers, and show the run, since an archived run must not train.
+        # The user wants the run to continue. Reset its lost workers, and restore it: archived runs must not train.
         run.requeues, run.archived_at = 0, None
 
 
@@ -164,9 +147,9 @@ def _purge(session: Session, run: Run) -> None:
     after_commit(session, lambda: publish("run.removed", {"run_id": run_id}))
 
 
-def _same_queue(run: Run, config: RunConfig) -> QueueName:
-    asked = configs.queue_for(config)
-    return run.queue if config.device == run.config.get("device") else asked
+def _queue_for_copy(run: Run, config: RunConfig) -> QueueName:
+    """Return the queue of the original run, unless the copy trains on another device."""
+    return run.queue if config.device == run.config.get("device") else configs.queue_for(config)
 
 
 def _tags(run: Run) -> list[str]:

@@ -1,4 +1,4 @@
-"""Steps of a starting attempt: the backend adds those of the queue, the trainer those up to the first update."""
+"""Start steps of an attempt. The backend adds those of the queue, the trainer those up to the first update."""
 
 from datetime import datetime
 
@@ -8,18 +8,18 @@ from workers.contract.worker_api import State
 
 WAITING = "Waiting for a worker"
 MAX_STEPS = 30
-_STARTING: tuple[State, ...] = ("starting", "running")
+_STARTING_STATES: tuple[State, ...] = ("starting", "running")
 
 
-def claimed(run: Run, attempt: Attempt, time: datetime) -> None:
-    """Record the wait in the queue and the claim, and show the claim as the reason of the state."""
+def record_claim(run: Run, attempt: Attempt, time: datetime) -> None:
+    """Record the wait in the queue and the claim. Show the claim as the state reason."""
     if run.queued_at is not None:
-        begin(run, attempt, WAITING, run.queued_at)
-    begin(run, attempt, _claim_step(attempt), time)
+        begin_step(run, attempt, WAITING, run.queued_at)
+    begin_step(run, attempt, _claim_step(attempt), time)
 
 
-def begin(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
-    """End the current step and begin the next one. Clocks of hosts differ, so no step ends before it began."""
+def begin_step(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
+    """End the current step and begin the next one. Host clocks differ, so never end a step before it began."""
     steps = _steps(attempt)
     if len(steps) >= MAX_STEPS:
         return
@@ -27,7 +27,7 @@ def begin(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
     run.state_reason = name
 
 
-def end(run: Run, attempt: Attempt, time: datetime) -> None:
+def end_step(run: Run, attempt: Attempt, time: datetime) -> None:
     """End the last step."""
     steps = _steps(attempt)
     if steps and run.state_reason == steps[-1].name:
@@ -36,16 +36,16 @@ def end(run: Run, attempt: Attempt, time: datetime) -> None:
 
 
 def has_trainer_steps(attempt: Attempt) -> bool:
-    """Return True if the trainer reports its steps. Those of earlier versions report none."""
+    """Return True if the trainer reports its steps. Earlier versions do not."""
     steps = _steps(attempt)
     return bool(steps) and steps[-1].name not in (WAITING, _claim_step(attempt))
 
 
-def shown(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
+def current_steps(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
     """Return the steps of the current attempt, or the wait in the queue."""
     if run.state == "queued":
         return [RunStartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
-    if attempt is None or run.state not in _STARTING:
+    if attempt is None or run.state not in _STARTING_STATES:
         return []
     return _steps(attempt)
 

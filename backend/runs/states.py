@@ -1,4 +1,4 @@
-"""The life of a run: which action is allowed in which state, and what it does."""
+"""State table of runs: the actions allowed in each state, and their effects."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ ENDED: tuple[State, ...] = ("finished", "failed", "stopped")
 
 @dataclass(frozen=True)
 class Change:
-    """What an allowed action changes at once; None leaves the column as it is."""
+    """Columns that an allowed action changes immediately. None means unchanged."""
 
     state: State | None = None
     desired: Desired | None = None
@@ -20,109 +20,114 @@ class Change:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an action is not possible."""
+    """The reason why an action is not allowed."""
 
     sentence: str
 
 
 @dataclass(frozen=True)
 class Already:
-    """Why an action would change nothing: the server accepts it, and pages do not offer it."""
+    """The reason why an action has no effect. The server accepts it, but pages do not offer it."""
 
     sentence: str
 
 
 Decision = Change | Refusal | Already
 
-NOTHING = Change()
-_WANT_STOP = Change(desired="stop")
-_WANT_PAUSE = Change(desired="pause")
-_OVER: dict[State, str] = {"finished": "has finished", "failed": "has failed", "stopped": "has been stopped"}
-_GO_ON = "Fork one of its checkpoints to go on from there, or clone it to begin anew."
-_STILL = Refusal("Run {id} is still {state}. Stop or pause it first.")
-_ONCE_OVER: dict[State, Decision] = {
-    "queued": _STILL,
-    "starting": _STILL,
-    "running": _STILL,
-    "finished": NOTHING,
-    "failed": NOTHING,
-    "stopped": NOTHING,
-    "paused": NOTHING,
+NO_CHANGE = Change()
+_REQUEST_STOP = Change(desired="stop")
+_REQUEST_PAUSE = Change(desired="pause")
+_ENDED_HOW: dict[State, str] = {
+    "finished": "has already finished",
+    "failed": "has already failed",
+    "stopped": "has already stopped",
+}
+_CONTINUE_HINT = "Fork one of its checkpoints to continue from there, or clone it to start over."
+_STILL_ACTIVE = Refusal("Run {id} is still {state}. Stop or pause it first.")
+_ONLY_IF_INACTIVE: dict[State, Decision] = {
+    "queued": _STILL_ACTIVE,
+    "starting": _STILL_ACTIVE,
+    "running": _STILL_ACTIVE,
+    "finished": NO_CHANGE,
+    "failed": NO_CHANGE,
+    "stopped": NO_CHANGE,
+    "paused": NO_CHANGE,
 }
 
-# Every action in every state; a test walks the whole table.
+# Effect of every action in every state.
 ACTIONS: dict[Action, dict[State, Decision]] = {
     "stop": {
         "queued": Change(state="stopped", desired="stop"),
-        "starting": _WANT_STOP,
-        "running": _WANT_STOP,
+        "starting": _REQUEST_STOP,
+        "running": _REQUEST_STOP,
         "paused": Change(state="stopped", desired="stop"),
-        **{state: Refusal(f"Run {{id}} {word} already, so there is nothing to stop.") for state, word in _OVER.items()},
+        **{state: Refusal(f"Run {{id}} {word}.") for state, word in _ENDED_HOW.items()},
     },
     "pause": {
         "queued": Change(state="paused", desired="pause"),
-        "starting": _WANT_PAUSE,
-        "running": _WANT_PAUSE,
-        "paused": Refusal("Run {id} is paused already."),
-        **{
-            state: Refusal(f"Run {{id}} {word} already, so there is nothing to pause.") for state, word in _OVER.items()
-        },
+        "starting": _REQUEST_PAUSE,
+        "running": _REQUEST_PAUSE,
+        "paused": Refusal("Run {id} is already paused."),
+        **{state: Refusal(f"Run {{id}} {word}.") for state, word in _ENDED_HOW.items()},
     },
     "resume": {
-        "queued": Refusal("Run {id} is waiting in the queue already."),
-        # Takes back a pause that the trainer has not answered yet.
+        "queued": Refusal("Run {id} is already queued."),
+        # Cancel a pause that the trainer has not handled yet.
         "starting": Change(desired="run"),
         "running": Change(desired="run"),
         "paused": Change(state="queued", desired="run"),
-        **{state: Refusal(f"Run {{id}} {word} and cannot be resumed. {_GO_ON}") for state, word in _OVER.items()},
+        **{
+            state: Refusal(f"Run {{id}} {word} and cannot be resumed. {_CONTINUE_HINT}")
+            for state, word in _ENDED_HOW.items()
+        },
     },
-    "archive": _ONCE_OVER,
-    "restore": dict.fromkeys(_ONCE_OVER, NOTHING),
-    "purge": _ONCE_OVER,
+    "archive": _ONLY_IF_INACTIVE,
+    "restore": dict.fromkeys(_ONLY_IF_INACTIVE, NO_CHANGE),
+    "purge": _ONLY_IF_INACTIVE,
 }
 
 
 def decide(action: Action, run: Run) -> Decision:
-    """What an action would do to a run, or why it cannot be done."""
+    """Return what an action would change, or why it is not allowed."""
     decision = ACTIONS[action][run.state]
     if run.state in ACTIVE:
-        decision = _of_active(action, run.desired) or decision
+        decision = _decide_by_desired(action, run.desired) or decision
     if isinstance(decision, Change):
-        decision = _of_hidden(action, hidden=run.archived_at is not None) or decision
+        decision = _decide_by_archived(action, archived=run.archived_at is not None) or decision
     if isinstance(decision, Change):
         return decision
     return replace(decision, sentence=decision.sentence.format(id=run.id, state=run.state))
 
 
-def refusals(run: Run) -> RunActions:
-    """For each action, why it is not possible for this run now, or None if it is."""
+def to_actions(run: Run) -> RunActions:
+    """Return for each action why it is not allowed now, or None if it is allowed."""
     decisions = {action: decide(action, run) for action in ACTIONS}
     return RunActions.model_validate(
         {action: None if isinstance(found, Change) else found.sentence for action, found in decisions.items()}
     )
 
 
-def _of_active(action: Action, desired: Desired) -> Refusal | Already | None:
-    """Why an action clashes with the user's last wish, which the trainer has not answered yet."""
+def _decide_by_desired(action: Action, desired: Desired) -> Refusal | Already | None:
+    """Return why an action conflicts with a requested stop or pause that the trainer has not handled yet."""
     if desired == "stop" and action == "stop":
-        return Already("Run {id} is being stopped already.")
+        return Already("Run {id} is already stopping.")
     if desired == "stop" and action in ("pause", "resume"):
-        return Refusal("Run {id} is being stopped already.")
+        return Refusal("Run {id} is already stopping.")
     if desired == "pause" and action == "pause":
-        return Already("Run {id} is being paused already.")
+        return Already("Run {id} is already pausing.")
     if desired == "run" and action == "resume":
-        return Refusal("Run {id} is {state} already.")
+        return Refusal("Run {id} is already {state}.")
     return None
 
 
-def _of_hidden(action: Action, *, hidden: bool) -> Already | None:
-    if action == "archive" and hidden:
-        return Already("Run {id} is archived already.")
-    if action == "restore" and not hidden:
+def _decide_by_archived(action: Action, *, archived: bool) -> Already | None:
+    if action == "archive" and archived:
+        return Already("Run {id} is already archived.")
+    if action == "restore" and not archived:
         return Already("Run {id} is not archived.")
     return None
 
 
-def after_release(desired: Desired) -> State:
-    """The next state of a run whose trainer has stopped before its end."""
+def state_after_release(desired: Desired) -> State:
+    """Return the next state of a run whose trainer stopped before the last step."""
     return {"run": "queued", "pause": "paused", "stop": "stopped"}[desired]  # type: ignore[return-value]

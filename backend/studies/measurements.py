@@ -34,7 +34,7 @@ def queue_measurements(session: Session, configs: Iterable[RunConfig]) -> list[R
 
 def _queue(session: Session, config: RunConfig) -> Run:
     alone = config.model_copy(update={"evaluate_every_steps": 0})
-    run = runs.put_in_queue(session, alone, name=PREFIX + in_words((config.algorithm, config.env)))
+    run = runs.add_to_queue(session, alone, name=PREFIX + in_words((config.algorithm, config.env)))
     session.add(Measurement(run_id=run.id))
     session.flush()
     return run

@@ -12,7 +12,7 @@ from backend.database.tables import Run, Study, StudyPoint, StudyRun
 from backend.errors import Invalid
 from backend.live.notices import publish
 from backend.runs.names import name_from_fields
-from backend.runs.service import put_in_queue
+from backend.runs.service import add_to_queue
 from backend.runs.states import ACTIVE, ENDED
 from backend.studies.planning import points_remaining
 from backend.studies.points import point_config, read_specification
@@ -105,7 +105,7 @@ def _create_runs(session: Session, study: Study, room: int) -> list[Run]:
             break
         varied = ["seed", *(field for axis in asked.axes for field in axis.fields)]
         name = name_from_fields(configs.as_document(config), varied)
-        run = put_in_queue(session, config, name=name, priority=asked.priority)
+        run = add_to_queue(session, config, name=name, priority=asked.priority)
         planned.run_id = run.id
         made.append(run)
     if made:

@@ -62,7 +62,7 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
     if start_steps.has_trainer_steps(attempt):
         run.state = "running"
     else:
-        start_steps.end(run, attempt, attempt.started_at)
+        start_steps.end_step(run, attempt, attempt.started_at)
         run.state, run.state_reason = "running", None
     run.started_at = run.started_at or attempt.started_at
     run.versions, run.command = event.versions, event.command
@@ -74,9 +74,9 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
 
 def _start_step(_session: Session, run: Run, attempt: Attempt, event: ev.StartStep) -> None:
     if event.name is None:
-        start_steps.end(run, attempt, to_datetime(event.time))
+        start_steps.end_step(run, attempt, to_datetime(event.time))
     else:
-        start_steps.begin(run, attempt, event.name, to_datetime(event.time))
+        start_steps.begin_step(run, attempt, event.name, to_datetime(event.time))
 
 
 def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:

@@ -10,7 +10,7 @@ from backend.database.tables import Attempt, Run, Worker
 from backend.logs.service import note
 from backend.runs import start_steps
 from backend.runs.notices import announce_run
-from backend.runs.states import ACTIVE, ENDED, after_release
+from backend.runs.states import ACTIVE, ENDED, state_after_release
 from backend.web.lookup import find_run
 from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
 from backend.workers.presence import announce_worker
@@ -69,7 +69,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
     if run is None:
         return None
     attempt = Attempt(run_id=run.id, attempt=run.attempt, worker=worker)
-    start_steps.claimed(run, attempt, utc_now())
+    start_steps.record_claim(run, attempt, utc_now())
     session.add(attempt)
     note(session, run, f"Taken by worker {worker}, attempt {run.attempt}.")
     session.execute(
@@ -139,7 +139,7 @@ def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, m
 
 def _queue_pause_or_stop(session: Session, run: Run, reason: str | None) -> None:
     """Queue, pause or stop a run whose trainer ended on request."""
-    run.state = after_release(run.desired)
+    run.state = state_after_release(run.desired)
     run.state_reason = reason if run.state == "queued" else None
     if run.state == "queued":
         run.queued_at = utc_now()

@@ -1079,13 +1079,13 @@ export interface paths {
         };
         /**
          * List Reports
-         * @description All reports, the one changed last first.
+         * @description Return all reports, most recently changed first.
          */
         get: operations["list_reports"];
         put?: never;
         /**
          * Create Report
-         * @description Begin a report.
+         * @description Create a report.
          */
         post: operations["create_report"];
         delete?: never;
@@ -1103,21 +1103,21 @@ export interface paths {
         };
         /**
          * Read Report
-         * @description A report.
+         * @description Return a report.
          */
         get: operations["read_report"];
         put?: never;
         post?: never;
         /**
          * Delete Report
-         * @description Remove a report and its link; what it shows stays.
+         * @description Delete a report and its link. Runs and replays in it are kept.
          */
         delete: operations["delete_report"];
         options?: never;
         head?: never;
         /**
          * Edit Report
-         * @description Change title or blocks; refused with 409 where somebody changed it since it was read.
+         * @description Change the title or the blocks. Fail with 409 if the report has changed since the client read it.
          */
         patch: operations["edit_report"];
         trace?: never;
@@ -1131,7 +1131,7 @@ export interface paths {
         };
         /**
          * Export Report
-         * @description The report as it is now, as one HTML file that needs neither server nor network.
+         * @description Return the current report as one HTML file that needs no server and no network.
          */
         get: operations["export_report"];
         put?: never;
@@ -1153,12 +1153,12 @@ export interface paths {
         put?: never;
         /**
          * Share Report
-         * @description Make the read-only link, for people who cannot sign in too; one that is there stays the same.
+         * @description Create the read-only link, which works without signing in. An existing link stays the same.
          */
         post: operations["share_report"];
         /**
          * Revoke Link
-         * @description Have the read-only link open nothing any more.
+         * @description Revoke the read-only link.
          */
         delete: operations["revoke_link"];
         options?: never;
@@ -1177,7 +1177,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Block
-         * @description What a block would show; nothing is stored.
+         * @description Return the content of a block without storing it.
          */
         post: operations["preview_block"];
         delete?: never;
@@ -1195,7 +1195,7 @@ export interface paths {
         };
         /**
          * List Facets
-         * @description What the list of runs can be filtered by, over all runs.
+         * @description Return the filter choices of the run list, over all runs.
          */
         get: operations["list_facets"];
         put?: never;
@@ -1215,7 +1215,7 @@ export interface paths {
         };
         /**
          * List Failures
-         * @description The failures that several runs share, over the whole list and not one page of it.
+         * @description Return the failures that several runs share, over all pages of the list.
          */
         get: operations["list_failures"];
         put?: never;
@@ -1235,13 +1235,13 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description One page of the list of runs.
+         * @description Return one page of runs.
          */
         get: operations["list_runs"];
         put?: never;
         /**
          * Create Run
-         * @description Launch a run.
+         * @description Create a run and queue it.
          */
         post: operations["create_run"];
         delete?: never;
@@ -1259,21 +1259,21 @@ export interface paths {
         };
         /**
          * Read Run
-         * @description One run.
+         * @description Return one run.
          */
         get: operations["read_run"];
         put?: never;
         post?: never;
         /**
          * Purge Run
-         * @description Remove a run that has ended, with its files, for good.
+         * @description Permanently delete an inactive run with its files.
          */
         delete: operations["purge_run"];
         options?: never;
         head?: never;
         /**
          * Edit Run
-         * @description Change name, tags, notes or priority.
+         * @description Change the name, tags, notes or priority of a run.
          */
         patch: operations["edit_run"];
         trace?: never;
@@ -1289,7 +1289,7 @@ export interface paths {
         put?: never;
         /**
          * Archive Run
-         * @description Hide from the list.
+         * @description Hide a run from the list.
          */
         post: operations["archive_run"];
         delete?: never;
@@ -1349,7 +1349,7 @@ export interface paths {
         put?: never;
         /**
          * Clone Run
-         * @description Launch the same configuration again, with some fields changed.
+         * @description Queue a new run with the same configuration, except for some fields.
          */
         post: operations["clone_run"];
         delete?: never;
@@ -1413,7 +1413,7 @@ export interface paths {
         put?: never;
         /**
          * Fork Run
-         * @description Launch a run that goes on from a checkpoint of this one, with some fields changed.
+         * @description Queue a new run that continues from a checkpoint of this one, with some fields changed.
          */
         post: operations["fork_run"];
         delete?: never;
@@ -1520,7 +1520,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Run
-         * @description Free the worker and keep the checkpoint.
+         * @description Pause a run: save a checkpoint and free the worker.
          */
         post: operations["pause_run"];
         delete?: never;
@@ -1584,7 +1584,7 @@ export interface paths {
         put?: never;
         /**
          * Restore Run
-         * @description Show in the list again.
+         * @description Show an archived run in the list again.
          */
         post: operations["restore_run"];
         delete?: never;
@@ -1604,7 +1604,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Run
-         * @description Queue a paused run again; it goes on from its last checkpoint.
+         * @description Queue a paused run again. It continues from its last checkpoint.
          */
         post: operations["resume_run"];
         delete?: never;
@@ -1624,7 +1624,7 @@ export interface paths {
         put?: never;
         /**
          * Stop Run
-         * @description Stop for good; the trainer saves a checkpoint first.
+         * @description Stop a run permanently. The trainer saves a checkpoint first.
          */
         post: operations["stop_run"];
         delete?: never;
@@ -1644,7 +1644,7 @@ export interface paths {
         put?: never;
         /**
          * Act On Many
-         * @description Do the same to many runs; runs that refuse it are skipped and named.
+         * @description Apply an action to many runs. Runs that do not allow it are skipped and listed.
          */
         post: operations["act_on_many"];
         delete?: never;
@@ -1690,7 +1690,7 @@ export interface paths {
         };
         /**
          * Read Shared
-         * @description A report as its read-only link shows it.
+         * @description Return a report as readers of its link see it.
          */
         get: operations["read_shared"];
         put?: never;
@@ -1710,7 +1710,7 @@ export interface paths {
         };
         /**
          * Read Shared Block
-         * @description What a block of a shared report shows now.
+         * @description Return the current content of a block of a shared report.
          */
         get: operations["read_shared_block"];
         put?: never;
@@ -1730,7 +1730,7 @@ export interface paths {
         };
         /**
          * Read Shared File
-         * @description A replay of a shared report, or its picture; byte ranges are served.
+         * @description Return a video or an image of a shared report. Range requests are supported.
          */
         get: operations["read_shared_file"];
         put?: never;
@@ -2463,13 +2463,13 @@ export interface components {
         };
         /**
          * BlockContent
-         * @description What a block shows now: one of the three, or why there is nothing to show.
+         * @description Current content of a block: a figure, a table, a replay, or the reason why it cannot be shown.
          */
         BlockContent: {
             figure?: components["schemas"]["Figure"] | null;
             /**
              * Missing
-             * @description In plain words, what it left out because it was removed.
+             * @description Sentence that lists the deleted runs that are left out.
              */
             missing?: string | null;
             /** Problem */
@@ -2489,7 +2489,7 @@ export interface components {
         };
         /**
          * BulkRequest
-         * @description The same action on many runs.
+         * @description An action to apply to many runs.
          */
         BulkRequest: {
             /**
@@ -2502,7 +2502,7 @@ export interface components {
         };
         /**
          * BulkResult
-         * @description What a bulk action did.
+         * @description The result of a bulk action.
          */
         BulkResult: {
             /** Done */
@@ -2512,12 +2512,12 @@ export interface components {
         };
         /**
          * ChartBlock
-         * @description A figure of this API, drawn anew each time.
+         * @description A figure of this API, redrawn each time the report is read.
          */
         ChartBlock: {
             /**
              * Address
-             * @description Where the API has the figure, as /api/v1/figures/curves?runs=1,2.
+             * @description API address of the figure, for example /api/v1/figures/curves?runs=1,2.
              */
             address: string;
             /**
@@ -2596,7 +2596,7 @@ export interface components {
         };
         /**
          * Choice
-         * @description A value to filter by, and how many runs have it.
+         * @description A filter value, with the number of runs that have it.
          */
         Choice: {
             /** Runs */
@@ -2642,7 +2642,7 @@ export interface components {
         };
         /**
          * CloneRun
-         * @description Launch the same configuration again, with some fields changed.
+         * @description Changes for a new run with the same configuration.
          */
         CloneRun: {
             /** Name */
@@ -2670,7 +2670,7 @@ export interface components {
             attempt: number;
             /**
              * Best Return
-             * @description The best such mean.
+             * @description Highest value of last_return.
              */
             best_return: number | null;
             /** Color */
@@ -2719,12 +2719,12 @@ export interface components {
             last_return: number | null;
             /**
              * Method
-             * @description The algorithm as people write it.
+             * @description Display name of the algorithm.
              */
             method: string;
             /**
              * Metric extents
-             * @description Of the metrics that a list was asked for with.
+             * @description Values of the requested metrics.
              */
             metrics: {
                 [key: string]: components["schemas"]["MetricExtent"];
@@ -2745,17 +2745,17 @@ export interface components {
             queue: "cpu" | "gpu";
             /**
              * Roles
-             * @description Which role of the latest attempt runs where, or did at last; lists leave it out.
+             * @description Where each role of the latest attempt runs or last ran. Empty in lists.
              */
             roles: components["schemas"]["RolePlace"][];
             /**
              * Seconds Left
-             * @description Of training; null once the last step is done.
+             * @description Remaining training time; null after the last step.
              */
             seconds_left: number | null;
             /**
              * Start Steps
-             * @description Steps from the queue to the first update of an active or queued run; lists leave them out.
+             * @description Start steps of a queued or active run. Empty in lists.
              */
             start_steps: components["schemas"]["RunStartStep"][];
             /** Started At */
@@ -2767,12 +2767,12 @@ export interface components {
             state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
             /**
              * State Reason
-             * @description In plain words, why the run is in this state.
+             * @description Sentence that explains the state.
              */
             state_reason: string | null;
             /**
              * Step
-             * @description Agent decisions so far.
+             * @description Agent steps so far.
              */
             step: number;
             /** Steps Per Second */
@@ -2784,7 +2784,7 @@ export interface components {
             total_steps: number;
             /**
              * Trained Seconds
-             * @description Time in training: without waiting, pauses and gaps between attempts.
+             * @description Training time, without waiting, pauses and gaps between attempts.
              */
             trained_seconds: number;
             /** Versions */
@@ -2793,7 +2793,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in lists.
              */
             warnings: string[];
             /** Worker */
@@ -2824,7 +2824,7 @@ export interface components {
         };
         /**
          * CreateReport
-         * @description Begin a report.
+         * @description A report to create.
          */
         CreateReport: {
             /**
@@ -2837,7 +2837,7 @@ export interface components {
         };
         /**
          * CreateRun
-         * @description Launch a run of a full configuration, or of a preset with some fields changed.
+         * @description A run to create, from a complete configuration or from a preset with overrides.
          */
         CreateRun: {
             /** Config */
@@ -2859,13 +2859,13 @@ export interface components {
             preset?: string | null;
             /**
              * Priority
-             * @description Higher starts first; equal ones start oldest first.
+             * @description Runs with a higher priority start first. Equal priorities start in order of creation.
              * @default 0
              */
             priority?: number;
             /**
              * Queue
-             * @description By default gpu when the device is cuda, else cpu.
+             * @description Default: gpu if the device is cuda, otherwise cpu.
              */
             queue?: ("cpu" | "gpu") | null;
             /**
@@ -3026,7 +3026,7 @@ export interface components {
         };
         /**
          * DraftBlock
-         * @description A block that its author has not finished; readers do not see it.
+         * @description An unfinished block, hidden from readers.
          */
         DraftBlock: {
             /**
@@ -3064,7 +3064,7 @@ export interface components {
         };
         /**
          * EditReport
-         * @description Change a report; a field left out stays.
+         * @description Changes to a report. Omitted fields stay unchanged.
          */
         EditReport: {
             /** Blocks */
@@ -3073,13 +3073,13 @@ export interface components {
             title?: string | null;
             /**
              * Version
-             * @description Of the report that was changed; refused with 409 where it is not the latest.
+             * @description Version that the changes are based on. The request fails with 409 if it is outdated.
              */
             version: number;
         };
         /**
          * EditRun
-         * @description Change what the user wrote about a run; a field left out stays.
+         * @description Changes to a run. Omitted fields stay unchanged.
          */
         EditRun: {
             /** Name */
@@ -3610,7 +3610,7 @@ export interface components {
         };
         /**
          * Failure
-         * @description Why a run failed.
+         * @description The error that ended a run.
          */
         Failure: {
             /** Message */
@@ -3620,12 +3620,12 @@ export interface components {
         };
         /**
          * FailureGroup
-         * @description A failure, and how many runs ended with it.
+         * @description A failure message with the number of runs that have it.
          */
         FailureGroup: {
             /**
              * Message
-             * @description Its first line; as the list's text, it finds the runs.
+             * @description First line of the message. Search the run list for this text to find the runs.
              */
             message: string;
             /** Runs */
@@ -3778,7 +3778,7 @@ export interface components {
         };
         /**
          * ForkRun
-         * @description Launch a run that goes on from another's checkpoint, with some fields changed.
+         * @description Checkpoint and changes for a new run that continues from it.
          */
         ForkRun: {
             /** Checkpoint Id */
@@ -4457,7 +4457,7 @@ export interface components {
         };
         /**
          * MetricExtent
-         * @description The last, min and max value of a metric; NaN and the infinities are strings.
+         * @description The last, min and max value of a metric. NaN and infinities are strings.
          */
         MetricExtent: {
             /** Last */
@@ -4906,7 +4906,7 @@ export interface components {
         };
         /**
          * Parent
-         * @description Where a fork began.
+         * @description The checkpoint that a fork started from.
          */
         Parent: {
             /** Checkpoint Id */
@@ -5111,7 +5111,7 @@ export interface components {
         };
         /**
          * PreviewBlock
-         * @description A block, stored or not.
+         * @description A block to preview.
          */
         PreviewBlock: {
             /** Block */
@@ -5421,7 +5421,7 @@ export interface components {
         };
         /**
          * ReplayBlock
-         * @description A replay of a run; it is pinned while it is put in, so that it is never thinned out.
+         * @description A replay block. Adding it pins the replay so that pruning never deletes it.
          */
         ReplayBlock: {
             /**
@@ -5436,13 +5436,13 @@ export interface components {
             kind: "replay";
             /**
              * Video
-             * @description Its number among /runs/{run_id}/replays.
+             * @description Id of the replay, as in /runs/{run_id}/replays.
              */
             video: number;
         };
         /**
          * ReplayContent
-         * @description A replay with what is said beside it; NaN and the infinities are strings.
+         * @description A replay with its description. NaN and infinities are strings.
          */
         ReplayContent: {
             /** Episode Return */
@@ -5579,7 +5579,7 @@ export interface components {
             id: number;
             /**
              * Share Token
-             * @description Opens the report for reading at /shared/reports/{token}.
+             * @description Token of the read-only link, /shared/reports/{token}.
              */
             share_token: string | null;
             /** Title */
@@ -5591,7 +5591,7 @@ export interface components {
             updated_at: string;
             /**
              * Version
-             * @description Grows with each change.
+             * @description Increases with each change.
              */
             version: number;
         };
@@ -5602,7 +5602,7 @@ export interface components {
         ReportSummary: {
             /**
              * Blocks
-             * @description How many.
+             * @description Number of blocks.
              */
             blocks: number;
             /**
@@ -5683,7 +5683,7 @@ export interface components {
         };
         /**
          * Run
-         * @description A run as the browser shows it.
+         * @description A run.
          */
         Run: {
             actions: components["schemas"]["RunActions"];
@@ -5695,7 +5695,7 @@ export interface components {
             attempt: number;
             /**
              * Best Return
-             * @description The best such mean.
+             * @description Highest value of last_return.
              */
             best_return: number | null;
             /** Color */
@@ -5737,12 +5737,12 @@ export interface components {
             last_return: number | null;
             /**
              * Method
-             * @description The algorithm as people write it.
+             * @description Display name of the algorithm.
              */
             method: string;
             /**
              * Metric extents
-             * @description Of the metrics that a list was asked for with.
+             * @description Values of the requested metrics.
              */
             metrics: {
                 [key: string]: components["schemas"]["MetricExtent"];
@@ -5763,17 +5763,17 @@ export interface components {
             queue: "cpu" | "gpu";
             /**
              * Roles
-             * @description Which role of the latest attempt runs where, or did at last; lists leave it out.
+             * @description Where each role of the latest attempt runs or last ran. Empty in lists.
              */
             roles: components["schemas"]["RolePlace"][];
             /**
              * Seconds Left
-             * @description Of training; null once the last step is done.
+             * @description Remaining training time; null after the last step.
              */
             seconds_left: number | null;
             /**
              * Start Steps
-             * @description Steps from the queue to the first update of an active or queued run; lists leave them out.
+             * @description Start steps of a queued or active run. Empty in lists.
              */
             start_steps: components["schemas"]["RunStartStep"][];
             /** Started At */
@@ -5785,12 +5785,12 @@ export interface components {
             state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
             /**
              * State Reason
-             * @description In plain words, why the run is in this state.
+             * @description Sentence that explains the state.
              */
             state_reason: string | null;
             /**
              * Step
-             * @description Agent decisions so far.
+             * @description Agent steps so far.
              */
             step: number;
             /** Steps Per Second */
@@ -5802,7 +5802,7 @@ export interface components {
             total_steps: number;
             /**
              * Trained Seconds
-             * @description Time in training: without waiting, pauses and gaps between attempts.
+             * @description Training time, without waiting, pauses and gaps between attempts.
              */
             trained_seconds: number;
             /** Versions */
@@ -5811,7 +5811,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in lists.
              */
             warnings: string[];
             /** Worker */
@@ -5819,9 +5819,9 @@ export interface components {
         };
         /**
          * RunActions
-         * @description For each action, why it is not possible for the run now, or null if it is.
+         * @description For each action, the reason why it is not allowed now, or null if it is allowed.
          *
-         *     The server refuses an impossible action with 409 and the same sentence. It accepts four that would change nothing:
+         *     The server rejects a forbidden action with 409 and the same sentence. Four actions have no effect but are accepted:
          *     archive when archived, restore when not archived, stop while stopping, pause while pausing.
          */
         RunActions: {
@@ -6043,7 +6043,7 @@ export interface components {
         };
         /**
          * RunPage
-         * @description One page of the list.
+         * @description One page of runs.
          */
         RunPage: {
             /** Items */
@@ -6109,7 +6109,7 @@ export interface components {
         };
         /**
          * RunStartStep
-         * @description A step between the queue and the first update of an attempt.
+         * @description A step of an attempt before its first update.
          */
         RunStartStep: {
             /**
@@ -6386,7 +6386,7 @@ export interface components {
         };
         /**
          * SharedReport
-         * @description A report for those who have its link.
+         * @description A report as readers of its link see it.
          */
         SharedReport: {
             /** Blocks */
@@ -6411,7 +6411,7 @@ export interface components {
         };
         /**
          * Skipped
-         * @description A run that a bulk action left as it was.
+         * @description A run that a bulk action did not change.
          */
         Skipped: {
             /** Id */
@@ -6971,7 +6971,7 @@ export interface components {
         };
         /**
          * StudyOfRun
-         * @description The study that made a run, and the run's place in it.
+         * @description The study that a run belongs to, with the run's point and seed.
          */
         StudyOfRun: {
             /** Id */
@@ -7114,7 +7114,7 @@ export interface components {
         };
         /**
          * Table
-         * @description A table; NaN and the infinities are strings.
+         * @description A table. NaN and infinities are strings.
          */
         Table: {
             /** Header */
@@ -7124,7 +7124,7 @@ export interface components {
         };
         /**
          * TableBlock
-         * @description A table of runs, of the evaluations of runs, or of a study's points.
+         * @description A table of runs, of their evaluations, or of a study's points.
          */
         TableBlock: {
             /**
@@ -7134,7 +7134,7 @@ export interface components {
             caption?: string;
             /**
              * Columns
-             * @description For runs: fields of a run, or of its configuration as config.learning_rate.
+             * @description For runs: run fields, or configuration fields such as config.learning_rate.
              * @default [
              *       "name",
              *       "method",
@@ -7153,7 +7153,7 @@ export interface components {
             kind: "table";
             /**
              * Numbers
-             * @description Of the runs whose rows it has, or of the study.
+             * @description Ids of the runs, or the id of the study.
              */
             numbers: number[];
             /**
@@ -7188,7 +7188,7 @@ export interface components {
         };
         /**
          * TextBlock
-         * @description Markdown; HTML in it stays text.
+         * @description Markdown text. HTML in it is shown as text.
          */
         TextBlock: {
             /**
@@ -9715,7 +9715,7 @@ export interface operations {
     list_facets: {
         parameters: {
             query?: {
-                /** @description Of the archived runs instead of the others. */
+                /** @description Count archived runs instead of the others. */
                 archived?: boolean;
             };
             header?: never;
@@ -9747,23 +9747,23 @@ export interface operations {
     list_failures: {
         parameters: {
             query?: {
-                /** @description Any of these. */
+                /** @description Any of these values. */
                 algorithm?: string[];
-                /** @description The archived runs instead of the others. */
+                /** @description Return archived runs instead of the others. */
                 archived?: boolean;
-                /** @description Any of these. */
+                /** @description Any of these values. */
                 env?: string[];
-                /** @description How many runs a failure must have ended. */
-                fewest?: number;
-                /** @description Runs of these numbers alone. */
+                /** @description Only runs with these ids. */
                 id?: number[];
-                /** @description Any of these. */
+                /** @description Smallest group to return. */
+                min_runs?: number;
+                /** @description Any of these values. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
-                /** @description Those that this study has made. */
+                /** @description Runs of this study. */
                 study?: number | null;
-                /** @description All of these. */
+                /** @description All of these tags. */
                 tag?: string[];
-                /** @description In name, notes, tags, environment, failure, or the number. */
+                /** @description Search name, notes, tags, environment, method, failure message and id. */
                 text?: string;
             };
             header?: never;
@@ -9795,27 +9795,27 @@ export interface operations {
     list_runs: {
         parameters: {
             query?: {
-                /** @description Any of these. */
+                /** @description Any of these values. */
                 algorithm?: string[];
-                /** @description The archived runs instead of the others. */
+                /** @description Return archived runs instead of the others. */
                 archived?: boolean;
                 cursor?: string | null;
-                /** @description Any of these. */
+                /** @description Any of these values. */
                 env?: string[];
-                /** @description Runs of these numbers alone. */
+                /** @description Only runs with these ids. */
                 id?: number[];
                 limit?: number;
-                /** @description Names of metrics to tell of each run. */
+                /** @description Metrics to include for each run. */
                 metric?: string[];
-                /** @description Column, metric:NAME:last|min|max or config:FIELD; - for largest first. */
+                /** @description Column, metric:NAME:last|min|max or config:FIELD. Prefix with - for descending order. */
                 sort?: string;
-                /** @description Any of these. */
+                /** @description Any of these values. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
-                /** @description Those that this study has made. */
+                /** @description Runs of this study. */
                 study?: number | null;
-                /** @description All of these. */
+                /** @description All of these tags. */
                 tag?: string[];
-                /** @description In name, notes, tags, environment, failure, or the number. */
+                /** @description Search name, notes, tags, environment, method, failure message and id. */
                 text?: string;
             };
             header?: never;
@@ -10764,7 +10764,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of the link. */
+                /** @description Token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -10796,9 +10796,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The block's place, counted from 0. */
+                /** @description Index of the block, starting at 0. */
                 position: number;
-                /** @description Of the link. */
+                /** @description Token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -10831,7 +10831,7 @@ export interface operations {
             header?: never;
             path: {
                 file_id: number;
-                /** @description Of the link. */
+                /** @description Token of the link. */
                 token: string;
             };
             cookie?: never;

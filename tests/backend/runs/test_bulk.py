@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, event
 
 from backend.database.engine import Database
 from backend.runs import service
-from backend.runs.routes import BULK_RUNS
+from backend.runs.routes import BULK_BATCH_SIZE
 from backend.runs.schemas import CreateRun
 from tests.factories import CARTPOLE, Api
 
@@ -25,19 +25,19 @@ def commits() -> Iterator[list[Connection]]:
     event.remove(Engine, "commit", note)
 
 
-def test_runs_that_cannot_are_skipped_with_the_reason(api: Api) -> None:
+def test_runs_that_do_not_allow_the_action_are_skipped(api: Api) -> None:
     queued, stopped = api.launch()["id"], api.launch()["id"]
     api.act(stopped, "stop")
     result = api.user.post("/api/v1/runs/bulk", json={"action": "stop", "ids": [queued, stopped, 999, queued]}).json()
     assert result["done"] == [queued]
     assert result["skipped"] == [
-        {"id": stopped, "reason": f"Run {stopped} has been stopped already, so there is nothing to stop."},
+        {"id": stopped, "reason": f"Run {stopped} has already stopped."},
         {"id": 999, "reason": "There is no run 999."},
     ]
     assert api.run(queued)["state"] == "stopped"
 
 
-def test_many_are_purged_at_once(api: Api) -> None:
+def test_many_runs_are_purged(api: Api) -> None:
     made = [api.launch()["id"] for _ in range(3)]
     for run_id in made[:2]:
         api.act(run_id, "stop")
@@ -48,17 +48,17 @@ def test_many_are_purged_at_once(api: Api) -> None:
 
 def test_many_runs_take_few_transactions(api: Api, database: Database, commits: list[Connection]) -> None:
     with database.write() as session:
-        ids = [service.create(session, CreateRun(config=CARTPOLE)).id for _ in range(BULK_RUNS + 1)]
+        ids = [service.create(session, CreateRun(config=CARTPOLE)).id for _ in range(BULK_BATCH_SIZE + 1)]
     commits.clear()
     answer = api.user.post("/api/v1/runs/bulk", json={"ids": ids, "action": "stop"}).json()
     assert answer == {"done": ids, "skipped": []}
     assert 2 <= len(commits) < 10
 
 
-def test_a_bulk_action_that_takes_long_lets_others_write_in_between(
+def test_slow_bulk_action_lets_others_write_in_between(
     api: Api, commits: list[Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.runs.routes.BULK_SECONDS", -1)
+    monkeypatch.setattr("backend.runs.routes.BULK_BATCH_SECONDS", -1)
     ids = [api.launch()["id"] for _ in range(3)]
     commits.clear()
     answer = api.user.post("/api/v1/runs/bulk", json={"ids": [99, *ids], "action": "stop"}).json()

@@ -15,7 +15,7 @@ def saved_run(api: Api) -> tuple[int, int]:
     return run_id, checkpoint_id
 
 
-def test_a_clone_begins_anew_with_the_same_configuration(api: Api) -> None:
+def test_clone_starts_over_with_the_same_configuration(api: Api) -> None:
     run = api.launch(name="original", tags=["t"], notes="not copied", priority=5)
     copy = api.act(run["id"], "clone", overrides={"seed": 2})
     assert copy["config"] == {**run["config"], "seed": 2}
@@ -24,19 +24,19 @@ def test_a_clone_begins_anew_with_the_same_configuration(api: Api) -> None:
     assert api.act(run["id"], "clone", name="other")["name"] == "other"
 
 
-def test_a_clone_for_cuda_goes_to_the_gpu_queue(api: Api) -> None:
+def test_clone_for_cuda_is_in_the_gpu_queue(api: Api) -> None:
     run = api.launch()
     assert api.act(run["id"], "clone", overrides={"device": "cuda"})["queue"] == "gpu"
 
 
-def test_a_wrong_override_is_named(api: Api) -> None:
+def test_invalid_override_is_reported(api: Api) -> None:
     run = api.launch()
     response = api.user.post(f"/api/v1/runs/{run['id']}/clone", json={"overrides": {"gamma": 1.5, "speed": 1}})
     assert response.status_code == 422
     assert {error["field"] for error in response.json()["errors"]} == {"overrides.gamma", "overrides.speed"}
 
 
-def test_a_fork_goes_on_from_the_parents_checkpoint(api: Api) -> None:
+def test_fork_continues_from_the_parent_checkpoint(api: Api) -> None:
     parent, checkpoint_id = saved_run(api)
     fork = api.act(parent, "fork", checkpoint_id=checkpoint_id, overrides={"learning_rate": 0.001}, name="child")
     assert fork["parent"] == {"run_id": parent, "checkpoint_id": checkpoint_id, "step": 100}
@@ -51,7 +51,7 @@ def test_a_fork_goes_on_from_the_parents_checkpoint(api: Api) -> None:
     assert (run["state"], run["step"], run["frames"]) == ("running", 100, 400)
 
 
-def test_a_fork_with_another_seed_counts_for_the_group_of_the_first_one(api: Api) -> None:
+def test_forks_with_different_seeds_are_one_group(api: Api) -> None:
     parent, checkpoint_id = saved_run(api)
     first = api.act(parent, "fork", checkpoint_id=checkpoint_id, overrides={"learning_rate": 0.001, "seed": 7})
     again = api.act(parent, "fork", checkpoint_id=checkpoint_id, overrides={**first["config"], "seed": 8})
@@ -61,7 +61,7 @@ def test_a_fork_with_another_seed_counts_for_the_group_of_the_first_one(api: Api
     assert groups == [[first["id"], again["id"]], [anew["id"]]]
 
 
-def test_a_fork_outlives_its_parent(api: Api, settings: Settings) -> None:
+def test_fork_survives_the_purge_of_its_parent(api: Api, settings: Settings) -> None:
     parent, checkpoint_id = saved_run(api)
     fork = api.act(parent, "fork", checkpoint_id=checkpoint_id)
     assert api.user.delete(f"/api/v1/runs/{parent}").status_code == 204
@@ -82,7 +82,7 @@ def test_a_fork_outlives_its_parent(api: Api, settings: Settings) -> None:
         ({"hidden_units": 65}, "overrides.hidden_units"),
     ],
 )
-def test_a_fork_whose_weights_would_not_fit_is_refused(api: Api, overrides: dict[str, object], field: str) -> None:
+def test_fork_with_incompatible_weights_is_rejected(api: Api, overrides: dict[str, object], field: str) -> None:
     parent, checkpoint_id = saved_run(api)
     body = {"checkpoint_id": checkpoint_id, "overrides": overrides}
     response = api.user.post(f"/api/v1/runs/{parent}/fork", json=body)
@@ -91,12 +91,12 @@ def test_a_fork_whose_weights_would_not_fit_is_refused(api: Api, overrides: dict
     assert api.user.get("/api/v1/runs").json()["total"] == 1
 
 
-def test_naming_the_network_that_auto_chose_is_no_change(api: Api) -> None:
+def test_naming_the_automatic_network_is_not_a_change(api: Api) -> None:
     parent, checkpoint_id = saved_run(api)
     assert api.act(parent, "fork", checkpoint_id=checkpoint_id, overrides={"network": "mlp"})["state"] == "queued"
 
 
-def test_only_the_runs_own_kept_checkpoints_can_be_forked(api: Api) -> None:
+def test_only_existing_checkpoints_of_the_run_can_be_forked(api: Api) -> None:
     parent, checkpoint_id = saved_run(api)
     other = api.launch(config=CARTPOLE)["id"]
     for run_id, wanted in ((other, checkpoint_id), (parent, 999)):
@@ -105,7 +105,7 @@ def test_only_the_runs_own_kept_checkpoints_can_be_forked(api: Api) -> None:
         assert response.json()["errors"][0]["field"] == "checkpoint_id"
 
 
-def test_a_checkpoint_that_was_thinned_out_cannot_be_forked(api: Api) -> None:
+def test_pruned_checkpoint_cannot_be_forked(api: Api) -> None:
     run_id, attempt = api.running(config={**CARTPOLE, "checkpoints_kept": 3})
     ids = [api.save(run_id, attempt, 2 + number, 100 + 100 * number) for number in range(4)]
     response = api.user.post(f"/api/v1/runs/{run_id}/fork", json={"checkpoint_id": ids[1]})

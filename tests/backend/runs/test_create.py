@@ -10,7 +10,7 @@ from backend.database.tables import Run
 from tests.factories import CARTPOLE, Api
 
 
-def test_a_configuration_is_completed_and_queued(api: Api) -> None:
+def test_configuration_is_completed_and_queued(api: Api) -> None:
     run = api.launch(name="  first  ", tags=["b", "a", "b"], notes="why", priority=3)
     assert (run["name"], run["state"], run["desired"], run["attempt"]) == ("first", "queued", "run", 0)
     assert (run["tags"], run["notes"], run["priority"], run["queue"]) == (["a", "b"], "why", 3, "cpu")
@@ -20,14 +20,14 @@ def test_a_configuration_is_completed_and_queued(api: Api) -> None:
     assert api.run(run["id"]) == run
 
 
-def test_a_preset_is_launched_with_some_fields_changed(client: TestClient) -> None:
+def test_preset_is_created_with_overrides(client: TestClient) -> None:
     run = client.post("/api/v1/runs", json={"preset": "paac-cartpole", "overrides": {"seed": 7}}).json()
     presets = {preset["name"]: preset["config"] for preset in client.get("/api/v1/presets").json()}
     assert run["config"] == {**presets["paac-cartpole"], "seed": 7}
     assert (run["name"], run["method"]) == ("PAAC on CartPole", "PAAC")
 
 
-def test_a_cuda_run_waits_for_a_gpu_worker_unless_told_otherwise(api: Api) -> None:
+def test_cuda_run_is_in_the_gpu_queue_by_default(api: Api) -> None:
     cuda = {**CARTPOLE, "device": "cuda"}
     assert api.launch(config=cuda)["queue"] == "gpu"
     assert api.launch(config=cuda, queue="cpu")["queue"] == "cpu"
@@ -56,7 +56,7 @@ def test_a_cuda_run_waits_for_a_gpu_worker_unless_told_otherwise(api: Api) -> No
         ({"config": CARTPOLE, "priority": 1_001}, "priority"),
     ],
 )
-def test_a_wrong_field_is_named_and_nothing_is_queued(api: Api, body: dict[str, object], field: str) -> None:
+def test_invalid_field_is_reported_and_nothing_is_queued(api: Api, body: dict[str, object], field: str) -> None:
     response = api.user.post("/api/v1/runs", json=body)
     assert response.status_code == 422
     assert response.headers["content-type"] == "application/problem+json"
@@ -66,7 +66,7 @@ def test_a_wrong_field_is_named_and_nothing_is_queued(api: Api, body: dict[str, 
     assert api.user.get("/api/v1/runs").json()["total"] == 0
 
 
-def test_editing_changes_only_what_is_sent(api: Api) -> None:
+def test_edit_changes_only_the_fields_sent(api: Api) -> None:
     run = api.launch(name="old", tags=["keep", "drop"], notes="n")
     changed = api.user.patch(f"/api/v1/runs/{run['id']}", json={"name": "new", "tags": ["keep", "add"]}).json()
     assert (changed["name"], changed["tags"], changed["notes"]) == ("new", ["add", "keep"], "n")
@@ -74,7 +74,7 @@ def test_editing_changes_only_what_is_sent(api: Api) -> None:
     assert api.user.patch(f"/api/v1/runs/{run['id']}", json={"state": "running"}).status_code == 422
 
 
-def test_a_run_that_is_not_there_is_a_problem(client: TestClient) -> None:
+def test_missing_run_is_not_found(client: TestClient) -> None:
     response = client.get("/api/v1/runs/12")
     assert response.status_code == 404
     assert response.json() == {
@@ -85,7 +85,7 @@ def test_a_run_that_is_not_there_is_a_problem(client: TestClient) -> None:
     }
 
 
-def test_a_waiting_run_says_what_it_waits_for(api: Api) -> None:
+def test_queued_run_has_a_reason(api: Api) -> None:
     run_id = api.launch()["id"]
     assert api.run(run_id)["state_reason"] == (
         "No CPU worker is connected: start one with `arcadia worker --queue cpu`."
@@ -102,7 +102,7 @@ def test_a_waiting_run_says_what_it_waits_for(api: Api) -> None:
     assert api.run(waiting)["state_reason"] == "Waiting for a free CPU worker."
 
 
-def test_a_run_that_a_free_worker_does_not_take_says_so(api: Api, database: Database) -> None:
+def test_run_that_a_free_worker_does_not_claim_has_a_reason(api: Api, database: Database) -> None:
     run_id = api.launch()["id"]
     api.beat("w1")
     with database.write() as session:
@@ -114,7 +114,7 @@ def test_a_run_that_a_free_worker_does_not_take_says_so(api: Api, database: Data
     )
 
 
-def test_a_purged_runs_number_is_not_used_again(api: Api) -> None:
+def test_ids_of_purged_runs_are_not_reused(api: Api) -> None:
     run_id = api.launch()["id"]
     api.act(run_id, "stop")
     assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204

@@ -26,7 +26,7 @@ def groups(api: Api, **query: Any) -> list[tuple[str, int]]:
     return [(group["message"], group["runs"]) for group in response.json()]
 
 
-def test_runs_that_failed_alike_are_one_group_over_all_pages(api: Api, database: Database) -> None:
+def test_equal_failures_are_grouped_over_all_pages(api: Api, database: Database) -> None:
     with database.write() as session:
         failed(session, [FULL] * (MANY - 5) + [f"{FULL}\nAt step {n}." for n in range(2)] + ["No such game."] * 3)
     assert groups(api) == [(FULL, MANY - 3), ("No such game.", 3)]
@@ -34,15 +34,15 @@ def test_runs_that_failed_alike_are_one_group_over_all_pages(api: Api, database:
     assert shown["total"] == MANY - 3, "the message finds the runs of its group"
 
 
-def test_a_failure_of_fewer_runs_than_asked_for_is_no_group(api: Api, database: Database) -> None:
+def test_small_groups_are_omitted(api: Api, database: Database) -> None:
     with database.write() as session:
         failed(session, [FULL, FULL, "  ", None, "No such game."])
     assert groups(api) == []
-    assert groups(api, fewest=2) == [(FULL, 2)]
-    assert groups(api, fewest=1) == [(FULL, 2), ("No such game.", 1)]
+    assert groups(api, min_runs=2) == [(FULL, 2)]
+    assert groups(api, min_runs=1) == [(FULL, 2), ("No such game.", 1)]
 
 
-def test_groups_are_of_the_runs_that_the_list_shows(api: Api, database: Database) -> None:
+def test_groups_respect_the_list_filters(api: Api, database: Database) -> None:
     with database.write() as session:
         failed(session, [FULL] * 3)
         failed(session, [FULL] * 3, env="ALE/Pong-v5")
@@ -52,7 +52,7 @@ def test_groups_are_of_the_runs_that_the_list_shows(api: Api, database: Database
     assert groups(api, archived=True) == groups(api, state="queued") == groups(api, text="no such") == []
 
 
-def test_a_long_message_is_told_as_far_as_the_list_can_be_searched_for(api: Api, database: Database) -> None:
+def test_long_messages_are_cut_to_the_search_length(api: Api, database: Database) -> None:
     with database.write() as session:
         failed(session, ["x" * 199 + " yyy"] * 3)
     assert groups(api) == [("x" * 199, 3)]

@@ -39,17 +39,17 @@ def walk(api: Api, sort: str, limit: int) -> list[int]:
             return found
 
 
-def test_newest_first_by_default(api: Api) -> None:
+def test_list_is_newest_first_by_default(api: Api) -> None:
     made = [api.launch()["id"] for _ in range(3)]
     assert ids(api) == made[::-1]
 
 
-def test_runs_are_listed_by_their_numbers(api: Api) -> None:
+def test_runs_are_filtered_by_id(api: Api) -> None:
     first, _, third = (api.user.post("/api/v1/runs", json={"config": CARTPOLE}).json()["id"] for _ in range(3))
     assert ids(api, id=[first, third, 999]) == [third, first]
 
 
-def test_the_runs_that_failed_alike_are_found_by_their_failure(api: Api, database: Database) -> None:
+def test_text_filter_finds_failure_messages(api: Api, database: Database) -> None:
     full, other, _ = [api.launch()["id"] for _ in range(3)]
     with database.write() as session:
         for run_id, message in ((full, "Out of memory: 16 GiB."), (other, "No such game.")):
@@ -78,7 +78,7 @@ def test_filters_narrow_the_list(api: Api) -> None:
     assert api.user.get("/api/v1/runs", params={"state": "asleep"}).status_code == 422
 
 
-def test_archived_runs_are_hidden_and_come_back(api: Api) -> None:
+def test_archived_runs_are_hidden_until_restored(api: Api) -> None:
     kept, hidden = api.launch()["id"], api.launch()["id"]
     api.act(hidden, "stop")
     api.act(hidden, "archive")
@@ -89,7 +89,7 @@ def test_archived_runs_are_hidden_and_come_back(api: Api) -> None:
 
 
 @pytest.mark.parametrize("descending", [False, True])
-def test_pages_hold_every_run_once_under_any_sort(api: Api, database: Database, descending: bool) -> None:
+def test_pages_contain_every_run_once_in_any_order(api: Api, database: Database, descending: bool) -> None:
     made = [api.launch(name=name)["id"] for name in ("b", "a", "b", "c", "a")]
     api.act(made[0], "stop")
     _give_metric(database, dict(zip(made, (1.5, -2.0, math.nan, math.inf), strict=False)))
@@ -114,7 +114,7 @@ def test_sorting_by_a_metric_puts_runs_without_it_last(api: Api, database: Datab
     assert ids(api, sort="-metric:episode/return:max") == [high, low, without]
 
 
-def test_hyper_parameters_sort_as_numbers_or_as_words(api: Api) -> None:
+def test_configuration_fields_sort_as_numbers_or_text(api: Api) -> None:
     given: list[dict[str, Any]] = [
         {"learning_rate": 0.5},
         {"learning_rate": 5e-05, "activation": "relu"},
@@ -134,7 +134,7 @@ def test_hyper_parameters_sort_as_numbers_or_as_words(api: Api) -> None:
             assert walk(api, f"{sign}config:{sort}", 1) == whole, sort
 
 
-def test_a_setting_of_another_kind_than_today_stops_no_sorting(api: Api, database: Database) -> None:
+def test_fields_of_an_earlier_type_can_be_sorted(api: Api, database: Database) -> None:
     made = [api.launch()["id"] for _ in range(3)]
     with database.write() as session:
         for run_id, value in zip(made, ("much", None, [1, 2]), strict=True):
@@ -145,7 +145,7 @@ def test_a_setting_of_another_kind_than_today_stops_no_sorting(api: Api, databas
     assert walk(api, "-config:seed", 1) == ids(api, sort="-config:seed")
 
 
-def test_filters_are_offered_over_all_runs(api: Api) -> None:
+def test_facets_count_all_runs(api: Api) -> None:
     first = api.launch(tags=["atari", "night"])["id"]
     api.launch(config=PONG, tags=["atari"])
     hidden = api.launch(tags=["old"])["id"]
@@ -163,7 +163,7 @@ def test_filters_are_offered_over_all_runs(api: Api) -> None:
     assert archived["tag"] == [{"value": "old", "runs": 1}]
 
 
-def test_the_list_tells_the_metrics_that_it_is_asked_for(api: Api) -> None:
+def test_list_includes_requested_metrics(api: Api) -> None:
     run_id, attempt = api.running()
     values: list[Any] = [2.0, 0.5, "Infinity", 1.0]
     api.send(run_id, attempt, *(metrics(seq, seq, {"a/b": value, "c": 0}) for seq, value in enumerate(values, 2)))
@@ -175,7 +175,7 @@ def test_the_list_tells_the_metrics_that_it_is_asked_for(api: Api) -> None:
     assert api.user.get("/api/v1/metric-names").json() == ["a/b", "c"]
 
 
-def test_a_run_launched_between_two_pages_shifts_nothing(api: Api) -> None:
+def test_new_run_does_not_shift_pages(api: Api) -> None:
     made = [api.launch()["id"] for _ in range(4)]
     first = api.user.get("/api/v1/runs", params={"limit": 2}).json()
     api.launch()
@@ -203,19 +203,19 @@ def test_a_run_launched_between_two_pages_shifts_nothing(api: Api) -> None:
         ({"metric": ["m"] * 51}, "metric"),
     ],
 )
-def test_a_wrong_query_is_named(api: Api, query: dict[str, Any], field: str) -> None:
+def test_invalid_query_is_reported(api: Api, query: dict[str, Any], field: str) -> None:
     response = api.user.get("/api/v1/runs", params=query)
     assert response.status_code == 422
     assert [error["field"] for error in response.json()["errors"]] == [field]
 
 
 @pytest.mark.parametrize("query", ["tag", "text", "algorithm", "env", "sort=metric:x%00:last&text"])
-def test_a_text_that_no_database_holds_may_be_looked_for(api: Api, query: str) -> None:
+def test_unstorable_search_text_is_accepted(api: Api, query: str) -> None:
     api.launch()
     assert api.user.get(f"/api/v1/runs?{query}=%00a").json()["items"] == []
 
 
-def test_colours_of_neighbours_differ_and_stay(api: Api) -> None:
+def test_colors_of_neighbors_differ_and_are_stable(api: Api) -> None:
     made = [api.launch(config=CARTPOLE) for _ in range(6)]
     assert len({run["color"] for run in made}) == 6
     assert [api.run(run["id"])["color"] for run in made] == [run["color"] for run in made]

@@ -3,7 +3,7 @@
 from tests.factories import Api, event, metrics, started
 
 
-def test_time_in_training_leaves_out_the_pause(api: Api) -> None:
+def test_training_time_excludes_pauses(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, {"a": 1}), metrics(32, 20, {"a": 2}) | {"seq": 3})
     assert api.run(run_id)["trained_seconds"] == 30
@@ -19,7 +19,7 @@ def test_time_in_training_leaves_out_the_pause(api: Api) -> None:
     assert api.launch()["trained_seconds"] == 0
 
 
-def test_a_run_at_its_last_step_is_finishing_and_has_no_time_left(api: Api) -> None:
+def test_run_at_its_last_step_is_finishing(api: Api) -> None:
     run_id, attempt = api.running()
     for seq, step, left, reason in ((2, 999, 1.0, None), (3, 1_000, 0.6, "Finishing: the trainer saves")):
         told = event(seq, "progress", step, total_steps=1_000, steps_per_second=10.0, seconds_left=left)

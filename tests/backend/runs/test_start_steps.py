@@ -25,7 +25,7 @@ def reason(api: Api, run_id: int) -> str | None:
     return shown
 
 
-def test_a_run_shows_each_step_until_its_first_update(api: Api) -> None:
+def test_run_has_steps_until_its_first_update(api: Api) -> None:
     run_id = api.launch()["id"]
     assert steps(api, run_id) == [("Waiting for a worker", False)]
     attempt = api.claim()["attempt"]
@@ -42,7 +42,7 @@ def test_a_run_shows_each_step_until_its_first_update(api: Api) -> None:
     assert steps(api, run_id) == [(name, True) for name in [*names, "First update"]]
 
 
-def test_a_trainer_of_an_earlier_version_shows_the_plain_state(api: Api) -> None:
+def test_trainer_without_steps_has_only_the_state(api: Api) -> None:
     run_id = api.launch()["id"]
     attempt = api.claim()["attempt"]
     api.send(run_id, attempt, started(1))
@@ -50,7 +50,7 @@ def test_a_trainer_of_an_earlier_version_shows_the_plain_state(api: Api) -> None
     assert all(ended for _, ended in steps(api, run_id))
 
 
-def test_a_resumed_attempt_has_steps_of_its_own(api: Api) -> None:
+def test_resumed_attempt_has_its_own_steps(api: Api) -> None:
     run_id = api.launch()["id"]
     attempt = api.claim()["attempt"]
     api.send(run_id, attempt, step_event(1, "Loading PyTorch", time.time()))
@@ -66,7 +66,7 @@ def test_a_resumed_attempt_has_steps_of_its_own(api: Api) -> None:
     assert datetime.fromisoformat(waiting["began_at"]).timestamp() >= resumed - 1
 
 
-def test_a_worker_clock_that_is_slow_makes_no_negative_duration(api: Api) -> None:
+def test_slow_worker_clock_gives_no_negative_duration(api: Api) -> None:
     run_id = api.launch()["id"]
     attempt = api.claim()["attempt"]
     api.send(run_id, attempt, step_event(1, "Loading PyTorch", 1_000.0), step_event(2, None, 1_001.0))

@@ -1,4 +1,4 @@
-"""Every action in every state is either done or refused with a sentence."""
+"""The state table: every action in every state."""
 
 from typing import Any, get_args
 
@@ -12,7 +12,7 @@ from workers.contract.worker_api import State
 
 STATES: tuple[State, ...] = get_args(State)
 
-# What the run is afterwards: (state, desired); None where the action is refused.
+# The run's state and desired state after the action, or None if the action is not allowed.
 EXPECTED: dict[str, dict[str, tuple[str, str] | None]] = {
     "stop": {
         "queued": ("stopped", "stop"),
@@ -63,7 +63,7 @@ EXPECTED: dict[str, dict[str, tuple[str, str] | None]] = {
 
 
 def in_state(api: Api, state: str) -> int:
-    """A run brought to a state by what users and workers do."""
+    """Bring a run to a state, and return its id."""
     run_id: int = api.launch()["id"]
     if state in ("paused", "stopped"):
         api.act(run_id, "pause" if state == "paused" else "stop")
@@ -77,20 +77,20 @@ def in_state(api: Api, state: str) -> int:
     return run_id
 
 
-def wished(api: Api, state: str, wish: str | None) -> tuple[int, dict[str, Any]]:
-    """A run brought to a state and then asked for something: its number and what it tells."""
+def run_after(api: Api, state: str, wish: str | None) -> tuple[int, dict[str, Any]]:
+    """Bring a run to a state, request an action, and return its id and its schema."""
     run_id = in_state(api, state)
     return run_id, api.act(run_id, wish) if wish else api.run(run_id)
 
 
-def test_the_table_names_every_action_and_state() -> None:
+def test_table_has_every_action_and_state() -> None:
     assert set(ACTIONS) == set(get_args(Action))
     assert set(RunActions.model_fields) == set(get_args(Action))
     assert all(set(row) == set(STATES) for row in ACTIONS.values())
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_each_action_does_what_the_state_allows(api: Api, state: str) -> None:
+def test_actions_have_the_expected_effect(api: Api, state: str) -> None:
     run_id = in_state(api, state)
     for action, row in EXPECTED.items():
         response = api.user.post(f"/api/v1/runs/{run_id}/{action}")
@@ -106,12 +106,12 @@ def test_each_action_does_what_the_state_allows(api: Api, state: str) -> None:
             assert response.status_code == 200, (action, state, response.text)
             assert (after["state"], after["desired"]) == expected, (action, state)
             assert (after["archived_at"] is not None) == (action == "archive")
-            _put_away(api, run_id)
+            _stop(api, run_id)
             run_id = in_state(api, state)
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_only_a_run_that_is_over_is_purged(api: Api, state: str) -> None:
+def test_only_inactive_runs_can_be_purged(api: Api, state: str) -> None:
     run_id = in_state(api, state)
     response = api.user.delete(f"/api/v1/runs/{run_id}")
     over = state in ("finished", "failed", "stopped", "paused")
@@ -119,7 +119,7 @@ def test_only_a_run_that_is_over_is_purged(api: Api, state: str) -> None:
     assert api.user.get(f"/api/v1/runs/{run_id}").status_code == (404 if over else 200)
 
 
-def test_resume_takes_back_a_pause_that_the_trainer_has_not_answered(api: Api) -> None:
+def test_resume_cancels_a_pause_that_the_trainer_has_not_handled(api: Api) -> None:
     run_id, attempt = api.running()
     assert api.act(run_id, "pause")["desired"] == "pause"
     assert api.act(run_id, "resume")["desired"] == "run"
@@ -135,55 +135,55 @@ def test_resume_takes_back_a_pause_that_the_trainer_has_not_answered(api: Api) -
         *((state, "archive") for state in ("paused", "finished", "failed", "stopped")),
     ],
 )
-def test_a_run_tells_how_each_action_would_be_answered(api: Api, state: str, wish: str | None) -> None:
-    run_id, before = wished(api, state, wish)
+def test_run_lists_which_actions_are_allowed(api: Api, state: str, wish: str | None) -> None:
+    run_id, before = run_after(api, state, wish)
     for action in get_args(Action):
-        against = before["actions"][action]
+        reason = before["actions"][action]
         response = _ask(api, run_id, action)
-        if against is None:
+        if reason is None:
             assert response.is_success, (action, response.text)
-            assert action == "purge" or _what_actions_change(api.run(run_id)) != _what_actions_change(before), action
-            _put_away(api, run_id)
-            run_id, before = wished(api, state, wish)
+            assert action == "purge" or _changeable_fields(api.run(run_id)) != _changeable_fields(before), action
+            _stop(api, run_id)
+            run_id, before = run_after(api, state, wish)
         else:
-            assert str(run_id) in against
+            assert str(run_id) in reason
             assert api.run(run_id) == before, action
-            if is_so_already(action, before):
+            if has_no_effect(action, before):
                 assert response.status_code == 200, action
             else:
                 assert response.status_code == 409, action
-                assert response.json()["detail"] == against
+                assert response.json()["detail"] == reason
 
 
-def test_a_run_that_an_action_changed_tells_the_new_refusals(api: Api) -> None:
+def test_action_response_has_the_new_reasons(api: Api) -> None:
     run_id = in_state(api, "stopped")
     assert api.run(run_id)["actions"] == {
-        "stop": f"Run {run_id} has been stopped already, so there is nothing to stop.",
-        "pause": f"Run {run_id} has been stopped already, so there is nothing to pause.",
-        "resume": f"Run {run_id} has been stopped and cannot be resumed. "
-        "Fork one of its checkpoints to go on from there, or clone it to begin anew.",
+        "stop": f"Run {run_id} has already stopped.",
+        "pause": f"Run {run_id} has already stopped.",
+        "resume": f"Run {run_id} has already stopped and cannot be resumed. "
+        "Fork one of its checkpoints to continue from there, or clone it to start over.",
         "archive": None,
         "restore": f"Run {run_id} is not archived.",
         "purge": None,
     }
     hidden = api.act(run_id, "archive")["actions"]
-    assert (hidden["archive"], hidden["restore"]) == (f"Run {run_id} is archived already.", None)
+    assert (hidden["archive"], hidden["restore"]) == (f"Run {run_id} is already archived.", None)
 
 
-def test_a_run_being_stopped_can_be_neither_paused_nor_resumed(api: Api) -> None:
+def test_stopping_run_can_be_neither_paused_nor_resumed(api: Api) -> None:
     run_id, _ = api.running()
     actions = api.act(run_id, "stop")["actions"]
-    assert {actions["stop"], actions["pause"], actions["resume"]} == {f"Run {run_id} is being stopped already."}
+    assert {actions["stop"], actions["pause"], actions["resume"]} == {f"Run {run_id} is already stopping."}
 
 
-def test_archiving_twice_keeps_the_first_time(api: Api) -> None:
+def test_archiving_twice_keeps_the_first_archive_time(api: Api) -> None:
     run_id = in_state(api, "stopped")
     first = api.act(run_id, "archive")["archived_at"]
     assert api.act(run_id, "archive")["archived_at"] == first
 
 
-def is_so_already(action: str, run: dict[str, Any]) -> bool:
-    """Whether an action asks for what is so already, which is accepted and changes nothing."""
+def has_no_effect(action: str, run: dict[str, Any]) -> bool:
+    """Return True if an action is accepted but has no effect."""
     if action in ("stop", "pause"):
         return run["state"] in ("starting", "running") and run["desired"] == action
     hidden = run["archived_at"] is not None
@@ -196,10 +196,10 @@ def _ask(api: Api, run_id: int, action: str) -> Response:
     return api.user.delete(address) if action == "purge" else api.user.post(f"{address}/{action}")
 
 
-def _what_actions_change(run: dict[str, Any]) -> tuple[str, str, bool]:
+def _changeable_fields(run: dict[str, Any]) -> tuple[str, str, bool]:
     return run["state"], run["desired"], run["archived_at"] is not None
 
 
-def _put_away(api: Api, run_id: int) -> None:
-    """Leave nothing in the queue for the next claim."""
+def _stop(api: Api, run_id: int) -> None:
+    """Stop the run so that the next claim does not get it."""
     api.user.post(f"/api/v1/runs/{run_id}/stop")

@@ -130,7 +130,7 @@ describe("the run header", () => {
   });
 
   it("has buttons only for allowed actions", async () => {
-    open(aRun({ state: "paused", actions: { pause: "Run 1 is paused already.", resume: null } }));
+    open(aRun({ state: "paused", actions: { pause: "Run 1 is already paused.", resume: null } }));
     await heading();
     expect(button("Resume")).toBeTruthy();
     expect(button("Stop run")).toBeTruthy();
@@ -141,7 +141,7 @@ describe("the run header", () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, toFake: ["setTimeout", "clearTimeout"] });
     const stopping = aRun({
       desired: "stop",
-      actions: { stop: "Run 1 is being stopped already.", pause: "No." },
+      actions: { stop: "Run 1 is already stopping.", pause: "No." },
     });
     const { server } = open(aRun(), { "POST /runs/1/stop": stopping });
     await heading();
