@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.papers import schemas
 from backend.papers.definition import Part
-from backend.studies import cost as studies
+from backend.studies.cost import estimate_cost
 from backend.studies.cost_limits import confirmation_reason, cost_refusal
 from backend.studies.points import Draw, grid, point_config
 from backend.studies.specification import Specification
@@ -20,14 +20,14 @@ LOOKED_AT = 60
 def part_cost(session: Session, part: Part, share: float) -> schemas.PartCost:
     """What a study of the part takes."""
     asked = part.at(share)
-    found = studies.cost(session, asked, _some(asked), asked.point_count)
+    found = estimate_cost(session, asked, _some(asked), asked.point_count)
     frames = point_config(asked, _some(asked)[0], asked.seeds[0]).environment.frames_per_step
     return schemas.PartCost(
         runs=found.runs,
         steps=found.steps,
         frames=found.steps * frames,
         seconds=found.seconds,
-        places=found.places,
+        concurrent_runs=found.concurrent_runs,
         unmeasured=found.unmeasured,
         estimated=found.estimated,
     )
@@ -58,7 +58,7 @@ def together(session: Session, parts: Sequence[Part], share: float, most_runs: i
         steps=steps,
         frames=sum(cost.frames for cost in costs),
         seconds=seconds,
-        places=max(cost.places for cost in costs),
+        concurrent_runs=max(cost.concurrent_runs for cost in costs),
         unmeasured=unmeasured,
         estimated=[*dict.fromkeys(kind for cost in costs for kind in cost.estimated)],
         confirm=confirmation_reason(steps, seconds, unmeasured),

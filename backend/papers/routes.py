@@ -134,4 +134,6 @@ def measure_item(
         found = measurements.queue_measurements(session, [config for part in parts for config in configs_of(part)])
         for run in found:
             bell.ring_after_commit(session, run)
-        return [schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(measurements.PREFIX)) for run in found]
+        return [
+            schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(measurements.NAME_PREFIX)) for run in found
+        ]

@@ -81,7 +81,7 @@ class PartCost(BaseModel):
     steps: int
     frames: int
     seconds: float | None = Field(description="By the clock, at the rates measured here, if they are known.")
-    places: int = Field(description="How many runs train at a time.")
+    concurrent_runs: int = Field(description="Number of runs that can train concurrently.")
     unmeasured: list[str] = Field(description="Kinds of runs that have not trained here yet.")
     estimated: list[str] = Field(description="Kinds whose rate is that of the same method in similar environments.")
 

@@ -1,1 +1,1 @@
-"""Studies: a question, and the runs that answer it: points of a space of configurations, each with several seeds."""
+"""Studies: a question with the runs that answer it, at several points and seeds."""

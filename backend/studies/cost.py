@@ -1,4 +1,4 @@
-"""What a study costs: its runs, their steps, and the hours that they take at the rates measured here."""
+"""Cost of a study: its runs, their steps, and the time that they take at the rates measured here."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,29 +21,29 @@ from workers.contract.config.ceiling import CeilingFields
 from workers.contract.config.problems import title_of
 from workers.contract.games import ENVIRONMENTS
 
-# Points whose cost is looked at; it stands for that of as many as there are.
-MOST_LOOKED_AT = 200
-# Runs that a rate is measured by, the newest ones.
-MEASURED_BY = 20
-# Seconds from a claim to the first metrics, and from the last ones to the end, before any run was measured here.
-OVERHEAD_SECONDS = 15.0
+# Points in the sample that the cost is estimated from.
+MAX_SAMPLED_POINTS = 200
+# Number of newest runs that a rate is measured from.
+MAX_MEASURED_RUNS = 20
+# Default for the time that a run holds a worker before and after its training.
+DEFAULT_OVERHEAD_SECONDS = 15.0
 
-Kind = tuple[str, str]
+# A method and an environment.
+RunKind = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of all runs together; `seconds` is by the clock, and None where some kind of run was never measured here."""
+    """Cost of all runs. `seconds` is elapsed time, or None if some kind of run was never measured here."""
 
     points: int
     runs: int
     steps: int
     seconds: float | None
-    # How many runs train at a time.
-    places: int
-    # Kinds of runs that have not trained here yet, in words.
+    concurrent_runs: int
+    # Labels of run kinds that have not trained here yet.
     unmeasured: list[str]
-    # Kinds whose rate is that of the same method in similar environments, in words.
+    # Labels of run kinds whose rate is taken from similar environments.
     estimated: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -51,27 +51,31 @@ class Cost:
         return f"{self.runs:,} runs with {self.steps:,} steps{time}"
 
 
-def cost(session: Session, asked: Specification, draws: Sequence[Draw], points: int) -> Cost:
-    """What so many points cost, of which these are some."""
-    looked_at = draws[:: max(1, len(draws) // MOST_LOOKED_AT)]
-    found = [point_config(asked, draw, asked.seeds[0]) for draw in looked_at]
-    runs = points * len(asked.seeds)
-    steps: Counter[Kind] = Counter()
+def estimate_cost(session: Session, spec: Specification, draws: Sequence[Draw], points: int) -> Cost:
+    """Estimate the cost of this number of points from a sample of them."""
+    sample = draws[:: max(1, len(draws) // MAX_SAMPLED_POINTS)]
+    found = [point_config(spec, draw, spec.seeds[0]) for draw in sample]
+    runs = points * len(spec.seeds)
+    steps: Counter[RunKind] = Counter()
     for config in found:
         steps[config.algorithm, config.env] += config.total_steps
-    exact = {kind: _rate(session, kind[0], [kind[1]]) for kind in steps}
-    similar = {kind: _rate(session, kind[0], similar_environments(kind[1])) for kind, rate in exact.items() if not rate}
+    exact = {kind: _steps_per_second(session, kind[0], [kind[1]]) for kind in steps}
+    similar = {
+        kind: _steps_per_second(session, kind[0], similar_environments(kind[1]))
+        for kind, rate in exact.items()
+        if not rate
+    }
     rates = exact | similar
-    places = _places(session, found, asked.at_once)
+    concurrent = _concurrent_runs(session, found, spec.at_once)
     seconds = None
     if all(rates.values()):
         overheads = {algorithm: _overhead(session, algorithm) for algorithm, _ in steps}
         training = sum(count / (rates[kind] or 1) for kind, count in steps.items())
-        around = sum(_before_training(config) + overheads[config.algorithm] for config in found)
-        seconds = (training + around) * runs / len(found) / places
-    unmeasured = [in_words(kind) for kind, rate in rates.items() if not rate]
-    estimated = [in_words(kind) for kind, rate in similar.items() if rate]
-    return Cost(points, runs, steps.total() * runs // len(found), seconds, places, unmeasured, estimated)
+        overhead = sum(_before_training(config) + overheads[config.algorithm] for config in found)
+        seconds = (training + overhead) * runs / len(found) / concurrent
+    unmeasured = [kind_label(kind) for kind, rate in rates.items() if not rate]
+    estimated = [kind_label(kind) for kind, rate in similar.items() if rate]
+    return Cost(points, runs, steps.total() * runs // len(found), seconds, concurrent, unmeasured, estimated)
 
 
 def similar_environments(env: str) -> list[str]:
@@ -84,48 +88,48 @@ def similar_environments(env: str) -> list[str]:
 
 
 def is_measured(session: Session, algorithm: str, env: str) -> bool:
-    """Return True if the rate of a method is known here, in this environment or in similar ones."""
-    return _rate(session, algorithm, [env, *similar_environments(env)]) is not None
+    """Return True if the rate of a method was measured here, in this environment or in similar ones."""
+    return _steps_per_second(session, algorithm, [env, *similar_environments(env)]) is not None
 
 
-def in_words(kind: Kind) -> str:
+def kind_label(kind: RunKind) -> str:
     """Name a method and its environment."""
     return f"{title_of(kind[0])} on {env_title(kind[1])}"
 
 
-def _rate(session: Session, algorithm: str, envs: Sequence[str]) -> float | None:
-    """Return the steps per second that the newest runs of a kind have made here."""
+def _steps_per_second(session: Session, algorithm: str, envs: Sequence[str]) -> float | None:
+    """Return the steps per second of the newest runs of a kind, or None if there are none."""
     query = select(Run.id, Run.step, Run.parent_step).where(Run.algorithm == algorithm, Run.env.in_(envs), Run.step > 0)
-    rows = session.execute(query.order_by(Run.id.desc()).limit(MEASURED_BY)).all()
+    rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
     seconds = sum(training_seconds(session, [row.id for row in rows]).values())
     steps = sum(row.step - (row.parent_step or 0) for row in rows)
     return steps / seconds if seconds > 0 and steps > 0 else None
 
 
 def _overhead(session: Session, algorithm: str) -> float:
-    """Return the median seconds that finished runs of a method held a worker without training."""
+    """Return the median time that finished runs of a method held a worker without training, in seconds."""
     query = (
         select(Run.id, Run.config, Attempt.claimed_at, Attempt.ended_at)
         .join(Attempt, Attempt.run_id == Run.id)
         .where(Run.algorithm == algorithm, Run.state == "finished", Run.attempt == 1, Attempt.ended_at.is_not(None))
     )
-    rows = session.execute(query.order_by(Run.id.desc()).limit(MEASURED_BY)).all()
+    rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
     trained = training_seconds(session, [row.id for row in rows])
     others = [
         (row.ended_at - row.claimed_at).total_seconds() - trained[row.id] - row.config.get("ceiling_seconds", 0)
         for row in rows
     ]
-    return median(max(0.0, seconds) for seconds in others) if others else OVERHEAD_SECONDS
+    return median(max(0.0, seconds) for seconds in others) if others else DEFAULT_OVERHEAD_SECONDS
 
 
 def _before_training(config: RunConfig) -> float:
-    """Seconds that a run steps its environments alone."""
+    """Return the seconds that a run measures its environments before training."""
     return config.ceiling_seconds if isinstance(config, CeilingFields) else 0.0
 
 
-def _places(session: Session, found: Iterable[RunConfig], at_once: int) -> int:
-    """How many runs can train at a time: so many workers of their queues are here."""
-    queues = {queue_for(config) for config in found}
+def _concurrent_runs(session: Session, configs: Iterable[RunConfig], at_once: int) -> int:
+    """Return how many runs can train concurrently, limited by the connected workers of their queues."""
+    queues = {queue_for(config) for config in configs}
     here = [worker for worker in connected_workers(session, utc_now()) if worker.queue in queues]
     return max(1, min(at_once, len(here)))
 

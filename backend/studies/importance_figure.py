@@ -1,4 +1,4 @@
-"""How much each axis of a study matters: the share of the returns' variance that it explains by itself."""
+"""The importance of each axis of a study: the share of the variance of returns that it explains alone."""
 
 from collections.abc import Sequence
 
@@ -13,22 +13,22 @@ from backend.studies.labels import axis_title
 from backend.studies.results import Point
 from backend.studies.specification import Specification
 
-# Into so many parts of equal number are places drawn from a range divided.
-PARTS = 4
+# Number of bins for values drawn from a range.
+BINS = 4
 
 
-def importance_figure(asked: Specification, points: Sequence[Point]) -> Figure:
-    """The axes as bars, the one that matters most on top; without bars as long as too few runs have finished."""
-    shares = importances(asked, points)
+def importance_figure(spec: Specification, points: Sequence[Point]) -> Figure:
+    """Draw the importances as bars, the largest on top. The figure is empty until enough runs have finished."""
+    shares = importances(spec, points)
     if not shares:
         return Figure(data=[], layout={})
     order = sorted(shares, key=lambda number: shares[number])
     bars = go.Bar(
         orientation="h",
-        y=[as_text(axis_title(asked.axes[number])) for number in order],
+        y=[as_text(axis_title(spec.axes[number])) for number in order],
         x=[shares[number] for number in order],
         marker={"color": PALETTE[0]},
-        hovertext=[as_text(f"{axis_title(asked.axes[n])}: {100 * shares[n]:.0f} % of the variance") for n in order],
+        hovertext=[as_text(f"{axis_title(spec.axes[n])}: {100 * shares[n]:.0f} % of the variance") for n in order],
         hoverinfo="text",
         showlegend=False,
     )
@@ -39,15 +39,17 @@ def importance_figure(asked: Specification, points: Sequence[Point]) -> Figure:
     return Figure(data=[bars.to_plotly_json()], layout=layout)
 
 
-def importances(asked: Specification, points: Sequence[Point]) -> dict[int, float]:
-    """By axis, ω² of the finished runs' returns; axes for which too few have finished are left out."""
-    runs = [(point.draw, run.score) for point in points for run in point.runs if run.counts and run.score is not None]
+def importances(spec: Specification, points: Sequence[Point]) -> dict[int, float]:
+    """Return ω² of each axis over finished runs. Omit axes with too few of them."""
+    runs = [
+        (point.draw, run.score) for point in points for run in point.runs if run.is_scored and run.score is not None
+    ]
     scores = np.array([score for _, score in runs])
     found = {}
-    for number, axis in enumerate(asked.axes):
+    for number, axis in enumerate(spec.axes):
         places = np.array([draw[number] for draw, _ in runs])
         if axis.values is None and len(places):
-            places = np.searchsorted(np.quantile(places, np.linspace(0, 1, PARTS + 1)[1:-1]), places)
+            places = np.searchsorted(np.quantile(places, np.linspace(0, 1, BINS + 1)[1:-1]), places)
         share = omega_squared([scores[places == place] for place in np.unique(places)])
         if share is not None:
             found[number] = share
@@ -55,7 +57,7 @@ def importances(asked: Specification, points: Sequence[Point]) -> dict[int, floa
 
 
 def omega_squared(groups: Sequence[npt.NDArray[np.float64]]) -> float | None:
-    """ω² of a one-way analysis of variance (Hays 1963): η² without what chance alone would explain."""
+    """Return ω² of a one-way analysis of variance (Hays 1963): η² corrected for chance."""
     count, all_scores = len(groups), np.concatenate([*groups]) if groups else np.empty(0)
     if count < 2 or len(all_scores) <= count:
         return None

@@ -1,4 +1,4 @@
-"""Short runs that measure how fast methods train on this host."""
+"""Short runs that measure the training speed of methods on this host."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -11,37 +11,39 @@ from backend.database.tables import Attempt, Measurement, Run
 from backend.metrics.visibility import training_seconds
 from backend.runs import service as runs
 from backend.runs.states import ACTIVE, ENDED
-from backend.studies.cost import in_words, is_measured
+from backend.studies.cost import is_measured, kind_label
 from workers.contract.config import RunConfig
 
-PREFIX = "Measure "
-TRAINING_SECONDS = 30.0
-# A run that reports nothing for this long after a worker took it ends too.
+NAME_PREFIX = "Measure "
+MIN_TRAINING_SECONDS = 30.0
+# Stop measurements that report nothing for this long after the claim.
 MAX_DURATION = timedelta(minutes=5)
 
 
 def queue_measurements(session: Session, configs: Iterable[RunConfig]) -> list[Run]:
-    """Queue a run for each method whose speed is not known here, unless it is being measured already."""
+    """Queue a run for each method with unknown speed, unless a measurement is already queued or active."""
     wanted: dict[str, RunConfig] = {}
     for config in configs:
         if not is_measured(session, config.algorithm, config.env):
             wanted.setdefault(config.algorithm, config)
-    under_way = select(Run.algorithm).join(Measurement, Measurement.run_id == Run.id).where(Run.state.not_in(ENDED))
-    for algorithm in session.scalars(under_way):
+    unfinished = select(Run.algorithm).join(Measurement, Measurement.run_id == Run.id).where(Run.state.not_in(ENDED))
+    for algorithm in session.scalars(unfinished):
         wanted.pop(algorithm, None)
     return [_queue(session, config) for config in wanted.values()]
 
 
 def _queue(session: Session, config: RunConfig) -> Run:
-    alone = config.model_copy(update={"evaluate_every_steps": 0})
-    run = runs.add_to_queue(session, alone, name=PREFIX + in_words((config.algorithm, config.env)))
+    config_without_evaluations = config.model_copy(update={"evaluate_every_steps": 0})
+    run = runs.add_to_queue(
+        session, config_without_evaluations, name=NAME_PREFIX + kind_label((config.algorithm, config.env))
+    )
     session.add(Measurement(run_id=run.id))
     session.flush()
     return run
 
 
 def has_work(session: Session) -> bool:
-    """Return True if a measurement has to be stopped or archived."""
+    """Return True if a measurement must be stopped or archived."""
     found = _open(session)
     return any(run.state in ENDED for run in found) or bool(_stoppable(session, found))
 
@@ -68,4 +70,4 @@ def _stoppable(session: Session, found: Sequence[Run]) -> list[Run]:
     trained = training_seconds(session, ids)
     claimed = select(Attempt.run_id).where(Attempt.run_id.in_(ids), Attempt.claimed_at < utc_now() - MAX_DURATION)
     overdue = {*session.scalars(claimed)}
-    return [run for run in running if trained[run.id] >= TRAINING_SECONDS or run.id in overdue]
+    return [run for run in running if trained[run.id] >= MIN_TRAINING_SECONDS or run.id in overdue]

@@ -1,6 +1,6 @@
-"""The points of a study: where each lies on the axes, and the configuration of its runs.
+"""Points of a study, and the configurations of their runs.
 
-A draw is a number for each axis: the place in its values, or the number itself where it is drawn from a range.
+A draw has one number per axis: an index into its values, or a number from its range.
 """
 
 import itertools
@@ -10,136 +10,133 @@ from typing import Any
 from backend.configuration import configs
 from backend.database.tables import Study
 from backend.errors import FieldError, Invalid
-from backend.studies.specification import Axis, Specification, problems
+from backend.studies.specification import Axis, Specification, find_errors
 from workers.contract.config import RunConfig
 
 Draw = Sequence[float]
 
-# Wrong values told at once.
-MOST_TOLD = 10
+MAX_ERRORS = 10
 
 
 def read_specification(study: Study) -> Specification:
-    """What was asked for, with the name and the question of today."""
+    """Return the stored specification with the current name and question."""
     return Specification.model_validate({**study.specification, "name": study.name, "question": study.question})
 
 
-def point_values(asked: Specification, draw: Draw) -> dict[str, Any]:
-    """The fields that the axes move, with their values at a point."""
+def point_values(spec: Specification, draw: Draw) -> dict[str, Any]:
+    """Return the values of the varied fields at a point."""
     found: dict[str, Any] = {}
-    for axis, place in zip(asked.axes, draw, strict=True):
+    for axis, place in zip(spec.axes, draw, strict=True):
         value: Any = place if axis.values is None else axis.values[int(place)]
         found.update(zip(axis.fields, value if isinstance(axis.field, list) else [value], strict=True))
     return found
 
 
-def point_config(asked: Specification, draw: Draw, seed: int) -> RunConfig:
-    """The configuration of the run of a point and a seed."""
-    return _config(asked, point_values(asked, draw), seed)
+def point_config(spec: Specification, draw: Draw, seed: int) -> RunConfig:
+    """Return the configuration for a point and a seed."""
+    return _config(spec, point_values(spec, draw), seed)
 
 
-def _config(asked: Specification, values: dict[str, Any], seed: int) -> RunConfig:
-    preset = values.get("preset", asked.preset)
-    changes = asked.changes | {field: value for field, value in values.items() if field != "preset"} | {"seed": seed}
-    if asked.total_steps is not None:
-        changes["total_steps"] = asked.total_steps
+def _config(spec: Specification, values: dict[str, Any], seed: int) -> RunConfig:
+    preset = values.get("preset", spec.preset)
+    changes = spec.changes | {field: value for field, value in values.items() if field != "preset"} | {"seed": seed}
+    if spec.total_steps is not None:
+        changes["total_steps"] = spec.total_steps
     if preset is None:
-        return configs.checked(asked.config or {}, changes)
+        return configs.checked(spec.config or {}, changes)
     return configs.from_preset(str(preset), changes)
 
 
-def grid(asked: Specification) -> Iterator[Draw]:
-    """Every combination of the values of the axes."""
-    return itertools.product(*(range(len(axis.values or [])) for axis in asked.axes))
+def grid(spec: Specification) -> Iterator[Draw]:
+    """Return every combination of axis values."""
+    return itertools.product(*(range(len(axis.values or [])) for axis in spec.axes))
 
 
-def round_to_field(asked: Specification, axis: Axis, place: float) -> float:
-    """A drawn number as its field takes it: a whole one where the field takes those alone."""
-    return round(place) if is_integer_field(asked, axis) else place
+def round_to_field(spec: Specification, axis: Axis, place: float) -> float:
+    """Round a drawn number if its field is an integer."""
+    return round(place) if is_integer_field(spec, axis) else place
 
 
-def is_integer_field(asked: Specification, axis: Axis) -> bool:
-    """Whether the field of an axis takes whole numbers alone."""
-    return isinstance(_undrawn(asked).get(axis.fields[0]), int)
+def is_integer_field(spec: Specification, axis: Axis) -> bool:
+    """Return True if the field of an axis is an integer."""
+    return isinstance(_base_config(spec).get(axis.fields[0]), int)
 
 
-def _undrawn(asked: Specification) -> dict[str, Any]:
-    """The configuration at the first values, with fields that are drawn from ranges as they are without a study."""
-    first = [0.0] * len(asked.axes)
-    drawn = {field for axis in asked.axes if axis.values is None for field in axis.fields}
-    values = {field: value for field, value in point_values(asked, first).items() if field not in drawn}
-    return configs.as_document(_config(asked, values, asked.seeds[0]))
+def _base_config(spec: Specification) -> dict[str, Any]:
+    """Return the configuration at the first values. Fields with ranges keep their base values."""
+    first = [0.0] * len(spec.axes)
+    drawn = {field for axis in spec.axes if axis.values is None for field in axis.fields}
+    values = {field: value for field, value in point_values(spec, first).items() if field not in drawn}
+    return configs.as_document(_config(spec, values, spec.seeds[0]))
 
 
-def validate(asked: Specification) -> None:
-    """Refuse what no run could be made of, by the field that is wrong."""
-    if wrong := problems(asked):
-        raise Invalid(*(FieldError(field=field, message=told) for field, told in wrong[:MOST_TOLD]))
+def validate(spec: Specification) -> None:
+    """Raise Invalid for each field that makes a run impossible."""
+    if errors := find_errors(spec):
+        raise Invalid(*(FieldError(field=field, message=message) for field, message in errors[:MAX_ERRORS]))
     try:
-        document = _undrawn(asked)
+        document = _base_config(spec)
     except Invalid as refused:
-        raise _told(asked, refused, "") from None
-    for number, axis in enumerate(asked.axes):
+        raise _relocate_errors(spec, refused, "") from None
+    for number, axis in enumerate(spec.axes):
         value = document.get(axis.fields[0])
         if axis.values is None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            message = f"{axis.fields[0]} is no number: give values"
+            message = f"{axis.fields[0]} is not a number: use values"
             raise Invalid(FieldError(field=f"axes.{number}.field", message=message))
-        if axis.log_uniform is not None and round_to_field(asked, axis, axis.bounds[1]) <= 0:
-            message = f"{axis.fields[0]} takes whole numbers: give a range that has one above 0"
+        if axis.log_uniform is not None and round_to_field(spec, axis, axis.bounds[1]) <= 0:
+            message = f"{axis.fields[0]} is an integer: use a range with an integer above 0"
             raise Invalid(FieldError(field=f"axes.{number}.log_uniform", message=message))
-    for field, draw in _edges(asked):
-        validate_draw(asked, draw, field)
+    for field, draw in _edge_points(spec):
+        validate_draw(spec, draw, field)
 
 
-def validate_draw(asked: Specification, draw: Draw, field: str = "axes") -> None:
-    """Refuse a point that no run could be made of; `field` is told where no other part is wrong by itself."""
+def validate_draw(spec: Specification, draw: Draw, field: str = "axes") -> None:
+    """Raise Invalid if a point makes a run impossible. Use `field` for errors of no other part."""
     try:
-        point_config(asked, draw, asked.seeds[0])
+        point_config(spec, draw, spec.seeds[0])
     except Invalid as refused:
-        raise _told(asked, refused, field) from None
+        raise _relocate_errors(spec, refused, field) from None
 
 
-def _edges(asked: Specification) -> Iterator[tuple[str, Draw]]:
-    """Each value of each axis, with each preset that an axis has, and the other axes where they begin."""
-    places = [_places(asked, axis) for axis in asked.axes]
+def _edge_points(spec: Specification) -> Iterator[tuple[str, Draw]]:
+    """Return points with each value of each axis. The other axes have their first value, and every preset is used."""
+    places = [_positions(spec, axis) for axis in spec.axes]
     first = [each[0] for each in places]
-    presets = next((number for number, axis in enumerate(asked.axes) if "preset" in axis.fields), None)
-    bases = [first] if presets is None else [_moved(first, presets, place) for place in places[presets]]
+    presets = next((number for number, axis in enumerate(spec.axes) if "preset" in axis.fields), None)
+    bases = [first] if presets is None else [_replace(first, presets, place) for place in places[presets]]
     yield from (("axes", base) for base in bases)
     for number, each in enumerate(places):
-        yield from ((f"axes.{number}", _moved(base, number, place)) for base in bases for place in each)
+        yield from ((f"axes.{number}", _replace(base, number, place)) for base in bases for place in each)
 
 
-def _places(asked: Specification, axis: Axis) -> Sequence[float]:
+def _positions(spec: Specification, axis: Axis) -> Sequence[float]:
     return (
-        range(len(axis.values))
-        if axis.values is not None
-        else [round_to_field(asked, axis, end) for end in axis.bounds]
+        range(len(axis.values)) if axis.values is not None else [round_to_field(spec, axis, end) for end in axis.bounds]
     )
 
 
-def _moved(draw: Draw, number: int, place: float) -> Draw:
+def _replace(draw: Draw, number: int, place: float) -> Draw:
     return [place if index == number else other for index, other in enumerate(draw)]
 
 
-def _told(asked: Specification, refused: Invalid, field: str) -> Invalid:
-    return Invalid(*[_placed(asked, error, field) for error in refused.errors or []][:MOST_TOLD])
+def _relocate_errors(spec: Specification, refused: Invalid, field: str) -> Invalid:
+    return Invalid(*[_relocate(spec, error, field) for error in refused.errors or []][:MAX_ERRORS])
 
 
-def _placed(asked: Specification, error: FieldError, field: str) -> FieldError:
-    """Name the part of the specification that a field of a configuration comes from."""
+def _relocate(spec: Specification, error: FieldError, field: str) -> FieldError:
+    """Return the error at the part of the specification that sets the field."""
     part, _, name = error.field.partition(".")
     top = name.partition(".")[0] or part
-    for number, axis in enumerate(asked.axes):
+    for number, axis in enumerate(spec.axes):
         if top in axis.fields:
             return FieldError(field=f"axes.{number}", message=f"{name or part}: {error.message}")
     if top == "preset":
         return FieldError(field="preset", message=error.message)
-    if top == "total_steps" and asked.total_steps is not None:
+    if top == "total_steps" and spec.total_steps is not None:
         return FieldError(field="total_steps", message=error.message)
     if top == "seed":
         return FieldError(field="seeds", message=error.message)
-    if top in asked.changes:
+    if top in spec.changes:
         return FieldError(field=f"changes.{name}", message=error.message)
-    # What does not fit another value is told where that value is.
+    # Report conflicts between values at the given field.
     return FieldError(field=field or error.field, message=f"{name}: {error.message}" if field else error.message)

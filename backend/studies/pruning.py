@@ -1,4 +1,4 @@
-"""Stops the runs of a study that its pruner gives up."""
+"""Pruning of studies: stops runs that do worse than others."""
 
 from contextlib import suppress
 
@@ -11,50 +11,50 @@ from backend.errors import Conflict, NotFound
 from backend.logs.service import note
 from backend.runs import service as runs
 from backend.studies.points import read_specification
-from backend.studies.pruning_rules import Course, Progress, course, losers
+from backend.studies.pruning_rules import LearningCurve, RunProgress, read_learning_curve, runs_to_prune
 from backend.web.lookup import find_run
 
 
 class StudyPruner:
-    """Looks at each run once for each tenth of its steps; what it remembers only saves reading again."""
+    """Pruner that judges each run once per tenth of its steps. Its memory is only a cache."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._courses: dict[int, tuple[Progress, Course]] = {}
-        self._judged: dict[int, int] = {}
+        self._curves: dict[int, tuple[RunProgress, LearningCurve]] = {}
+        self._judged_tenths: dict[int, int] = {}
 
     def forget(self) -> None:
-        """Forget all runs, once no study runs."""
-        self._courses.clear()
-        self._judged.clear()
+        """Clear the cache when no study is running."""
+        self._curves.clear()
+        self._judged_tenths.clear()
 
-    def judge(self, study: Study) -> None:
-        """Stop the runs that the pruner gives up."""
+    def prune(self, study: Study) -> None:
+        """Stop the runs that the study's pruner rejects."""
         pruner = read_specification(study).pruner
         if pruner == "none":
             return
         with self._database.read() as session:
-            courses = [self._course(session, progress) for progress in _progress(session, study)]
-        reached = {each.run_id: len(each.means) for each in courses if each.under_way}
-        if reached.items() <= self._judged.items():
+            curves = [self._read_curve(session, progress) for progress in _load_progress(session, study)]
+        reached = {each.run_id: len(each.means) for each in curves if each.is_active}
+        if reached.items() <= self._judged_tenths.items():
             return
-        for run_id, tenth in losers(pruner, courses):
+        for run_id, tenth in runs_to_prune(pruner, curves):
             with self._database.write() as session, suppress(NotFound, Conflict):
                 run = find_run(session, run_id, lock=True)
                 runs.act(session, run, "stop")
-                note(session, run, f"Its study ends it at {10 * tenth} % of its steps: others do better ({pruner}).")
-        self._judged.update(reached)
+                note(session, run, f"Pruned by its study at {10 * tenth} % of its steps ({pruner}).")
+        self._judged_tenths.update(reached)
 
-    def _course(self, session: Session, progress: Progress) -> Course:
-        kept = self._courses.get(progress.run_id)
-        if kept is None or kept[0].seen_as != progress.seen_as:
-            self._courses[progress.run_id] = kept = (progress, course(session, progress))
-        return kept[1]
+    def _read_curve(self, session: Session, progress: RunProgress) -> LearningCurve:
+        cached = self._curves.get(progress.run_id)
+        if cached is None or cached[0].version != progress.version:
+            self._curves[progress.run_id] = cached = (progress, read_learning_curve(session, progress))
+        return cached[1]
 
 
-def _progress(session: Session, study: Study) -> list[Progress]:
-    """How far each run has come that has begun to train, in the order of making."""
+def _load_progress(session: Session, study: Study) -> list[RunProgress]:
+    """Return the progress of each run that has started training, in order of creation."""
     columns = (Run.id, Run.attempt, Run.state, Run.step, Run.total_steps, Run.last_return)
     of_study = (StudyRun.study_id == study.id, Run.step > 0)
     query = select(*columns).join(StudyRun, StudyRun.run_id == Run.id).where(*of_study).order_by(Run.id)
-    return [Progress(*row) for row in session.execute(query)]
+    return [RunProgress(*row) for row in session.execute(query)]

@@ -1,4 +1,4 @@
-"""Which runs of a study are ended early, by Optuna's pruners on their mean return in each tenth of their steps."""
+"""Optuna's pruners, applied to the mean return of runs in each tenth of their steps."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 EPISODE_RETURN = "episode/return"
 TENTHS = 10
-# The median of fewer finished runs says little, as does how a run begins.
-FEWEST_FINISHED, WARM_UP_TENTHS = 4, 2
-# Of the runs that come so far, the best third goes on: at 1, 3 and 9 tenths.
+# The median requires this many finished runs. The first tenths of a run are not judged.
+MIN_FINISHED_RUNS, WARM_UP_TENTHS = 4, 2
+# Halving keeps the best third of the runs at 1, 3 and 9 tenths.
 REDUCTION = 3
 RUNGS = tuple(REDUCTION**number for number in range(3))
-BUCKETS = 400
+CURVE_BUCKETS = 400
 
 
 @dataclass(frozen=True)
-class Course:
-    """How a run has done so far: its mean return in each tenth of its steps, counted from 1."""
+class LearningCurve:
+    """The mean return of a run in each tenth of its steps, numbered from 1."""
 
     run_id: int
-    under_way: bool
+    is_active: bool
     score: float | None
     means: Mapping[int, float]
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a run has come."""
+class RunProgress:
+    """The progress of a run."""
 
     run_id: int
     attempt: int
@@ -53,64 +53,64 @@ class Progress:
 
     @property
     def tenths(self) -> int:
-        """How many tenths of its steps it has behind it."""
+        """Return progress in tenths."""
         return min(TENTHS, self.step * TENTHS // self.total_steps)
 
     @property
-    def seen_as(self) -> tuple[int, State, int]:
-        """What its course depends on."""
+    def version(self) -> tuple[int, State, int]:
+        """Return a key that changes when the learning curve may have changed."""
         return self.attempt, self.state, self.tenths
 
 
-def course(session: Session, run: Progress) -> Course:
-    """Read the course of a run; a tenth counts once it is over, and one without an episode is left out."""
+def read_learning_curve(session: Session, run: RunProgress) -> LearningCurve:
+    """Read the learning curve of a run. Unfinished tenths and tenths without episodes are omitted."""
     wanted = select(MetricSeries).where(MetricSeries.run_id == run.run_id, MetricSeries.name == EPISODE_RETURN)
     series = session.scalar(wanted)
     means: dict[int, float] = {}
     if series is not None:
         seen = load_run_views(session, [run.run_id])[run.run_id]
-        curve = read_curve(session, series, seen, Window("step", buckets=BUCKETS))
+        curve = read_curve(session, series, seen, Window("step", buckets=CURVE_BUCKETS))
         tenth = np.clip(np.ceil(curve.x * TENTHS / run.total_steps), 1, TENTHS)
         known = (tenth <= run.tenths) & np.isfinite(curve.mean)
         for number in np.unique(tenth[known]).tolist():
             here = known & (tenth == number)
             means[int(number)] = float(np.average(curve.mean[here], weights=curve.count[here]))
-    return Course(run.run_id, run.state == "running", _score(run), means)
+    return LearningCurve(run.run_id, run.state == "running", _score(run), means)
 
 
-def _score(run: Progress) -> float | None:
-    """The return of a run that was trained to its end, if it is a number."""
+def _score(run: RunProgress) -> float | None:
+    """Return the score of a finished run, or None."""
     known = run.state == "finished" and run.last_return is not None and math.isfinite(run.last_return)
     return run.last_return if known else None
 
 
-def losers(pruner: Pruner, courses: Sequence[Course]) -> list[tuple[int, int]]:
-    """The runs under way that are to end, with the tenth that they are judged at."""
+def runs_to_prune(pruner: Pruner, curves: Sequence[LearningCurve]) -> list[tuple[int, int]]:
+    """Return the active runs to stop, each with the tenth that it is judged at."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize")
     judged: list[tuple[int, int, int]] = []
-    for each in courses:
-        at = _judged_at(pruner, each)
-        if each.under_way and at is not None:
+    for each in curves:
+        at = _judged_tenth(pruner, each)
+        if each.is_active and at is not None:
             judged.append((len(study.get_trials(deepcopy=False)), each.run_id, at))
         study.add_trial(optuna.trial.create_trial(**_trial(pruner, each, at)))
-    judge = _pruner(pruner)
+    optuna_pruner = _pruner(pruner)
     trials = study.get_trials(deepcopy=False)
-    return [(run_id, at) for place, run_id, at in judged if judge.prune(study, trials[place])]
+    return [(run_id, at) for place, run_id, at in judged if optuna_pruner.prune(study, trials[place])]
 
 
-def _judged_at(pruner: Pruner, each: Course) -> int | None:
-    """The last tenth that a run can be judged at: halving knows its rungs alone, however late it is looked at."""
+def _judged_tenth(pruner: Pruner, each: LearningCurve) -> int | None:
+    """Return the last tenth at which a run can be judged. Halving judges only at its rungs."""
     reached = [tenth for tenth in each.means if tenth < TENTHS and (pruner == "median" or tenth in RUNGS)]
     return max(reached, default=None)
 
 
-def _trial(pruner: Pruner, each: Course, at: int | None) -> dict[str, Any]:
+def _trial(pruner: Pruner, each: LearningCurve, at: int | None) -> dict[str, Any]:
     from optuna.trial import TrialState
 
-    if not each.under_way:
+    if not each.is_active:
         state: dict[str, Any] = {"state": TrialState.FAIL}
         if each.score is not None:
             state = {"state": TrialState.COMPLETE, "value": each.score}
@@ -123,8 +123,8 @@ def _trial(pruner: Pruner, each: Course, at: int | None) -> dict[str, Any]:
     }
 
 
-def _rungs(each: Course, below: int) -> dict[str, float]:
-    """What Optuna notes of a trial that has passed rungs; they are passed in order."""
+def _rungs(each: LearningCurve, below: int) -> dict[str, float]:
+    """Return the attributes that Optuna stores for passed rungs. Rungs are passed in order."""
     passed: dict[str, float] = {}
     for number, rung in enumerate(RUNGS):
         if rung >= below or rung not in each.means:
@@ -137,5 +137,5 @@ def _pruner(pruner: Pruner) -> BasePruner:
     import optuna
 
     if pruner == "median":
-        return optuna.pruners.MedianPruner(n_startup_trials=FEWEST_FINISHED, n_warmup_steps=WARM_UP_TENTHS)
+        return optuna.pruners.MedianPruner(n_startup_trials=MIN_FINISHED_RUNS, n_warmup_steps=WARM_UP_TENTHS)
     return optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=REDUCTION)

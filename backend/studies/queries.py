@@ -1,4 +1,4 @@
-"""Studies as the API shows them."""
+"""Queries that build the study schemas of the API."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from backend.studies.planning import remaining_run_count
 from backend.studies.points import point_values, read_specification
 from backend.studies.results import PlannedRun, Point, best_means, load_points
 from backend.studies.run_queue import count_runs_by_state
-from backend.studies.service import refusal
+from backend.studies.service import why_not_allowed
 from backend.studies.specification import Specification
 
-NO_RUNS = dict.fromkeys(schemas.RunCounts.model_fields, 0)
+ZERO_COUNTS = dict.fromkeys(schemas.RunCounts.model_fields, 0)
 
 
 def list_studies(session: Session, limit: int, before: int | None) -> schemas.StudyPage:
-    """The newest studies, or those before one."""
+    """Return one page of studies, newest first."""
     query = select(tables.Study).order_by(tables.Study.id.desc()).limit(limit + 1)
     if before is not None:
         query = query.where(tables.Study.id < before)
@@ -29,20 +29,20 @@ def list_studies(session: Session, limit: int, before: int | None) -> schemas.St
 
 
 def to_schema(session: Session, study: tables.Study) -> schemas.Study:
-    """A study with its points."""
+    """Return the schema of a study with its points."""
     points = load_points(session, study)
-    asked = read_specification(study)
+    spec = read_specification(study)
     return schemas.Study(
         **to_summaries(session, [study])[0].model_dump(),
         question=study.question,
         origin=_origin(session, study),
-        specification=asked,
-        unmade=remaining_run_count(session, study),
+        specification=spec,
+        runs_remaining=remaining_run_count(session, study),
         axes=[
             schemas.StudyAxis(title=axis_title(axis), fields=axis.fields, numeric=axis.numeric, log=axis.log)
-            for axis in asked.axes
+            for axis in spec.axes
         ],
-        table=[_point(asked, point) for point in points],
+        table=[_to_point(spec, point) for point in points],
     )
 
 
@@ -54,11 +54,11 @@ def _origin(session: Session, study: tables.Study) -> schemas.StudyOrigin | None
 
 
 def to_summaries(session: Session, studies: Sequence[tables.Study]) -> list[schemas.StudySummary]:
-    """Studies without their points."""
+    """Return the schemas of studies without their points."""
     ids = [study.id for study in studies]
-    counted, best = count_runs_by_state(session, ids), best_means(session, ids)
-    of = tables.StudyPoint.study_id
-    query = select(of, func.count()).where(of.in_(ids)).group_by(of)
+    run_counts, best = count_runs_by_state(session, ids), best_means(session, ids)
+    study_id = tables.StudyPoint.study_id
+    query = select(study_id, func.count()).where(study_id.in_(ids)).group_by(study_id)
     points = {row[0]: row[1] for row in session.execute(query)}
     return [
         schemas.StudySummary(
@@ -69,24 +69,24 @@ def to_summaries(session: Session, studies: Sequence[tables.Study]) -> list[sche
             created_at=study.created_at,
             started_at=study.started_at,
             finished_at=study.finished_at,
-            runs=schemas.RunCounts.model_validate(NO_RUNS | counted[study.id]),
+            runs=schemas.RunCounts.model_validate(ZERO_COUNTS | run_counts[study.id]),
             points=points.get(study.id, 0),
             best=best.get(study.id),
             actions=schemas.StudyActions.model_validate(
-                {action: refusal(study, action) for action in ("pause", "resume", "stop", "delete")}
+                {action: why_not_allowed(study, action) for action in ("pause", "resume", "stop", "delete")}
             ),
         )
         for study in studies
     ]
 
 
-def _point(asked: Specification, point: Point) -> schemas.StudyPoint:
-    values = point_values(asked, point.draw)
+def _to_point(spec: Specification, point: Point) -> schemas.StudyPoint:
+    values = point_values(spec, point.draw)
     return schemas.StudyPoint(
         number=point.number,
         label=point_label(values),
         values=values,
-        runs=[_run(run) for run in point.runs],
+        runs=[_to_run(run) for run in point.runs],
         n=point.n,
         mean=point.mean,
         low=point.low,
@@ -94,7 +94,7 @@ def _point(asked: Specification, point: Point) -> schemas.StudyPoint:
     )
 
 
-def _run(run: PlannedRun) -> schemas.StudyRun:
+def _to_run(run: PlannedRun) -> schemas.StudyRun:
     state = run.state or ("planned" if run.run_id is None else "removed")
     return schemas.StudyRun(
         seed=run.seed, run_id=run.run_id, state=state, step=run.step, total_steps=run.total_steps, score=run.score

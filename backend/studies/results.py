@@ -1,4 +1,4 @@
-"""What the runs of a study have come to: each point's mean return over its seeds, with its interval."""
+"""Results of a study: the mean return of each point over its seeds, with its interval."""
 
 import math
 import sys
@@ -14,13 +14,13 @@ from backend.database.tables import Run, Study, StudyPoint, StudyRun
 from backend.runs.states import ENDED
 from workers.contract.worker_api import State
 
-# Infinities, and NaN, which PostgreSQL takes for larger than all numbers, lie beyond.
-LARGEST = sys.float_info.max
+# Excludes infinities and NaN, which PostgreSQL treats as larger than all numbers.
+LARGEST_FLOAT = sys.float_info.max
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run that a study has planned; one without a state was purged, or is not made yet."""
+    """A planned run of a study. Its state is None if it is not created yet or was purged."""
 
     seed: int
     run_id: int | None
@@ -30,19 +30,19 @@ class PlannedRun:
     score: float | None
 
     @property
-    def ended(self) -> bool:
-        """Whether nothing more comes of it."""
+    def has_ended(self) -> bool:
+        """Return True if the run has ended or was purged."""
         return self.run_id is not None and self.state in (None, *ENDED)
 
     @property
-    def counts(self) -> bool:
-        """Whether its score is one of its point: it was trained to its end."""
+    def is_scored(self) -> bool:
+        """Return True if the run has finished with a score, which counts for its point."""
         return self.state == "finished" and self.score is not None
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point with its runs; the mean is that of the finished ones, and there is an interval where they are several."""
+    """A point with its runs. The mean is over finished runs. An interval requires at least two of them."""
 
     number: int
     draw: Sequence[float]
@@ -54,41 +54,45 @@ class Point:
 
 
 def load_points(session: Session, study: Study) -> list[Point]:
-    """Every point of a study in the order of drawing."""
-    tried = _planned_runs(session, study)
+    """Return all points of a study in the order they were drawn."""
+    runs_by_point = _planned_runs(session, study)
     query = select(StudyPoint.number, StudyPoint.draw).where(StudyPoint.study_id == study.id)
     rows = session.execute(query.order_by(StudyPoint.number)).all()
-    runs = [tried.get(row.number, []) for row in rows]
-    # All points at once, a column each.
+    runs = [runs_by_point.get(row.number, []) for row in rows]
+    # One column per point.
     scores = np.full((max(map(len, runs), default=0), len(rows)), np.nan)
     for place, each in enumerate(runs):
-        found = [run.score for run in each if run.counts]
+        found = [run.score for run in each if run.is_scored]
         scores[: len(found), place] = found
-    summed = bootstrap_curve(scores, "mean")
+    curve = bootstrap_curve(scores, "mean")
     return [
-        Point(row.number, row.draw, each, int(n), _number(center), *(_number(end) if n > 1 else None for end in ends))
-        for row, each, n, center, *ends in zip(rows, runs, summed.runs, summed.center, *summed.interval, strict=True)
+        Point(row.number, row.draw, each, int(n), _finite(center), *(_finite(end) if n > 1 else None for end in ends))
+        for row, each, n, center, *ends in zip(rows, runs, curve.runs, curve.center, *curve.interval, strict=True)
     ]
 
 
 def best_points(session: Session, study: Study, count: int) -> list[int]:
-    """The numbers of the points with the largest means."""
+    """Return the numbers of the points with the largest means."""
     scored = [point for point in load_points(session, study) if point.mean is not None]
     return [point.number for point in sorted(scored, key=lambda point: -(point.mean or 0))[:count]]
 
 
 def best_means(session: Session, study_ids: Sequence[int]) -> dict[int, float]:
-    """The largest mean of a point, by study."""
+    """Return each study's best mean return over its points."""
     query = (
         select(StudyRun.study_id, func.avg(Run.last_return))
         .join(Run, Run.id == StudyRun.run_id)
-        .where(StudyRun.study_id.in_(study_ids), Run.state == "finished", Run.last_return.between(-LARGEST, LARGEST))
+        .where(
+            StudyRun.study_id.in_(study_ids),
+            Run.state == "finished",
+            Run.last_return.between(-LARGEST_FLOAT, LARGEST_FLOAT),
+        )
         .group_by(StudyRun.study_id, StudyRun.point)
     )
     found: dict[int, float] = {}
     for study_id, mean in session.execute(query):
-        if (number := _number(mean)) is not None:
-            found[study_id] = max(found.get(study_id, number), number)
+        if (value := _finite(mean)) is not None:
+            found[study_id] = max(found.get(study_id, value), value)
     return found
 
 
@@ -102,10 +106,10 @@ def _planned_runs(session: Session, study: Study) -> dict[int, list[PlannedRun]]
     )
     found: dict[int, list[PlannedRun]] = {}
     for row in session.execute(query):
-        run = PlannedRun(row.seed, row.run_id, row.state, row.step or 0, row.total_steps or 0, _number(row.last_return))
+        run = PlannedRun(row.seed, row.run_id, row.state, row.step or 0, row.total_steps or 0, _finite(row.last_return))
         found.setdefault(row.point, []).append(run)
     return found
 
 
-def _number(value: float | None) -> float | None:
+def _finite(value: float | None) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None

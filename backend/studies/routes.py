@@ -1,4 +1,4 @@
-"""/studies: preview, start, list, read, edit, steer, extend and remove."""
+"""/studies: preview, start, list, read, edit, control, extend and delete studies."""
 
 from typing import Annotated
 
@@ -26,25 +26,25 @@ router = APIRouter(tags=["studies"])
 
 
 @router.post("/studies/preview")
-def preview_study(db: Db, settings: CurrentSettings, asked: Specification) -> schemas.Preview:
-    """How many runs a study would have, and what they would cost; nothing is stored."""
+def preview_study(db: Db, settings: CurrentSettings, spec: Specification) -> schemas.Preview:
+    """Return the size and the cost of a study without storing it."""
     with db.read() as session:
-        _, cost, refused = planning.validate_and_price(session, asked, settings.max_study_runs)
+        _, cost, rejection = planning.validate_and_price(session, spec, settings.max_study_runs)
     confirm = confirmation_reason(cost.steps, cost.seconds, cost.unmeasured)
-    return schemas.Preview.model_validate({**vars(cost), "confirm": confirm, "refused": refused})
+    return schemas.Preview.model_validate({**vars(cost), "confirm": confirm, "refused": rejection})
 
 
 @router.post("/studies", status_code=201)
-def start_study(db: Db, bell: Bell, settings: CurrentSettings, wanted: schemas.StartStudy) -> schemas.Study:
-    """Store a study and queue its first runs; the others follow as these end.
+def start_study(db: Db, bell: Bell, settings: CurrentSettings, start: schemas.StartStudy) -> schemas.Study:
+    """Store a study and queue its first runs. The others follow as these end.
 
-    Where the preview says so, the total of its steps has to be sent as `confirm_steps`.
+    If the preview has a reason to confirm, send its total of steps as `confirm_steps`.
     """
-    asked = wanted.specification
+    spec = start.specification
     with db.read() as session:
-        draws = planning.confirmed_draws(session, asked, settings.max_study_runs, wanted.confirm_steps)
+        draws = planning.confirmed_draws(session, spec, settings.max_study_runs, start.confirm_steps)
     with db.write() as session:
-        study = service.start(session, asked, draws)
+        study = service.start(session, spec, draws)
         _queue_next_runs(session, bell, study)
         return queries.to_schema(session, study)
 
@@ -53,16 +53,16 @@ def start_study(db: Db, bell: Bell, settings: CurrentSettings, wanted: schemas.S
 def list_studies(
     db: Db,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[Id | None, Query(description="The next_cursor of the page before.")] = None,
+    before: Annotated[Id | None, Query(description="The next_cursor of the previous page.")] = None,
 ) -> schemas.StudyPage:
-    """Studies, the newest first."""
+    """Return one page of studies, newest first."""
     with db.read() as session:
         return queries.list_studies(session, limit, before)
 
 
 @router.get("/studies/{study_id}")
 def read_study(db: Db, study_id: PathId) -> schemas.Study:
-    """A study with its points and what their runs have come to."""
+    """Return a study with its points and their results."""
     with db.read() as session:
         return queries.to_schema(session, service.find_study(session, study_id))
 
@@ -74,26 +74,26 @@ def draw_study(
     kind: Annotated[
         schemas.FigureKind,
         Query(
-            description="scatter: returns along an axis; parallel: a line for each point through all axes; "
-            "importance: the share of the returns' variance that each axis explains by itself."
+            description="scatter: returns along an axis; parallel: one line per point through all axes; "
+            "importance: the share of the variance of returns that each axis explains alone."
         ),
     ] = "scatter",
-    axis: Annotated[int, Query(ge=0, le=19, description="The axis of a scatter, counted from 0.")] = 0,
+    axis: Annotated[int, Query(ge=0, le=19, description="Index of the axis of a scatter figure, from 0.")] = 0,
 ) -> Figure:
-    """What the points of a study have come to, as a figure."""
+    """Return the results of a study as a figure."""
     with db.read() as session:
         study = service.find_study(session, study_id)
-        asked, points = read_specification(study), load_points(session, study)
+        spec, points = read_specification(study), load_points(session, study)
     if kind != "scatter":
-        return (parallel_figure if kind == "parallel" else importance_figure)(asked, points)
-    if axis >= len(asked.axes):
-        raise NotFound(f"Study {study_id} has no axis {axis}; it has {len(asked.axes)}, counted from 0.")
-    return scatter_figure(asked, points, axis)
+        return (parallel_figure if kind == "parallel" else importance_figure)(spec, points)
+    if axis >= len(spec.axes):
+        raise NotFound(f"Study {study_id} has no axis {axis}; it has {len(spec.axes)}, numbered from 0.")
+    return scatter_figure(spec, points, axis)
 
 
 @router.patch("/studies/{study_id}")
 def edit_study(db: Db, study_id: PathId, changes: schemas.EditStudy) -> schemas.Study:
-    """Change name or question."""
+    """Change the name or the question of a study."""
     with db.write() as session:
         study = service.find_study(session, study_id, lock=True)
         service.edit(session, study, changes)
@@ -102,7 +102,7 @@ def edit_study(db: Db, study_id: PathId, changes: schemas.EditStudy) -> schemas.
 
 @router.delete("/studies/{study_id}", status_code=204)
 def delete_study(db: Db, study_id: PathId) -> Response:
-    """Remove a study that is not running; its runs stay."""
+    """Delete a study that is not running. Its runs are kept."""
     with db.write() as session:
         service.delete(session, service.find_study(session, study_id, lock=True))
     return Response(status_code=204)
@@ -110,33 +110,33 @@ def delete_study(db: Db, study_id: PathId) -> Response:
 
 @router.post("/studies/{study_id}/pause")
 def pause_study(db: Db, bell: Bell, study_id: PathId) -> schemas.Study:
-    """Make no more runs, and pause those that wait or train."""
+    """Pause a study with its queued and active runs."""
     return _act(db, bell, study_id, "pause")
 
 
 @router.post("/studies/{study_id}/resume")
 def resume_study(db: Db, bell: Bell, study_id: PathId) -> schemas.Study:
-    """Go on, with paused runs too; runs that were stopped stay so."""
+    """Resume a study with its paused runs. Stopped runs stay stopped."""
     return _act(db, bell, study_id, "resume")
 
 
 @router.post("/studies/{study_id}/stop")
 def stop_study(db: Db, bell: Bell, study_id: PathId) -> schemas.Study:
-    """Make no more runs, and stop those that have not ended."""
+    """Stop a study with all runs that have not ended."""
     return _act(db, bell, study_id, "stop")
 
 
 @router.post("/studies/{study_id}/extend")
 def extend_study(
-    db: Db, bell: Bell, settings: CurrentSettings, study_id: PathId, wanted: schemas.ExtendStudy
+    db: Db, bell: Bell, settings: CurrentSettings, study_id: PathId, extension: schemas.ExtendStudy
 ) -> schemas.Study:
-    """Go on with more seeds, as 3 more of the best 2 points, or with more random points.
+    """Add seeds or random points, for example 3 seeds for each of the best 2 points.
 
-    A study that was stopped makes the runs too that it had not made.
+    A stopped study continues, including its runs not created yet.
     """
     with db.write() as session:
         study = service.find_study(session, study_id, lock=True)
-        service.extend(session, study, wanted, settings.max_study_runs)
+        service.extend(session, study, extension, settings.max_study_runs)
         _queue_next_runs(session, bell, study)
         return queries.to_schema(session, study)
 

@@ -1,4 +1,4 @@
-"""Makes the runs of studies, as many at a time as each is to have; every function works inside a transaction."""
+"""Creation of a study's runs, up to its limit of concurrent runs. Functions work inside the caller's transaction."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,16 +17,16 @@ from backend.runs.states import ACTIVE, ENDED
 from backend.studies.planning import points_remaining
 from backend.studies.points import point_config, read_specification
 
-# After so many failures in a row the next runs would fail too.
+# Pause a study after this many consecutive failures.
 MAX_CONSECUTIVE_FAILURES = 5
-# At most so many in one transaction, which others wait for.
+# Limit runs created per transaction to keep locks short.
 CREATE_BATCH_SIZE = 100
 
 ACTIVE_STATES = ("queued", *ACTIVE)
 
 
 def count_runs_by_state(session: Session, study_ids: Sequence[int]) -> dict[int, dict[str, int]]:
-    """By study, how many runs are in each state: planned is one that is not made yet, removed one that was purged."""
+    """Return the number of runs of each study by state. Planned runs are not created yet, removed ones were purged."""
     query = (
         select(StudyRun.study_id, StudyRun.run_id.is_(None), Run.state, func.count())
         .outerjoin(Run, Run.id == StudyRun.run_id)
@@ -40,19 +40,19 @@ def count_runs_by_state(session: Session, study_ids: Sequence[int]) -> dict[int,
 
 
 def has_work(session: Session, study: Study) -> bool:
-    """Whether a study that runs has something to be done; it is looked at again once its row is locked."""
+    """Return True if a running study has work to do. Callers must re-check after locking its row."""
     found = count_runs_by_state(session, [study.id])[study.id]
     return _is_complete(session, study, found) or (_free_slots(study, found) > 0 and bool(found.get("planned")))
 
 
 def needs_point(session: Session, study: Study) -> bool:
-    """Whether another point is to be drawn: there is room for its runs, and none is planned."""
+    """Return True if TPE should draw another point: there are free slots and no planned runs for them."""
     found = count_runs_by_state(session, [study.id])[study.id]
     return _free_slots(study, found) > found.get("planned", 0) and points_remaining(session, study) > 0
 
 
 def queue_next_runs(session: Session, study: Study) -> list[Run]:
-    """Put the next runs in the queue, or end a study that has no more; its row is locked."""
+    """Queue the next runs, or finish the study if none remain. The caller holds the row lock."""
     if study.state != "running":
         return []
     found = count_runs_by_state(session, [study.id])[study.id]
@@ -66,13 +66,13 @@ def queue_next_runs(session: Session, study: Study) -> list[Run]:
 
 
 def pause_with_reason(session: Session, study: Study, reason: str) -> None:
-    """Make no more runs until the user has seen why."""
+    """Pause a study until the user resumes it."""
     study.state, study.state_reason = "paused", reason
     announce_study(session, study)
 
 
 def announce_study(session: Session, study: Study) -> None:
-    """Tell open pages after the commit."""
+    """Notify open pages after the commit."""
     after_commit(session, lambda: publish("study.changed", {"study_id": study.id}))
 
 
@@ -82,39 +82,39 @@ def _free_slots(study: Study, found: Mapping[str, int]) -> int:
 
 
 def _is_complete(session: Session, study: Study, found: Mapping[str, int]) -> bool:
-    under_way = any(found.get(state) for state in ("planned", "paused", *ACTIVE_STATES))
-    return not under_way and not points_remaining(session, study)
+    is_unfinished = any(found.get(state) for state in ("planned", "paused", *ACTIVE_STATES))
+    return not is_unfinished and not points_remaining(session, study)
 
 
-def _create_runs(session: Session, study: Study, room: int) -> list[Run]:
-    """Make the next runs: every point with its first seed, then with the next one."""
-    asked = read_specification(study)
+def _create_runs(session: Session, study: Study, limit: int) -> list[Run]:
+    """Create the next runs: all points with the first seed, then all with the next one."""
+    spec = read_specification(study)
     query = (
         select(StudyRun, StudyPoint.draw)
         .join(StudyPoint, (StudyPoint.study_id == StudyRun.study_id) & (StudyPoint.number == StudyRun.point))
         .where(StudyRun.study_id == study.id, StudyRun.run_id.is_(None))
         .order_by(StudyRun.seed, StudyRun.point)
     )
-    made = []
-    for planned, draw in session.execute(query.limit(max(0, room))).all():
+    created = []
+    for planned, draw in session.execute(query.limit(max(0, limit))).all():
         try:
-            config = point_config(asked, draw, planned.seed)
+            config = point_config(spec, draw, planned.seed)
         except Invalid as refused:
-            # It was right when the study began: this version of Arcadia has other presets or fields.
-            pause_with_reason(session, study, f"Point {planned.point + 1} is refused: {refused.detail}.")
+            # It was valid when the study started, but this version of Arcadia has other presets or fields.
+            pause_with_reason(session, study, f"Point {planned.point + 1} is invalid: {refused.detail}.")
             break
-        varied = ["seed", *(field for axis in asked.axes for field in axis.fields)]
+        varied = ["seed", *(field for axis in spec.axes for field in axis.fields)]
         name = name_from_fields(configs.as_document(config), varied)
-        run = add_to_queue(session, config, name=name, priority=asked.priority)
+        run = add_to_queue(session, config, name=name, priority=spec.priority)
         planned.run_id = run.id
-        made.append(run)
-    if made:
+        created.append(run)
+    if created:
         announce_study(session, study)
-    return made
+    return created
 
 
 def _failure_reason(session: Session, study: Study) -> str | None:
-    """Why no more runs are to be made: the last ones have all failed."""
+    """Return why the study must pause, or None: its last runs have all failed."""
     query = (
         select(Run.state, Run.failure_message)
         .join(StudyRun, StudyRun.run_id == Run.id)
@@ -125,4 +125,4 @@ def _failure_reason(session: Session, study: Study) -> str | None:
     rows = session.execute(query).all()
     if len(rows) < MAX_CONSECUTIVE_FAILURES or any(row.state != "failed" for row in rows):
         return None
-    return f"The last {MAX_CONSECUTIVE_FAILURES} runs have failed, the latest with: {rows[0].failure_message}"
+    return f"The last {MAX_CONSECUTIVE_FAILURES} runs failed. Latest error: {rows[0].failure_message}"

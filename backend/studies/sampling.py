@@ -1,6 +1,6 @@
-"""Points drawn by Optuna; it is imported when it is first needed, since that takes half a second.
+"""Sampling of points with Optuna, which is imported on first use because that takes half a second.
 
-Its study is built anew from our runs and lives in memory for one question.
+Each call builds an in-memory Optuna study from our runs.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
 
-def random_draws(asked: Specification, first: int, count: int) -> list[Draw]:
-    """Random points from the `first` one on; those of a specification are always the same."""
+def random_draws(spec: Specification, first: int, count: int) -> list[Draw]:
+    """Return random points from index `first` on. They are deterministic for a specification."""
     import optuna
 
-    study = _study(optuna.samplers.RandomSampler(seed=asked.seeds[0]))
-    space = _space(asked)
+    study = _study(optuna.samplers.RandomSampler(seed=spec.seeds[0]))
+    space = _space(spec)
     drawn = [study.ask(space).params for _ in range(first + count)]
     return [_draw(params) for params in drawn[first:]]
 
 
-def next_draw(asked: Specification, points: Sequence[Point]) -> Draw:
-    """Where the tree-structured Parzen estimator looks next, given what the points have come to so far."""
+def next_draw(spec: Specification, points: Sequence[Point]) -> Draw:
+    """Return the next point of the tree-structured Parzen estimator, from the results so far."""
     import optuna
 
-    # Points whose runs are under way count as bad ones, so that those drawn together lie apart.
-    study = _study(optuna.samplers.TPESampler(seed=asked.seeds[0] + len(points), constant_liar=True))
-    space = _space(asked)
+    # Unfinished points count as bad ones, so that concurrent points are not close together.
+    study = _study(optuna.samplers.TPESampler(seed=spec.seeds[0] + len(points), constant_liar=True))
+    space = _space(spec)
     for point in points:
         study.add_trial(
             optuna.trial.create_trial(
@@ -47,12 +47,12 @@ def next_draw(asked: Specification, points: Sequence[Point]) -> Draw:
 
 
 def trial_outcome(point: Point) -> dict[str, Any]:
-    """A point as a trial: the mean of its runs that have finished, once all have ended."""
+    """Return state and value of a point as an Optuna trial. The value is the mean of its finished runs."""
     from optuna.trial import TrialState
 
-    if not all(run.ended for run in point.runs):
+    if not all(run.has_ended for run in point.runs):
         return {"state": TrialState.RUNNING}
-    scores = [run.score for run in point.runs if run.counts and run.score is not None]
+    scores = [run.score for run in point.runs if run.is_scored and run.score is not None]
     return {"state": TrialState.COMPLETE, "value": sum(scores) / len(scores)} if scores else {"state": TrialState.FAIL}
 
 
@@ -63,18 +63,18 @@ def _study(sampler: BaseSampler) -> Study:
     return optuna.create_study(direction="maximize", sampler=sampler)
 
 
-def _space(asked: Specification) -> dict[str, BaseDistribution]:
-    return {str(number): _distribution(asked, axis) for number, axis in enumerate(asked.axes)}
+def _space(spec: Specification) -> dict[str, BaseDistribution]:
+    return {str(number): _distribution(spec, axis) for number, axis in enumerate(spec.axes)}
 
 
-def _distribution(asked: Specification, axis: Axis) -> BaseDistribution:
+def _distribution(spec: Specification, axis: Axis) -> BaseDistribution:
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if axis.values is not None:
         return CategoricalDistribution(range(len(axis.values)))
     low, high = axis.bounds
-    if is_integer_field(asked, axis):
-        ends = [int(round_to_field(asked, axis, end)) for end in (low, high)]
+    if is_integer_field(spec, axis):
+        ends = [int(round_to_field(spec, axis, end)) for end in (low, high)]
         return IntDistribution(max(ends[0], 1) if axis.log else ends[0], ends[1], log=axis.log)
     return FloatDistribution(low, high, log=axis.log)
 

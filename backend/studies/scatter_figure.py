@@ -1,4 +1,4 @@
-"""The returns of a study's runs along one of its axes, and each point's mean with its interval."""
+"""Scatter figure of a study: returns of its runs along one axis, with the mean and interval of each point."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,26 +14,26 @@ from backend.studies.points import point_values
 from backend.studies.results import Point
 from backend.studies.specification import Axis, Specification
 
-RETURN = "mean return of the last 100 episodes"
-# More values than this are not all written below the axis.
-MOST_TICKS = 12
+RETURN_TITLE = "mean return of the last 100 episodes"
+# With more values, the axis has automatic ticks.
+MAX_TICKS = 12
 
 
-def scatter_figure(asked: Specification, points: Sequence[Point], number: int) -> Figure:
-    """Every run as a dot, hollow while it has not finished; means as diamonds, coloured by the first axis of words."""
-    axis = asked.axes[number]
-    words = next((place for place, other in enumerate(asked.axes) if place != number and not other.numeric), None)
+def scatter_figure(spec: Specification, points: Sequence[Point], number: int) -> Figure:
+    """Draw runs as dots, hollow until finished, and means as diamonds. Colors show the first other non-numeric axis."""
+    axis = spec.axes[number]
+    color_axis = next((place for place, other in enumerate(spec.axes) if place != number and not other.numeric), None)
     series: dict[str, list[Point]] = {}
     for point in points:
-        series.setdefault("" if words is None else axis_value_label(asked.axes[words], point.draw[words]), []).append(
-            point
-        )
+        series.setdefault(
+            "" if color_axis is None else axis_value_label(spec.axes[color_axis], point.draw[color_axis]), []
+        ).append(point)
     traces: list[go.Scatter] = []
     for place, (name, each) in enumerate(series.items()):
-        traces += _series(asked, axis, number, name, each, PALETTE[place % TOGETHER])
+        traces += _series(spec, axis, number, name, each, PALETTE[place % TOGETHER])
     layout = {
         "xaxis": {"title": {"text": as_text(axis_title(axis))}, **_x_axis(axis)},
-        "yaxis": {"title": {"text": RETURN}},
+        "yaxis": {"title": {"text": RETURN_TITLE}},
         "hovermode": "closest",
     }
     return Figure(data=[trace.to_plotly_json() for trace in traces], layout=layout)
@@ -43,7 +43,7 @@ def _x_axis(axis: Axis) -> Mapping[str, Any]:
     if not axis.numeric:
         return {"type": "category"}
     kind = {"type": "log" if axis.log else "linear"}
-    if axis.values is None or len(axis.values) > MOST_TICKS:
+    if axis.values is None or len(axis.values) > MAX_TICKS:
         return {**kind, "dtick": 1} if axis.log else kind
     return {
         **kind,
@@ -54,9 +54,9 @@ def _x_axis(axis: Axis) -> Mapping[str, Any]:
 
 
 def _series(
-    asked: Specification, axis: Axis, number: int, name: str, points: Sequence[Point], color: str
+    spec: Specification, axis: Axis, number: int, name: str, points: Sequence[Point], color: str
 ) -> list[go.Scatter]:
-    def where(point: Point) -> Any:
+    def position(point: Point) -> Any:
         place = point.draw[number]
         return (
             (place if axis.values is None else axis.values[int(place)])
@@ -64,8 +64,8 @@ def _series(
             else axis_value_label(axis, place)
         )
 
-    dots = [(where(point), run, point) for point in points for run in point.runs if run.score is not None]
-    means = [(where(point), point) for point in points if point.mean is not None]
+    dots = [(position(point), run, point) for point in points for run in point.runs if run.score is not None]
+    means = [(position(point), point) for point in points if point.mean is not None]
     shared = {"mode": "markers", "hoverinfo": "text", "legendgroup": name, "name": as_text(name)}
     traces = []
     if dots:
@@ -77,10 +77,12 @@ def _series(
                     "color": color,
                     "size": 6,
                     "opacity": 0.55,
-                    "symbol": ["circle" if run.counts else "circle-open" for _, run, _ in dots],
+                    "symbol": ["circle" if run.is_scored else "circle-open" for _, run, _ in dots],
                 },
                 hovertext=[
-                    as_text(f"{_told(asked, point)}, seed {run.seed}: {run.score:,.6g} ({run.state}, run {run.run_id})")
+                    as_text(
+                        f"{_point_text(spec, point)}, seed {run.seed}: {run.score:,.6g} ({run.state}, run {run.run_id})"
+                    )
                     for _, run, point in dots
                 ],
                 showlegend=False,
@@ -94,7 +96,7 @@ def _series(
                 y=[point.mean for _, point in means],
                 marker={"color": color, "size": 11, "symbol": "diamond", "line": {"width": 1, "color": "#ffffff"}},
                 error_y=_intervals([point for _, point in means], color),
-                hovertext=[as_text(_mean_told(asked, point)) for _, point in means],
+                hovertext=[as_text(_mean_text(spec, point)) for _, point in means],
                 showlegend=bool(name),
                 **shared,
             )
@@ -115,10 +117,10 @@ def _intervals(points: Sequence[Point], color: str) -> Mapping[str, Any]:
     }
 
 
-def _told(asked: Specification, point: Point) -> str:
-    return point_label(point_values(asked, point.draw))
+def _point_text(spec: Specification, point: Point) -> str:
+    return point_label(point_values(spec, point.draw))
 
 
-def _mean_told(asked: Specification, point: Point) -> str:
+def _mean_text(spec: Specification, point: Point) -> str:
     ends = "" if point.low is None else f" [{point.low:,.6g}, {point.high:,.6g}]"
-    return f"{_told(asked, point)}: {point.mean:,.6g}{ends}, n = {point.n}"
+    return f"{_point_text(spec, point)}: {point.mean:,.6g}{ends}, n = {point.n}"

@@ -1,4 +1,4 @@
-"""A thread that, every moment, has studies go on whose runs have ended."""
+"""Background scheduling of studies."""
 
 import logging
 import threading
@@ -21,36 +21,39 @@ from backend.studies.service import find_study
 
 log = logging.getLogger(__name__)
 
-# How often it looks, in parts of the sweeper's pause: a worker waits for the next run of a study.
-PART = 1 / 4
+# Interval of the scheduler, as a share of the sweep interval. It is short because workers wait for the next run.
+SWEEP_SHARE = 1 / 4
 
 
 class StudyScheduler:
-    """Several backends may each run one, since a study is locked and looked at again before it goes on."""
+    """Background thread that schedules the runs of active studies.
+
+    Several backends may each run one, because every change re-checks the study under a row lock.
+    """
 
     def __init__(self, database: Database, settings: Settings, doorbell: Doorbell) -> None:
         self._database = database
         self._doorbell = doorbell
-        self._pause = PART * settings.sweep_seconds
+        self._interval_seconds = SWEEP_SHARE * settings.sweep_seconds
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="study-scheduler", daemon=True)
         self._failures = FailureLog(log)
-        self._judge = StudyPruner(database)
+        self._pruner = StudyPruner(database)
 
     def start(self) -> None:
         """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
 
     def run_once(self) -> None:
-        """Have each study go on that can, whatever becomes of the others."""
+        """Schedule and prune all running studies, and end measurements. Log failures."""
         with self._failures.guard("Scheduling studies"):
-            self._keep()
+            self._schedule_studies()
         with self._failures.guard("Ending measurements"):
             self._end_measurements()
 
@@ -61,19 +64,19 @@ class StudyScheduler:
             with self._database.write() as session:
                 measurements.end_measurements(session)
 
-    def _keep(self) -> None:
+    def _schedule_studies(self) -> None:
         with self._database.read() as session:
             running = session.scalars(select(Study).where(Study.state == "running").order_by(Study.id)).all()
         if not running:
-            self._judge.forget()
+            self._pruner.forget()
         for study in running:
             with self._failures.guard(f"Scheduling study {study.id}"):
-                self._go_on(study)
+                self._schedule(study)
             with self._failures.guard(f"Pruning study {study.id}"):
-                self._judge.judge(study)
+                self._pruner.prune(study)
 
-    def _go_on(self, study: Study) -> None:
-        self._draw(study)
+    def _schedule(self, study: Study) -> None:
+        self._draw_points(study)
         with self._database.read() as session:
             due = run_queue.has_work(session, study)
         if due:
@@ -81,23 +84,23 @@ class StudyScheduler:
                 for run in run_queue.queue_next_runs(session, find_study(session, study.id, lock=True)):
                     self._doorbell.ring_after_commit(session, run)
 
-    def _draw(self, study: Study) -> None:
-        """Draw points by what the runs have come to; a slow thing, so outside of the transaction that plans it."""
-        asked = read_specification(study)
-        while asked.sampler == "tpe":
+    def _draw_points(self, study: Study) -> None:
+        """Draw points from the results so far. Drawing is slow, so it happens outside of a transaction."""
+        spec = read_specification(study)
+        while spec.sampler == "tpe":
             with self._database.read() as session:
                 if not run_queue.needs_point(session, study):
                     return
                 known = load_points(session, study)
-            drawn = next_draw(asked, known)
+            draw = next_draw(spec, known)
             with self._database.write() as session:
                 locked = session.get(Study, study.id, with_for_update=True)
-                # Meanwhile it may have been removed too.
+                # Another backend may have deleted or extended the study since.
                 if locked is None or locked.state != "running" or len(load_points(session, locked)) != len(known):
                     return
-                planning.add_points(session, locked, [drawn], asked.seeds)
+                planning.add_points(session, locked, [draw], spec.seeds)
                 run_queue.announce_study(session, locked)
 
     def _run(self) -> None:
-        while not self._stopping.wait(self._pause):
+        while not self._stopping.wait(self._interval_seconds):
             self.run_once()

@@ -1,4 +1,4 @@
-"""Requests and answers of the studies API."""
+"""Request and response models of the studies API."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ SteerAction = Literal["pause", "resume", "stop"]
 Action = SteerAction | Literal["delete"]
 FigureKind = Literal["scatter", "parallel", "importance"]
 RunState = State | Literal["planned", "removed"]
-Many = Annotated[int, Field(ge=1, le=100_000), NO_BOOLEAN]
+Count = Annotated[int, Field(ge=1, le=100_000), NO_BOOLEAN]
 
 
 class _Request(BaseModel):
@@ -23,12 +23,12 @@ class _Request(BaseModel):
 
 
 ConfirmSteps = Annotated[
-    int, Field(ge=1, description="`steps` of the preview: required where its `confirm` says why."), NO_BOOLEAN
+    int, Field(ge=1, description="`steps` of the preview. Required if its `confirm` is not null."), NO_BOOLEAN
 ]
 
 
 class StartStudy(Specification):
-    """A study to start, with the total of its steps where that must be confirmed."""
+    """A study to start, with its confirmed total of steps."""
 
     confirm_steps: ConfirmSteps | None = None
 
@@ -39,45 +39,50 @@ class StartStudy(Specification):
 
 
 class EditStudy(_Request):
-    """Change what the user wrote about a study; a field left out stays."""
+    """Changes to a study. Omitted fields stay unchanged."""
 
     name: Name | None = None
     question: Notes | None = None
 
 
 class ExtendStudy(_Request):
-    """Go on with more seeds of all points, of the best ones or of named ones, or with more random points."""
+    """Seeds to add to all points, to the best or to some, or random points to add."""
 
-    seeds: Annotated[int, Field(ge=1, le=MAX_SEEDS, description="How many more."), NO_BOOLEAN] | None = None
-    best: Annotated[Many, Field(description="Of so many points, those with the largest mean return.")] | None = None
+    seeds: (
+        Annotated[int, Field(ge=1, le=MAX_SEEDS, description="Number of seeds to add to each point."), NO_BOOLEAN]
+        | None
+    ) = None
+    best: (
+        Annotated[Count, Field(description="Add seeds only to this many points with the best mean return.")] | None
+    ) = None
     of: (
         Annotated[
             list[Annotated[int, Field(ge=0, le=100_000), NO_BOOLEAN]],
-            Field(min_length=1, max_length=1_000, description="Of these points alone, by their numbers."),
+            Field(min_length=1, max_length=1_000, description="Add seeds only to the points with these numbers."),
         ]
         | None
     ) = None
-    points: Annotated[Many, Field(description="How many more points, each with the study's seeds.")] | None = None
+    points: Annotated[Count, Field(description="Number of points to add, each with the study's seeds.")] | None = None
 
 
 class Preview(BaseModel):
-    """What a study would be, before anything of it is stored."""
+    """Size and cost of a study, before it is stored."""
 
     points: int
     runs: int
-    steps: int = Field(description="Of all runs together.")
-    seconds: float | None = Field(description="About how long it takes at the rates measured here, if they are known.")
-    places: int = Field(description="How many runs train at a time: so many workers are here, at least one.")
-    unmeasured: list[str] = Field(description="Kinds of runs that have not trained here yet.")
-    estimated: list[str] = Field(description="Kinds whose rate is that of the same method in similar environments.")
-    confirm: str | None = Field(description="Why `confirm_steps` is required to start it.")
-    refused: str | None = Field(description="Why it is too large.")
+    steps: int = Field(description="Total of all runs.")
+    seconds: float | None = Field(description="Estimated duration at the rates measured here; null if unknown.")
+    concurrent_runs: int = Field(description="Number of runs that can train concurrently, at least one.")
+    unmeasured: list[str] = Field(description="Methods and environments that have not trained here yet.")
+    estimated: list[str] = Field(description="Methods and environments whose rate is taken from similar environments.")
+    confirm: str | None = Field(description="Why `confirm_steps` is required; null if it is not.")
+    refused: str | None = Field(description="Why the study is too large; null if it is not.")
 
 
 class RunCounts(BaseModel):
-    """How many runs of a study are in each state."""
+    """Number of runs of a study by state."""
 
-    planned: int = Field(description="Not made yet.")
+    planned: int = Field(description="Not created yet.")
     queued: int
     starting: int
     running: int
@@ -89,7 +94,7 @@ class RunCounts(BaseModel):
 
 
 class StudyActions(BaseModel):
-    """For each action, why it is not possible for the study now, or null if it is."""
+    """For each action, the reason why it is not allowed now, or null if it is allowed."""
 
     pause: str | None
     resume: str | None
@@ -103,13 +108,13 @@ class StudySummary(BaseModel):
     id: int
     name: str
     state: StudyState
-    state_reason: str | None = Field(description="In plain words, why the system paused it.")
+    state_reason: str | None = Field(description="Why the study was paused automatically; otherwise null.")
     created_at: datetime
-    started_at: datetime = Field(description="When it was last started, resumed or extended.")
+    started_at: datetime = Field(description="Time of the last start, resume or extension.")
     finished_at: datetime | None
     runs: RunCounts
     points: int
-    best: float | None = Field(description="The largest mean return of a point.")
+    best: float | None = Field(description="Best mean return of a point.")
     actions: StudyActions
 
 
@@ -117,7 +122,7 @@ class StudyRun(BaseModel):
     """A run of a point."""
 
     seed: int
-    run_id: int | None = Field(description="Null until it is made.")
+    run_id: int | None = Field(description="Null until the run is created.")
     state: RunState
     step: int
     total_steps: int
@@ -125,20 +130,20 @@ class StudyRun(BaseModel):
 
 
 class StudyPoint(BaseModel):
-    """A point of a study: the fields that its runs share, and what they have come to."""
+    """A point of a study with its runs and their mean return."""
 
     number: int
     label: str
     values: dict[str, Any]
     runs: list[StudyRun]
-    n: int = Field(description="How many runs have finished; the mean is theirs.")
+    n: int = Field(description="Number of finished runs, which the mean is over.")
     mean: float | None
-    low: float | None = Field(description="Where the 95 % interval of the mean begins (bootstrap over seeds).")
+    low: float | None = Field(description="Lower end of the 95 % interval of the mean (bootstrap over seeds).")
     high: float | None
 
 
 class StudyAxis(BaseModel):
-    """An axis as it is shown."""
+    """An axis of a study."""
 
     title: str
     fields: list[str]
@@ -147,29 +152,27 @@ class StudyAxis(BaseModel):
 
 
 class StudyOrigin(BaseModel):
-    """The part of a paper's table or figure that a study was started from."""
+    """The part of a paper's table or figure that a study reproduces."""
 
-    paper: str = Field(description="As in the address of its page: /papers/{paper}/{item}.")
+    paper: str = Field(description="Name of the paper, as in /papers/{paper}/{item}.")
     item: str
     part: str
-    share: float = Field(description="Of the part's budget.")
+    share: float = Field(description="Share of the part's budget.")
 
 
 class Study(StudySummary):
     """A study with its points."""
 
     question: str
-    origin: StudyOrigin | None = Field(description="Null where it was not started from a paper.")
+    origin: StudyOrigin | None = Field(description="Null if the study does not reproduce a paper.")
     specification: Specification
-    unmade: int = Field(
-        description="How many runs are not made yet, those of points that tpe has yet to draw among them."
-    )
+    runs_remaining: int = Field(description="Number of runs not created yet, including those of points not drawn yet.")
     axes: list[StudyAxis]
-    table: list[StudyPoint] = Field(description="The points in the order of drawing.")
+    table: list[StudyPoint] = Field(description="Points in the order they were drawn.")
 
 
 class StudyPage(BaseModel):
-    """Studies, the newest first."""
+    """One page of studies, newest first."""
 
     items: list[StudySummary]
-    next_cursor: int | None = Field(description="To be sent as `before` for the next page.")
+    next_cursor: int | None = Field(description="Send it as `before` to get the next page.")

@@ -1,4 +1,4 @@
-"""What a study is to be, as a file or a request says it; the API and the command line read the same model."""
+"""Specification of a study. The API and the command line use the same model."""
 
 import math
 import re
@@ -13,42 +13,46 @@ Pruner = Literal["none", "median", "halving"]
 
 MAX_SEED = 2**31 - 1
 MAX_SEEDS = 1_000
-_SEEDS = re.compile(r"\s*\d{1,10}(\s*-\s*\d{1,10})?(\s*,\s*\d{1,10}(\s*-\s*\d{1,10})?)*\s*")
+_SEED_TEXT = re.compile(r"\s*\d{1,10}(\s*-\s*\d{1,10})?(\s*,\s*\d{1,10}(\s*-\s*\d{1,10})?)*\s*")
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), STORABLE]
 FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z_0-9]{1,60}$")]
 Bound = Annotated[float, Field(ge=-1e15, le=1e15), NO_BOOLEAN]
 
 
-def _seeds(given: object) -> object:
-    """Read 5 as the seeds 1 to 5, and "1-3, 7" as 1, 2, 3 and 7."""
+def _parse_seeds(given: object) -> object:
+    """Parse 5 as the seeds 1 to 5, and "1-3, 7" as 1, 2, 3 and 7."""
     if isinstance(given, int) and not isinstance(given, bool):
         if not 1 <= given <= MAX_SEEDS:
-            raise ValueError(f"give 1 to {MAX_SEEDS:,} seeds")
+            raise ValueError(f"use 1 to {MAX_SEEDS:,} seeds")
         return list(range(1, given + 1))
-    return _written_seeds(given) if isinstance(given, str) else given
+    return _parse_seed_text(given) if isinstance(given, str) else given
 
 
-def _written_seeds(given: str) -> list[int]:
-    if not _SEEDS.fullmatch(given):
-        raise ValueError("write seeds as a number of them, as a list, or as 1-5 or 1-3, 7")
+def _parse_seed_text(given: str) -> list[int]:
+    if not _SEED_TEXT.fullmatch(given):
+        raise ValueError("use a number of seeds, a list, or a text such as 1-5 or 1-3, 7")
     found: list[int] = []
     for part in given.split(","):
         first, _, last = part.partition("-")
         low, high = int(first), int(last or first)
         if not 0 <= high - low < MAX_SEEDS:
-            raise ValueError(f"{part.strip()} is no range of at most {MAX_SEEDS:,} seeds")
+            raise ValueError(f"{part.strip()} is not a range of at most {MAX_SEEDS:,} seeds")
         found += range(low, high + 1)
         if len(found) > MAX_SEEDS:
-            raise ValueError(f"give 1 to {MAX_SEEDS:,} seeds")
+            raise ValueError(f"use 1 to {MAX_SEEDS:,} seeds")
     return found
 
 
 Seed = Annotated[int, Field(ge=0, le=MAX_SEED), NO_BOOLEAN]
 Seeds = Annotated[
     list[Seed],
-    BeforeValidator(_seeds, json_schema_input_type=int | str | list[int]),
-    Field(min_length=1, max_length=MAX_SEEDS, description="How many (5: 1 to 5), which (1-3, 7), or a list."),
+    BeforeValidator(_parse_seeds, json_schema_input_type=int | str | list[int]),
+    Field(
+        min_length=1,
+        max_length=MAX_SEEDS,
+        description="Number of seeds (5 means 1 to 5), ranges (1-3, 7), or a list.",
+    ),
 ]
 
 
@@ -57,32 +61,32 @@ class _Strict(BaseModel):
 
 
 class Axis(_Strict):
-    """A direction of the space: a field, or several that move together, and the values to try."""
+    """A field to vary, or several that vary together, with its values or range."""
 
     field: FieldName | Annotated[list[FieldName], Field(min_length=1, max_length=20)] = Field(
-        description="A field of the configuration, `preset` for another method, or a list of fields that move together."
+        description="A configuration field, `preset`, or a list of fields that vary together."
     )
     values: Annotated[list[JsonValue], Field(min_length=1, max_length=1_000)] | None = Field(
-        default=None, description="The values to try; where several fields move together, a list of them each."
+        default=None, description="Values to try. If several fields vary together, each value is a list."
     )
-    uniform: tuple[Bound, Bound] | None = Field(default=None, description="From where to where to draw numbers.")
+    uniform: tuple[Bound, Bound] | None = Field(default=None, description="Range to draw numbers from.")
     log_uniform: tuple[Bound, Bound] | None = Field(
-        default=None, description="The same, with each order of magnitude as likely as another."
+        default=None, description="Range to draw numbers from, uniformly on a logarithmic scale."
     )
 
     @property
     def fields(self) -> list[str]:
-        """The fields that it moves."""
+        """Return the fields that the axis varies."""
         return [self.field] if isinstance(self.field, str) else self.field
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """From where to where it draws numbers; of one with values, their places."""
+        """Return the range of the axis, or of the indices of its values."""
         return self.uniform or self.log_uniform or (0, len(self.values or []))
 
     @property
     def log(self) -> bool:
-        """Whether it is drawn, or best shown, by orders of magnitude."""
+        """Return True if a logarithmic scale suits the axis."""
         if self.values is None:
             return self.log_uniform is not None
         numbers = [value for value in self.values if isinstance(value, int | float) and not isinstance(value, bool)]
@@ -90,104 +94,115 @@ class Axis(_Strict):
 
     @property
     def numeric(self) -> bool:
-        """Whether its places are numbers."""
+        """Return True if all values are numbers."""
         kinds = {isinstance(value, int | float) and not isinstance(value, bool) for value in self.values or [0.0]}
         return kinds == {True}
 
 
 class Specification(_Strict):
-    """A question, the configurations and seeds that answer it, and a budget."""
+    """A question, with the configurations, seeds and budget of the runs that answer it."""
 
     name: Name
-    question: Annotated[str, Field(max_length=20_000, description="What it is to answer, as Markdown."), STORABLE] = ""
-    preset: Annotated[str, Field(max_length=100, description="The preset that all runs begin from.")] | None = None
-    config: Annotated[dict[str, Any], Field(max_length=200, description="Or a whole configuration.")] | None = None
-    changes: Annotated[dict[str, Any], Field(max_length=200, description="Fields to change in all runs.")] = {}
-    axes: Annotated[list[Axis], Field(max_length=20, description="What the runs differ in, besides their seeds.")] = []
-    seeds: Seeds = [1]
-    total_steps: (
-        Annotated[int, Field(ge=1, le=10_000_000_000, description="The budget of each run."), NO_BOOLEAN] | None
+    question: Annotated[str, Field(max_length=20_000, description="The question, as Markdown."), STORABLE] = ""
+    preset: Annotated[str, Field(max_length=100, description="Base preset for all runs.")] | None = None
+    config: (
+        Annotated[
+            dict[str, Any], Field(max_length=200, description="Complete base configuration, instead of a preset.")
+        ]
+        | None
     ) = None
+    changes: Annotated[dict[str, Any], Field(max_length=200, description="Fields to change in all runs.")] = {}
+    axes: Annotated[list[Axis], Field(max_length=20, description="What varies between runs, besides the seed.")] = []
+    seeds: Seeds = [1]
+    total_steps: Annotated[int, Field(ge=1, le=10_000_000_000, description="Steps of each run."), NO_BOOLEAN] | None = (
+        None
+    )
     sampler: Sampler = Field(
         default="grid",
-        description="grid: each value with each other; random; tpe, which learns from the runs where to look (Optuna).",
+        description="grid: all combinations; random; tpe: Optuna's sampler, which learns from finished runs.",
     )
     points: (
-        Annotated[int, Field(ge=1, le=100_000, description="How many points random or tpe draws."), NO_BOOLEAN] | None
+        Annotated[int, Field(ge=1, le=100_000, description="Number of points for random or tpe."), NO_BOOLEAN] | None
     ) = None
     pruner: Pruner = Field(
         default="none",
-        description="Rule that ends runs early by mean return: median, or successive halving, which keeps a third.",
+        description="Rule that stops runs early by mean return: median, or successive halving, which keeps a third.",
     )
     at_once: Annotated[
-        int, Field(ge=1, le=1_000, description="How many of its runs are queued or training concurrently."), NO_BOOLEAN
+        int,
+        Field(ge=1, le=1_000, description="Maximum number of runs that are queued or training concurrently."),
+        NO_BOOLEAN,
     ] = 2
     priority: Annotated[
-        int, Field(ge=-1_000, le=-1, description="Of its runs; that of single runs is 0."), NO_BOOLEAN
+        int, Field(ge=-1_000, le=-1, description="Priority of the runs. Single runs have 0."), NO_BOOLEAN
     ] = -10
 
     @property
     def point_count(self) -> int:
-        """How many points it has, whatever draws them."""
+        """Return the number of points."""
         return self.points or 1 if self.sampler != "grid" else math.prod(len(axis.values or [0]) for axis in self.axes)
 
     @property
     def run_count(self) -> int:
-        """How many runs it has, as it was first asked for."""
+        """Return the number of runs before any extension."""
         return self.point_count * len(self.seeds)
 
 
-def problems(asked: Specification) -> list[tuple[str, str]]:
-    """What is wrong between fields, by the field's name."""
-    found = [(f"axes.{number}.{field}", told) for number, axis in enumerate(asked.axes) for field, told in _of(axis)]
-    if (asked.preset is None) == (asked.config is None) and not (asked.preset is None and _moves(asked, "preset")):
-        found.append(("preset", "name a preset, or give a whole config: one of the two"))
-    moved = [field for axis in asked.axes for field in axis.fields]
-    found += [("axes", f"{field} is moved by more than one axis") for field in {f for f in moved if moved.count(f) > 1}]
-    if "seed" in moved or "seed" in asked.changes:
-        found.append(("seeds", "the seeds of the runs belong here, and in no axis or change"))
-    twice = [field for field in asked.changes if field in moved]
-    found += [(f"changes.{field}", "an axis moves it: leave it out here") for field in twice]
-    if asked.total_steps is not None and ("total_steps" in moved or "total_steps" in asked.changes):
-        found.append(("total_steps", "it is in an axis or in changes already: leave it out here"))
-    if len(set(asked.seeds)) < len(asked.seeds):
-        found.append(("seeds", "each seed once: the same seed would train the same run again"))
-    return [*found, *_of_sampler(asked)]
+def find_errors(spec: Specification) -> list[tuple[str, str]]:
+    """Return errors between fields as pairs of field and message."""
+    found = [
+        (f"axes.{number}.{field}", message)
+        for number, axis in enumerate(spec.axes)
+        for field, message in _axis_errors(axis)
+    ]
+    if (spec.preset is None) == (spec.config is None) and not (spec.preset is None and _varies(spec, "preset")):
+        found.append(("preset", "use either a preset or a complete config"))
+    varied = [field for axis in spec.axes for field in axis.fields]
+    found += [("axes", f"{field} is in more than one axis") for field in {f for f in varied if varied.count(f) > 1}]
+    if "seed" in varied or "seed" in spec.changes:
+        found.append(("seeds", "seeds belong here, not in an axis or in changes"))
+    twice = [field for field in spec.changes if field in varied]
+    found += [(f"changes.{field}", "an axis varies this field: omit it here") for field in twice]
+    if spec.total_steps is not None and ("total_steps" in varied or "total_steps" in spec.changes):
+        found.append(("total_steps", "this is already in an axis or in changes: omit it here"))
+    if len(set(spec.seeds)) < len(spec.seeds):
+        found.append(("seeds", "use each seed once: a repeated seed trains the same run again"))
+    return [*found, *_sampler_errors(spec)]
 
 
-def _moves(asked: Specification, field: str) -> bool:
-    return any(field in axis.fields for axis in asked.axes)
+def _varies(spec: Specification, field: str) -> bool:
+    return any(field in axis.fields for axis in spec.axes)
 
 
-def _of(axis: Axis) -> list[tuple[str, str]]:
-    given = [way for way in (axis.values, axis.uniform, axis.log_uniform) if way is not None]
+def _axis_errors(axis: Axis) -> list[tuple[str, str]]:
+    given = [kind for kind in (axis.values, axis.uniform, axis.log_uniform) if kind is not None]
     if len(given) != 1:
-        return [("values", "give values, uniform or log_uniform: one of the three")]
+        return [("values", "use exactly one of values, uniform and log_uniform")]
     if axis.values is None:
-        return _of_bounds(axis, *axis.bounds)
+        return _range_errors(axis, *axis.bounds)
     together = not isinstance(axis.field, str)
     for value in axis.values or []:
         if together and not (isinstance(value, list) and len(value) == len(axis.fields)):
-            return [("values", f"each has to be a list of {len(axis.fields)}: {', '.join(axis.fields)}")]
-    told = [repr(value) for value in axis.values or []]
-    return [("values", "each value once")] if len(set(told)) < len(told) else []
+            return [("values", f"each value must be a list of {len(axis.fields)}: {', '.join(axis.fields)}")]
+    texts = [repr(value) for value in axis.values or []]
+    return [("values", "use each value once")] if len(set(texts)) < len(texts) else []
 
 
-def _of_bounds(axis: Axis, low: float, high: float) -> list[tuple[str, str]]:
-    way = "log_uniform" if axis.log_uniform is not None else "uniform"
+def _range_errors(axis: Axis, low: float, high: float) -> list[tuple[str, str]]:
+    kind = "log_uniform" if axis.log_uniform is not None else "uniform"
     if not isinstance(axis.field, str):
-        return [(way, "fields that move together take values")]
+        return [(kind, "fields that vary together require values")]
     if low >= high:
-        return [(way, f"begins at {low:g}, which is not below {high:g}")]
-    return [(way, "has to begin above 0")] if way == "log_uniform" and low <= 0 else []
+        return [(kind, f"the lower end {low:g} must be below {high:g}")]
+    return [(kind, "the lower end must be above 0")] if kind == "log_uniform" and low <= 0 else []
 
 
-def _of_sampler(asked: Specification) -> list[tuple[str, str]]:
-    drawn = any(axis.values is None for axis in asked.axes)
-    if asked.sampler == "grid":
-        if drawn:
-            return [("sampler", "a grid takes values; choose random or tpe where an axis is drawn from a range")]
-        return [("points", "a grid has as many points as its values make; leave it out")] if asked.points else []
-    if not asked.axes:
-        return [("axes", f"{asked.sampler} draws along axes: give one, or choose grid for seeds alone")]
-    return [("points", f"say how many points {asked.sampler} is to draw")] if asked.points is None else []
+def _sampler_errors(spec: Specification) -> list[tuple[str, str]]:
+    has_range = any(axis.values is None for axis in spec.axes)
+    if spec.sampler == "grid":
+        if has_range:
+            return [("sampler", "a grid requires values; use random or tpe for axes with a range")]
+        return [("points", "the values of a grid determine its points; omit this")] if spec.points else []
+    if not spec.axes:
+        return [("axes", f"{spec.sampler} requires an axis; use grid to vary only the seed")]
+    return [("points", f"give the number of points for {spec.sampler}")] if spec.points is None else []

@@ -32,7 +32,7 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
                 [rate for rate, _ in found],
                 [run.score or 0.0 for _, run in found],
                 [f"rate {rate:.3g}: {run.score:,.6g} ({run.state}, run {run.run_id})" for rate, run in found],
-                symbol=["circle" if run.counts else "circle-open" for _, run in found],
+                symbol=["circle" if run.is_scored else "circle-open" for _, run in found],
             )
         )
     return drawing.figure(traces, "learning rate", {"type": "log", "dtick": 1, "range": [-4.05, -1.95]})

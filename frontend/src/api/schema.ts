@@ -1798,15 +1798,15 @@ export interface paths {
         };
         /**
          * List Studies
-         * @description Studies, the newest first.
+         * @description Return one page of studies, newest first.
          */
         get: operations["list_studies"];
         put?: never;
         /**
          * Start Study
-         * @description Store a study and queue its first runs; the others follow as these end.
+         * @description Store a study and queue its first runs. The others follow as these end.
          *
-         *     Where the preview says so, the total of its steps has to be sent as `confirm_steps`.
+         *     If the preview has a reason to confirm, send its total of steps as `confirm_steps`.
          */
         post: operations["start_study"];
         delete?: never;
@@ -1824,21 +1824,21 @@ export interface paths {
         };
         /**
          * Read Study
-         * @description A study with its points and what their runs have come to.
+         * @description Return a study with its points and their results.
          */
         get: operations["read_study"];
         put?: never;
         post?: never;
         /**
          * Delete Study
-         * @description Remove a study that is not running; its runs stay.
+         * @description Delete a study that is not running. Its runs are kept.
          */
         delete: operations["delete_study"];
         options?: never;
         head?: never;
         /**
          * Edit Study
-         * @description Change name or question.
+         * @description Change the name or the question of a study.
          */
         patch: operations["edit_study"];
         trace?: never;
@@ -1854,9 +1854,9 @@ export interface paths {
         put?: never;
         /**
          * Extend Study
-         * @description Go on with more seeds, as 3 more of the best 2 points, or with more random points.
+         * @description Add seeds or random points, for example 3 seeds for each of the best 2 points.
          *
-         *     A study that was stopped makes the runs too that it had not made.
+         *     A stopped study continues, including its runs not created yet.
          */
         post: operations["extend_study"];
         delete?: never;
@@ -1874,7 +1874,7 @@ export interface paths {
         };
         /**
          * Draw Study
-         * @description What the points of a study have come to, as a figure.
+         * @description Return the results of a study as a figure.
          */
         get: operations["draw_study"];
         put?: never;
@@ -1896,7 +1896,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Study
-         * @description Make no more runs, and pause those that wait or train.
+         * @description Pause a study with its queued and active runs.
          */
         post: operations["pause_study"];
         delete?: never;
@@ -1916,7 +1916,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Study
-         * @description Go on, with paused runs too; runs that were stopped stay so.
+         * @description Resume a study with its paused runs. Stopped runs stay stopped.
          */
         post: operations["resume_study"];
         delete?: never;
@@ -1936,7 +1936,7 @@ export interface paths {
         put?: never;
         /**
          * Stop Study
-         * @description Make no more runs, and stop those that have not ended.
+         * @description Stop a study with all runs that have not ended.
          */
         post: operations["stop_study"];
         delete?: never;
@@ -1956,7 +1956,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Study
-         * @description How many runs a study would have, and what they would cost; nothing is stored.
+         * @description Return the size and the cost of a study without storing it.
          */
         post: operations["preview_study"];
         delete?: never;
@@ -2375,17 +2375,17 @@ export interface components {
         };
         /**
          * Axis
-         * @description A direction of the space: a field, or several that move together, and the values to try.
+         * @description A field to vary, or several that vary together, with its values or range.
          */
         Axis: {
             /**
              * Field
-             * @description A field of the configuration, `preset` for another method, or a list of fields that move together.
+             * @description A configuration field, `preset`, or a list of fields that vary together.
              */
             field: string | string[];
             /**
              * Log Uniform
-             * @description The same, with each order of magnitude as likely as another.
+             * @description Range to draw numbers from, uniformly on a logarithmic scale.
              */
             log_uniform?: [
                 number,
@@ -2393,7 +2393,7 @@ export interface components {
             ] | null;
             /**
              * Uniform
-             * @description From where to where to draw numbers.
+             * @description Range to draw numbers from.
              */
             uniform?: [
                 number,
@@ -2401,7 +2401,7 @@ export interface components {
             ] | null;
             /**
              * Values
-             * @description The values to try; where several fields move together, a list of them each.
+             * @description Values to try. If several fields vary together, each value is a list.
              */
             values?: components["schemas"]["JsonValue"][] | null;
         };
@@ -3093,7 +3093,7 @@ export interface components {
         };
         /**
          * EditStudy
-         * @description Change what the user wrote about a study; a field left out stays.
+         * @description Changes to a study. Omitted fields stay unchanged.
          */
         EditStudy: {
             /** Name */
@@ -3550,7 +3550,7 @@ export interface components {
         };
         /**
          * ExtendStudy
-         * @description Go on with more seeds of all points, of the best ones or of named ones, or with more random points.
+         * @description Seeds to add to all points, to the best or to some, or random points to add.
          */
         ExtendStudy: {
             /** Best */
@@ -4749,6 +4749,11 @@ export interface components {
          */
         PaperPreview: {
             /**
+             * Concurrent Runs
+             * @description Number of runs that can train concurrently.
+             */
+            concurrent_runs: number;
+            /**
              * Confirm
              * @description Why `confirm_steps` is required to start them.
              */
@@ -4760,11 +4765,6 @@ export interface components {
             estimated: string[];
             /** Frames */
             frames: number;
-            /**
-             * Places
-             * @description How many runs train at a time.
-             */
-            places: number;
             /**
              * Refused
              * @description Why it is too much.
@@ -4835,7 +4835,7 @@ export interface components {
             actions: components["schemas"]["StudyActions"];
             /**
              * Best
-             * @description The largest mean return of a point.
+             * @description Best mean return of a point.
              */
             best: number | null;
             /**
@@ -4867,7 +4867,7 @@ export interface components {
             /**
              * Started At
              * Format: date-time
-             * @description When it was last started, resumed or extended.
+             * @description Time of the last start, resume or extension.
              */
             started_at: string;
             /**
@@ -4877,7 +4877,7 @@ export interface components {
             state: "running" | "paused" | "stopped" | "finished";
             /**
              * State Reason
-             * @description In plain words, why the system paused it.
+             * @description Why the study was paused automatically; otherwise null.
              */
             state_reason: string | null;
         };
@@ -4922,17 +4922,17 @@ export interface components {
          */
         PartCost: {
             /**
+             * Concurrent Runs
+             * @description Number of runs that can train concurrently.
+             */
+            concurrent_runs: number;
+            /**
              * Estimated
              * @description Kinds whose rate is that of the same method in similar environments.
              */
             estimated: string[];
             /** Frames */
             frames: number;
-            /**
-             * Places
-             * @description How many runs train at a time.
-             */
-            places: number;
             /** Runs */
             runs: number;
             /**
@@ -5066,46 +5066,46 @@ export interface components {
         };
         /**
          * Preview
-         * @description What a study would be, before anything of it is stored.
+         * @description Size and cost of a study, before it is stored.
          */
         Preview: {
             /**
+             * Concurrent Runs
+             * @description Number of runs that can train concurrently, at least one.
+             */
+            concurrent_runs: number;
+            /**
              * Confirm
-             * @description Why `confirm_steps` is required to start it.
+             * @description Why `confirm_steps` is required; null if it is not.
              */
             confirm: string | null;
             /**
              * Estimated
-             * @description Kinds whose rate is that of the same method in similar environments.
+             * @description Methods and environments whose rate is taken from similar environments.
              */
             estimated: string[];
-            /**
-             * Places
-             * @description How many runs train at a time: so many workers are here, at least one.
-             */
-            places: number;
             /** Points */
             points: number;
             /**
              * Refused
-             * @description Why it is too large.
+             * @description Why the study is too large; null if it is not.
              */
             refused: string | null;
             /** Runs */
             runs: number;
             /**
              * Seconds
-             * @description About how long it takes at the rates measured here, if they are known.
+             * @description Estimated duration at the rates measured here; null if unknown.
              */
             seconds: number | null;
             /**
              * Steps
-             * @description Of all runs together.
+             * @description Total of all runs.
              */
             steps: number;
             /**
              * Unmeasured
-             * @description Kinds of runs that have not trained here yet.
+             * @description Methods and environments that have not trained here yet.
              */
             unmeasured: string[];
         };
@@ -5881,7 +5881,7 @@ export interface components {
         };
         /**
          * RunCounts
-         * @description How many runs of a study are in each state.
+         * @description Number of runs of a study by state.
          */
         RunCounts: {
             /** Failed */
@@ -5892,7 +5892,7 @@ export interface components {
             paused: number;
             /**
              * Planned
-             * @description Not made yet.
+             * @description Not created yet.
              */
             planned: number;
             /** Queued */
@@ -6434,18 +6434,18 @@ export interface components {
         };
         /**
          * Specification
-         * @description A question, the configurations and seeds that answer it, and a budget.
+         * @description A question, with the configurations, seeds and budget of the runs that answer it.
          */
         Specification: {
             /**
              * At Once
-             * @description How many of its runs are queued or training concurrently.
+             * @description Maximum number of runs that are queued or training concurrently.
              * @default 2
              */
             at_once?: number;
             /**
              * Axes
-             * @description What the runs differ in, besides their seeds.
+             * @description What varies between runs, besides the seed.
              * @default []
              */
             axes?: components["schemas"]["Axis"][];
@@ -6469,33 +6469,33 @@ export interface components {
             preset?: string | null;
             /**
              * Priority
-             * @description Of its runs; that of single runs is 0.
+             * @description Priority of the runs. Single runs have 0.
              * @default -10
              */
             priority?: number;
             /**
              * Pruner
-             * @description Rule that ends runs early by mean return: median, or successive halving, which keeps a third.
+             * @description Rule that stops runs early by mean return: median, or successive halving, which keeps a third.
              * @default none
              * @enum {string}
              */
             pruner?: "none" | "median" | "halving";
             /**
              * Question
-             * @description What it is to answer, as Markdown.
+             * @description The question, as Markdown.
              * @default
              */
             question?: string;
             /**
              * Sampler
-             * @description grid: each value with each other; random; tpe, which learns from the runs where to look (Optuna).
+             * @description grid: all combinations; random; tpe: Optuna's sampler, which learns from finished runs.
              * @default grid
              * @enum {string}
              */
             sampler?: "grid" | "random" | "tpe";
             /**
              * Seeds
-             * @description How many (5: 1 to 5), which (1-3, 7), or a list.
+             * @description Number of seeds (5 means 1 to 5), ranges (1-3, 7), or a list.
              * @default [
              *       1
              *     ]
@@ -6717,18 +6717,18 @@ export interface components {
         };
         /**
          * StartStudy
-         * @description A study to start, with the total of its steps where that must be confirmed.
+         * @description A study to start, with its confirmed total of steps.
          */
         StartStudy: {
             /**
              * At Once
-             * @description How many of its runs are queued or training concurrently.
+             * @description Maximum number of runs that are queued or training concurrently.
              * @default 2
              */
             at_once?: number;
             /**
              * Axes
-             * @description What the runs differ in, besides their seeds.
+             * @description What varies between runs, besides the seed.
              * @default []
              */
             axes?: components["schemas"]["Axis"][];
@@ -6754,33 +6754,33 @@ export interface components {
             preset?: string | null;
             /**
              * Priority
-             * @description Of its runs; that of single runs is 0.
+             * @description Priority of the runs. Single runs have 0.
              * @default -10
              */
             priority?: number;
             /**
              * Pruner
-             * @description Rule that ends runs early by mean return: median, or successive halving, which keeps a third.
+             * @description Rule that stops runs early by mean return: median, or successive halving, which keeps a third.
              * @default none
              * @enum {string}
              */
             pruner?: "none" | "median" | "halving";
             /**
              * Question
-             * @description What it is to answer, as Markdown.
+             * @description The question, as Markdown.
              * @default
              */
             question?: string;
             /**
              * Sampler
-             * @description grid: each value with each other; random; tpe, which learns from the runs where to look (Optuna).
+             * @description grid: all combinations; random; tpe: Optuna's sampler, which learns from finished runs.
              * @default grid
              * @enum {string}
              */
             sampler?: "grid" | "random" | "tpe";
             /**
              * Seeds
-             * @description How many (5: 1 to 5), which (1-3, 7), or a list.
+             * @description Number of seeds (5 means 1 to 5), ranges (1-3, 7), or a list.
              * @default [
              *       1
              *     ]
@@ -6892,7 +6892,7 @@ export interface components {
             axes: components["schemas"]["StudyAxis"][];
             /**
              * Best
-             * @description The largest mean return of a point.
+             * @description Best mean return of a point.
              */
             best: number | null;
             /**
@@ -6906,18 +6906,23 @@ export interface components {
             id: number;
             /** Name */
             name: string;
-            /** @description Null where it was not started from a paper. */
+            /** @description Null if the study does not reproduce a paper. */
             origin: components["schemas"]["StudyOrigin"] | null;
             /** Points */
             points: number;
             /** Question */
             question: string;
             runs: components["schemas"]["RunCounts"];
+            /**
+             * Runs Remaining
+             * @description Number of runs not created yet, including those of points not drawn yet.
+             */
+            runs_remaining: number;
             specification: components["schemas"]["Specification"];
             /**
              * Started At
              * Format: date-time
-             * @description When it was last started, resumed or extended.
+             * @description Time of the last start, resume or extension.
              */
             started_at: string;
             /**
@@ -6927,23 +6932,18 @@ export interface components {
             state: "running" | "paused" | "stopped" | "finished";
             /**
              * State Reason
-             * @description In plain words, why the system paused it.
+             * @description Why the study was paused automatically; otherwise null.
              */
             state_reason: string | null;
             /**
              * Table
-             * @description The points in the order of drawing.
+             * @description Points in the order they were drawn.
              */
             table: components["schemas"]["StudyPoint"][];
-            /**
-             * Unmade
-             * @description How many runs are not made yet, those of points that tpe has yet to draw among them.
-             */
-            unmade: number;
         };
         /**
          * StudyActions
-         * @description For each action, why it is not possible for the study now, or null if it is.
+         * @description For each action, the reason why it is not allowed now, or null if it is allowed.
          */
         StudyActions: {
             /** Delete */
@@ -6957,7 +6957,7 @@ export interface components {
         };
         /**
          * StudyAxis
-         * @description An axis as it is shown.
+         * @description An axis of a study.
          */
         StudyAxis: {
             /** Fields */
@@ -6985,40 +6985,40 @@ export interface components {
         };
         /**
          * StudyOrigin
-         * @description The part of a paper's table or figure that a study was started from.
+         * @description The part of a paper's table or figure that a study reproduces.
          */
         StudyOrigin: {
             /** Item */
             item: string;
             /**
              * Paper
-             * @description As in the address of its page: /papers/{paper}/{item}.
+             * @description Name of the paper, as in /papers/{paper}/{item}.
              */
             paper: string;
             /** Part */
             part: string;
             /**
              * Share
-             * @description Of the part's budget.
+             * @description Share of the part's budget.
              */
             share: number;
         };
         /**
          * StudyPage
-         * @description Studies, the newest first.
+         * @description One page of studies, newest first.
          */
         StudyPage: {
             /** Items */
             items: components["schemas"]["StudySummary"][];
             /**
              * Next Cursor
-             * @description To be sent as `before` for the next page.
+             * @description Send it as `before` to get the next page.
              */
             next_cursor: number | null;
         };
         /**
          * StudyPoint
-         * @description A point of a study: the fields that its runs share, and what they have come to.
+         * @description A point of a study with its runs and their mean return.
          */
         StudyPoint: {
             /** High */
@@ -7027,14 +7027,14 @@ export interface components {
             label: string;
             /**
              * Low
-             * @description Where the 95 % interval of the mean begins (bootstrap over seeds).
+             * @description Lower end of the 95 % interval of the mean (bootstrap over seeds).
              */
             low: number | null;
             /** Mean */
             mean: number | null;
             /**
              * N
-             * @description How many runs have finished; the mean is theirs.
+             * @description Number of finished runs, which the mean is over.
              */
             n: number;
             /** Number */
@@ -7053,7 +7053,7 @@ export interface components {
         StudyRun: {
             /**
              * Run Id
-             * @description Null until it is made.
+             * @description Null until the run is created.
              */
             run_id: number | null;
             /**
@@ -7078,7 +7078,7 @@ export interface components {
             actions: components["schemas"]["StudyActions"];
             /**
              * Best
-             * @description The largest mean return of a point.
+             * @description Best mean return of a point.
              */
             best: number | null;
             /**
@@ -7098,7 +7098,7 @@ export interface components {
             /**
              * Started At
              * Format: date-time
-             * @description When it was last started, resumed or extended.
+             * @description Time of the last start, resume or extension.
              */
             started_at: string;
             /**
@@ -7108,7 +7108,7 @@ export interface components {
             state: "running" | "paused" | "stopped" | "finished";
             /**
              * State Reason
-             * @description In plain words, why the system paused it.
+             * @description Why the study was paused automatically; otherwise null.
              */
             state_reason: string | null;
         };
@@ -10987,7 +10987,7 @@ export interface operations {
     list_studies: {
         parameters: {
             query?: {
-                /** @description The next_cursor of the page before. */
+                /** @description The next_cursor of the previous page. */
                 before?: number | null;
                 limit?: number;
             };
@@ -11183,9 +11183,9 @@ export interface operations {
     draw_study: {
         parameters: {
             query?: {
-                /** @description The axis of a scatter, counted from 0. */
+                /** @description Index of the axis of a scatter figure, from 0. */
                 axis?: number;
-                /** @description scatter: returns along an axis; parallel: a line for each point through all axes; importance: the share of the returns' variance that each axis explains by itself. */
+                /** @description scatter: returns along an axis; parallel: one line per point through all axes; importance: the share of the variance of returns that each axis explains alone. */
                 kind?: "scatter" | "parallel" | "importance";
             };
             header?: never;

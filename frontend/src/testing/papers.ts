@@ -5,7 +5,7 @@ const cost = {
   steps: 4e9,
   frames: 16e9,
   seconds: null,
-  places: 1,
+  concurrent_runs: 1,
   unmeasured: ["A3C on Pong"],
   estimated: [],
 };

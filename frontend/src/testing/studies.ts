@@ -59,7 +59,7 @@ export function aStudy(changes: Partial<Study> = {}): Study {
       axes: [{ field: "learning_rate", values: [1e-4, 1e-3] }],
       seeds: [1, 2],
     },
-    unmade: 2,
+    runs_remaining: 2,
     axes: [{ title: "Learning rate", fields: ["learning_rate"], numeric: true, log: true }],
     table,
     ...changes,

@@ -2,8 +2,8 @@ import type { StudyPreview } from "@/api/types";
 import { duration, plural, short } from "./format";
 
 /** "15 runs, 1.5 M steps, about 2 h 10 min on 1 worker". */
-export function costWords({ runs, steps, seconds, places, unmeasured }: StudyPreview): string {
+export function costWords({ runs, steps, seconds, concurrent_runs, unmeasured }: StudyPreview): string {
   const cost = `${plural(runs, "run")}, ${short(steps, "steps")}`;
-  if (seconds !== null) return `${cost}, about ${duration(seconds)} on ${plural(places, "worker")}`;
+  if (seconds !== null) return `${cost}, about ${duration(seconds)} on ${plural(concurrent_runs, "worker")}`;
   return `${cost}; how long is not known, since no run of ${unmeasured.join(" or ")} has trained here`;
 }

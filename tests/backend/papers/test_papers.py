@@ -195,10 +195,10 @@ def test_parts_are_started_by_name_alone(studies: Studies) -> None:
 
 def test_an_unknown_cost_is_confirmed_by_its_steps(studies: Studies) -> None:
     told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"])
-    assert "50 runs train 200,000 steps, and how long that takes is not known: A3C on Catch has not trained" in told
+    assert "50 runs train 200,000 steps, and the duration is unknown: A3C on Catch has not trained" in told
     assert 'send "confirm_steps": 200000 to start them' in told
     told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"], confirm_steps=1)
-    assert "50 runs train 200,000 steps now, not 1: send 200000" in told
+    assert "50 runs train 200,000 steps, not 1: send 200000" in told
     assert get(studies, "/api/v1/studies")["items"] == []
     start(studies, 0.01, "catch")
     studies.train()
@@ -213,7 +213,7 @@ def test_many_steps_of_unknown_cost_are_refused_even_if_confirmed(studies: Studi
     assert preview["steps"] > 49e9
     assert "measure the duration of Gorila on Alien" in preview["refused"]
     told = refused(studies, f"{path}/studies", 422, share=1, parts=["gorila"], confirm_steps=49_000_000_000)
-    assert "how long they take is not known" in told
+    assert "while the duration is unknown" in told
 
 
 def test_a_share_that_shows_nothing_is_marked_and_a_better_one_is_suggested(studies: Studies) -> None:

@@ -1,4 +1,4 @@
-"""Studies of small runs, and a worker that ends them at once."""
+"""Fixtures for studies of small runs, with a fake worker that ends them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ Score = Callable[[dict[str, Any]], float]
 
 @dataclass
 class Studies:
-    """What users do with studies, and workers with their runs."""
+    """Actions of users on studies, and of workers on their runs."""
 
     api: Api
     schedule: Callable[[], None]
 
     def start(self, **more: Any) -> dict[str, Any]:
-        """Start a study, with its cost confirmed."""
+        """Start a study with confirmed cost."""
         asked = {**STUDY, **more}
         preview = self.api.user.post("/api/v1/studies/preview", json=asked)
         assert preview.status_code == 200, preview.text
@@ -51,19 +51,19 @@ class Studies:
         return self._read(self.api.user.post(f"/api/v1/studies/{study_id}/{action}", json=body or None))
 
     def refused(self, study_id: int, action: str, status: int = 409, **body: Any) -> str:
-        """Why an action is refused."""
+        """Return why an action is rejected."""
         response = self.api.user.post(f"/api/v1/studies/{study_id}/{action}", json=body or None)
         assert response.status_code == status, response.text
         return str(response.json()["detail"])
 
     def wrong(self, path: str = "/studies", **more: Any) -> dict[str, str]:
-        """What is wrong with a study, by field."""
+        """Return the validation errors of a study by field."""
         response = self.api.user.post(f"/api/v1{path}", json={**STUDY, **more})
         assert response.status_code == 422, response.text
         return {error["field"]: error["message"] for error in response.json()["errors"]}
 
     def train(self, score: Score | None = None, outcome: str = "finished") -> dict[str, Any] | None:
-        """Train the next waiting run to its end; None where none waits."""
+        """Train the next queued run to its end, or return None if the queue is empty."""
         response = self.api.worker.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"})
         if response.status_code == 204:
             return None
@@ -79,7 +79,7 @@ class Studies:
         return run
 
     def train_all(self, score: Score | None = None, outcome: str = "finished") -> list[dict[str, Any]]:
-        """Train whatever waits, and what the scheduler makes then, until nothing is left."""
+        """Train queued runs, and the runs scheduled after them, until none are left."""
         trained: list[dict[str, Any]] = []
         while run := self.train(score, outcome):
             trained.append(run)
@@ -95,11 +95,11 @@ class Studies:
 
 @pytest.fixture
 def schedule(database: Database, settings: Settings) -> Callable[[], None]:
-    """One round of a scheduler that has just been started."""
+    """Return a function that runs a new scheduler once."""
     return lambda: StudyScheduler(database, settings, Doorbell("")).run_once()
 
 
 @pytest.fixture
 def studies(api: Api, schedule: Callable[[], None]) -> Studies:
-    """Shorthands for what users and workers do."""
+    """Return helpers for actions of users and workers."""
     return Studies(api, schedule)

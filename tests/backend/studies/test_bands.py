@@ -1,4 +1,4 @@
-"""The bands of a study's groups are those that anybody computes from the runs' exported CSVs."""
+"""Bands of a study's groups, compared with a computation from exported CSV files."""
 
 import csv
 import io
@@ -28,12 +28,12 @@ SLACK = 4 * math.sqrt(0.025 * 0.975 / DRAWS)
 
 
 def near(expected: Any, error: float = 1e-5) -> Any:
-    """As a figure has it, with six digits."""
+    """Round to six digits, as in a figure."""
     return pytest.approx(expected, rel=1e-5, abs=error)
 
 
 def finished(studies: Studies) -> list[int]:
-    """Three methods with three rates and five seeds each, and different returns at different steps."""
+    """Train three methods with three rates and five seeds each, with returns at different steps."""
     axes = [{"field": "preset", "values": METHODS}, {"field": "learning_rate", "values": RATES}]
     study = studies.start(preset=None, axes=axes, seeds=f"1-{SEEDS}", at_once=50)
     random = np.random.default_rng(1)
@@ -53,7 +53,7 @@ def finished(studies: Studies) -> list[int]:
 
 
 def exported(studies: Studies, run_id: int) -> tuple[list[float], list[float]]:
-    """Steps and mean returns of the episodes that ended there, from a run's CSV."""
+    """Return the mean return of the episodes that ended at each step, from a run's CSV file."""
     text = studies.api.user.get(f"/api/v1/export/runs/{run_id}.csv").text
     rows = [row for row in csv.DictReader(io.StringIO(text)) if row["name"] == "episode/return"]
     assert len(rows) == PLACES * AT_ONCE
@@ -64,21 +64,21 @@ def exported(studies: Studies, run_id: int) -> tuple[list[float], list[float]]:
 
 
 def together(curves: list[tuple[list[float], list[float]]]) -> tuple[Floats, list[Floats]]:
-    """Every step at which any run has a return, and the returns there of all that have begun and not ended."""
+    """Return all steps with a return, and the returns of active runs at each."""
     places = np.unique(np.concatenate([x for x, _ in curves]))
     heights = np.array([np.interp(places, x, y, left=np.nan, right=np.nan) for x, y in curves])
     return places, [column[np.isfinite(column)] for column in heights.T]
 
 
 def median_reached(scores: Floats, center: str) -> Floats:
-    """The mean, or rliable's: that of what is left without a quarter at each end, over the last axis."""
+    """Return the mean, or the interquartile mean, over the last axis."""
     cut = scores.shape[-1] // 4 if center == "iqm" else 0
     kept: Floats = np.sort(scores, axis=-1)[..., cut : scores.shape[-1] - cut]
     return np.asarray(kept.mean(axis=-1))
 
 
 def resampled(scores: Floats, center: str) -> Floats:
-    """What every resample of the runs comes to, sorted."""
+    """Return the sorted centers of all resamples."""
     chosen = (
         RESAMPLES if len(scores) == SEEDS else np.array([*itertools.product(range(len(scores)), repeat=len(scores))])
     )
@@ -86,7 +86,7 @@ def resampled(scores: Floats, center: str) -> Floats:
 
 
 def drawn(studies: Studies, runs: list[int], center: str, band: str) -> Iterator[tuple[list[int], dict[str, Any]]]:
-    """The groups of the comparison, each with its line and both ends of its band."""
+    """Return the line and both ends of the band of each group."""
     params = {"runs": ",".join(map(str, runs)), "group": "seed", "center": center, "band": band}
     response = studies.api.user.get("/api/v1/figures/curves", params=params)
     assert response.status_code == 200, response.text
@@ -98,7 +98,7 @@ def drawn(studies: Studies, runs: list[int], center: str, band: str) -> Iterator
         yield [*ids], parts
 
 
-def test_line_and_bands_of_forty_five_runs_are_those_of_their_csvs(studies: Studies) -> None:
+def test_lines_and_bands_match_the_csv_files(studies: Studies) -> None:
     runs = finished(studies)
     curves = {run: exported(studies, run) for run in runs}
     for center, band in itertools.product(("mean", "iqm"), ("range", "standard-error", "bootstrap")):
@@ -117,7 +117,7 @@ def test_line_and_bands_of_forty_five_runs_are_those_of_their_csvs(studies: Stud
 
 
 def validate(band: str, center: str, scores: Floats, low: float, line: float, high: float) -> None:
-    """Hold one place of a band against the direct computation."""
+    """Compare one position of a band with the direct computation."""
     if len(scores) == 1:
         assert low == line == high
     elif band == "range":

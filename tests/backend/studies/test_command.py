@@ -1,4 +1,4 @@
-"""`arcadia study`: a study from a file, its table, and what is told of a bad file."""
+"""The `arcadia study` command."""
 
 import json
 import sys
@@ -19,14 +19,14 @@ Arcadia = Callable[..., int]
 
 @pytest.fixture
 def url(app: FastAPI) -> Iterator[str]:
-    """A backend that listens."""
+    """Return the URL of a running backend."""
     with listening(app) as port:
         yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
 def study(url: str, monkeypatch: pytest.MonkeyPatch) -> Arcadia:
-    """The command, in this process; its exit status."""
+    """Return a function that runs the command in this process and returns its exit status."""
 
     def run(*arguments: str) -> int:
         monkeypatch.setattr(sys, "argv", ["study", "--backend-url", url, *arguments])
@@ -36,19 +36,19 @@ def study(url: str, monkeypatch: pytest.MonkeyPatch) -> Arcadia:
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_the_example_is_started_shown_steered_and_extended(
+def test_example_is_started_shown_controlled_and_extended(
     study: Arcadia, url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def said() -> str:
         return capsys.readouterr().out
 
     assert study("start", str(EXAMPLE), "--preview") == 0
-    assert "It starts with --confirm-steps 4500000." in said()
+    assert "Start it with --confirm-steps 4500000." in said()
     assert study("start", str(EXAMPLE)) == 1
     refused = capsys.readouterr().err
-    assert "add --confirm-steps 4500000 to start them" in refused
+    assert "add --confirm-steps 4500000 to start it" in refused
     assert study("start", str(EXAMPLE), "--confirm-steps", "9") == 1
-    assert "confirm_steps: 45 runs train 4,500,000 steps now, not 9: send 4500000" in capsys.readouterr().err
+    assert "confirm_steps: 45 runs train 4,500,000 steps, not 9: send 4500000" in capsys.readouterr().err
     assert study("list") == 0
     assert said() == ""
     assert study("start", str(EXAMPLE), "--confirm-steps", "4500000") == 0
@@ -70,13 +70,13 @@ def test_the_example_is_started_shown_steered_and_extended(
     assert study("stop", "1") == 0
     assert "59 planned" in said()
     assert study("extend", "1", "--seeds", "1") == 0
-    assert "It had been stopped and goes on, also with 59 runs that were not made yet." in said()
+    assert "The study was stopped. It continues, including 59 runs not created before." in said()
     assert study("extend", "1", "--seeds", "1") == 0
-    assert "had been stopped" not in said()
+    assert "was stopped" not in said()
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_preset_with_axes_needs_no_file(study: Arcadia, capsys: pytest.CaptureFixture[str]) -> None:
+def test_preset_with_axes_needs_no_file(study: Arcadia, capsys: pytest.CaptureFixture[str]) -> None:
     axes = ["--axis", "learning_rate=log(1e-4, 1e-2)", "--axis", "t_max=5,10"]
     preset = ["start", "--preset", "paac-cartpole", *axes, "--points", "6", "--seeds", "2"]
     assert study(*preset, "--preview") == 0
@@ -99,31 +99,27 @@ BAD = [
     ),
     ('name = "x"\npreset = "paac"', "preset: no such preset; there are paac-cartpole"),
     ('name = "x"\npreset = "paac-cartpole"\nday = 2026-01-01', "such as a date"),
-    ('name = "x"\npreset = "paac-cartpole"\nseeds = "1-5000"', "seeds: 1-5000 is no range of at most 1,000 seeds"),
+    ('name = "x"\npreset = "paac-cartpole"\nseeds = "1-5000"', "seeds: 1-5000 is not a range of at most 1,000 seeds"),
     ('name = "x"\npreset = "paac-cartpole"\n[[axes]]\nfield = "gama"\nvalues = [1]', "axes.0: gama"),
 ]
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_what_is_wrong_in_a_file_is_told_by_its_field(
-    study: Arcadia, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_in_a_file_name_the_field(study: Arcadia, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "study.toml"
-    for text, told in BAD:
+    for text, message in BAD:
         file.write_text(text)
         assert study("start", str(file)) == 1
-        assert told in capsys.readouterr().err, text
+        assert message in capsys.readouterr().err, text
     assert study("start", str(tmp_path / "none.toml")) == 1
     assert "cannot be read: No such file" in capsys.readouterr().err
     assert study("start") == 1
-    assert "name a file, or a preset" in capsys.readouterr().err
+    assert "give either a file or --preset" in capsys.readouterr().err
     assert study("show", "7") == 1
     assert "There is no study 7." in capsys.readouterr().err
 
 
-def test_a_backend_that_is_not_there_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreachable_backend_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["study", "--backend-url", "http://127.0.0.1:1", "list"])
     assert main() == 1
     assert "no backend answers at http://127.0.0.1:1" in capsys.readouterr().err

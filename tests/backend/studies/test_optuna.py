@@ -1,4 +1,4 @@
-"""Points that learn from runs, and runs that are ended early."""
+"""Sampling with TPE, and pruning."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backend.studies import scheduler
-from backend.studies.pruning_rules import Course, losers
+from backend.studies.pruning_rules import LearningCurve, runs_to_prune
 from backend.studies.results import PlannedRun, Point
 from backend.studies.sampling import trial_outcome
 from backend.studies.specification import Specification
@@ -22,7 +22,7 @@ def near_one_thousandth(config: dict[str, Any]) -> float:
     return -abs(math.log10(config["learning_rate"]) + 3)
 
 
-def test_tpe_draws_points_as_runs_end_and_comes_closer_to_the_best(studies: Studies) -> None:
+def test_tpe_draws_points_as_runs_end_and_approaches_the_best(studies: Studies) -> None:
     study = studies.start(axes=[DRAWN], sampler="tpe", points=20, seeds=1, at_once=2)
     assert len(study["table"]) == 2
     trained = studies.train_all(near_one_thousandth)
@@ -38,7 +38,7 @@ def test_tpe_draws_points_as_runs_end_and_comes_closer_to_the_best(studies: Stud
     assert "2,000" in studies.refused(study["id"], "extend", 422, points=2_000)
 
 
-def test_tpe_is_told_what_finished_runs_came_to() -> None:
+def test_tpe_gets_the_mean_of_finished_runs() -> None:
     def planned_run(state: State, score: float) -> PlannedRun:
         return PlannedRun(seed=1, run_id=1, state=state, step=9, total_steps=9, score=score)
 
@@ -51,7 +51,7 @@ def test_tpe_is_told_what_finished_runs_came_to() -> None:
     assert value(planned_run("finished", 500.0), planned_run("running", 20.0)) is None
 
 
-def test_tpe_draws_values_whole_numbers_and_ranges_with_several_seeds(studies: Studies) -> None:
+def test_tpe_draws_values_integers_and_ranges(studies: Studies) -> None:
     axes = [{"field": "t_max", "uniform": [2, 9]}, {"field": "gamma", "values": [0.9, 0.99]}, DRAWN]
     study = studies.start(axes=axes, sampler="tpe", points=6, seeds=2, at_once=3)
     assert len(study["table"]) == 2
@@ -62,18 +62,18 @@ def test_tpe_draws_values_whole_numbers_and_ranges_with_several_seeds(studies: S
     assert all(point["t_max"] in range(2, 10) and point["gamma"] in (0.9, 0.99) for point in values)
 
 
-def test_runs_not_made_yet_are_those_too_of_points_that_tpe_has_yet_to_draw(studies: Studies) -> None:
+def test_remaining_runs_include_points_not_drawn_yet(studies: Studies) -> None:
     study = studies.start(axes=[DRAWN], sampler="tpe", points=6, seeds=2, at_once=3)
     # Of twelve runs three are made; two of the six points are drawn.
-    assert (study["runs"]["planned"], study["unmade"]) == (1, 9)
+    assert (study["runs"]["planned"], study["runs_remaining"]) == (1, 9)
     stopped = studies.act(study["id"], "stop")
-    assert stopped["unmade"] == 9
+    assert stopped["runs_remaining"] == 9
     studies.act(study["id"], "extend", seeds=1, of=[0])
     assert len(studies.train_all(near_one_thousandth)) == 9 + 1
-    assert studies.read(study["id"])["unmade"] == 0
+    assert studies.read(study["id"])["runs_remaining"] == 0
 
 
-def test_a_restarted_keeper_draws_no_point_twice(studies: Studies) -> None:
+def test_restarted_scheduler_draws_no_point_twice(studies: Studies) -> None:
     study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, at_once=1)
     for _ in range(8):
         assert studies.train(near_one_thousandth) is not None
@@ -84,7 +84,7 @@ def test_a_restarted_keeper_draws_no_point_twice(studies: Studies) -> None:
     assert (len(values), len(set(values))) == (8, 8)
 
 
-def test_a_study_that_is_removed_while_a_point_is_drawn_leaves_the_keeper_free(
+def test_deleting_a_study_while_a_point_is_drawn_does_not_block_the_scheduler(
     studies: Studies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, at_once=1)
@@ -104,7 +104,7 @@ def test_a_study_that_is_removed_while_a_point_is_drawn_leaves_the_keeper_free(
 
 
 def learn(studies: Studies, run: dict[str, Any], tenths: int, value: Any) -> None:
-    """Train a run so far, with an episode of this return in each tenth of its steps."""
+    """Train a run until this tenth, with one episode of this return in each."""
     total = run["config"]["total_steps"]
     held = run["run_id"], run["attempt"]
     events = [metrics(tenth + 1, total * tenth // 10, returns=[value]) for tenth in range(1, tenths + 1)]
@@ -112,7 +112,7 @@ def learn(studies: Studies, run: dict[str, Any], tenths: int, value: Any) -> Non
 
 
 @pytest.mark.parametrize("pruner", ["median", "halving"])
-def test_a_run_that_does_worse_than_the_others_is_stopped(studies: Studies, pruner: str) -> None:
+def test_worse_run_is_pruned(studies: Studies, pruner: str) -> None:
     study = studies.start(seeds=2, at_once=6, pruner=pruner)
     for value in (100.0, 110.0, 120.0, 130.0):
         run = studies.api.claim()
@@ -134,7 +134,7 @@ def test_a_run_that_does_worse_than_the_others_is_stopped(studies: Studies, prun
     assert (ended["state"], ended["runs"]["stopped"], ended["runs"]["finished"]) == ("finished", 1, 5)
 
 
-def test_a_finished_run_whose_return_is_no_number_keeps_no_other_from_being_judged(studies: Studies) -> None:
+def test_non_finite_score_does_not_prevent_pruning(studies: Studies) -> None:
     studies.start(axes=[{"field": "learning_rate", "values": [1e-4]}], seeds=6, at_once=6, pruner="median")
     for value in ("NaN", 100.0, 110.0, 120.0, 130.0):
         run = studies.api.claim()
@@ -146,21 +146,23 @@ def test_a_finished_run_whose_return_is_no_number_keeps_no_other_from_being_judg
     assert studies.api.run(bad["run_id"])["desired"] == "stop"
 
 
-def courses(*values: float, under_way: bool, tenths: int = 10) -> list[Course]:
-    return [Course(int(v), under_way, None if under_way else v, dict.fromkeys(range(1, tenths + 1), v)) for v in values]
+def curves(*values: float, active: bool, tenths: int = 10) -> list[LearningCurve]:
+    return [
+        LearningCurve(int(v), active, None if active else v, dict.fromkeys(range(1, tenths + 1), v)) for v in values
+    ]
 
 
-def test_the_median_judges_after_two_tenths_and_four_finished_runs() -> None:
-    finished = courses(100, 110, 120, 130, under_way=False)
-    assert losers("median", [*finished, *courses(114, 116, under_way=True, tenths=3)]) == [(114, 3)]
-    assert losers("median", [*finished, *courses(10, under_way=True, tenths=1)]) == []
-    assert losers("median", [*finished[:3], *courses(10, under_way=True, tenths=5)]) == []
+def test_median_requires_two_tenths_and_four_finished_runs() -> None:
+    finished = curves(100, 110, 120, 130, active=False)
+    assert runs_to_prune("median", [*finished, *curves(114, 116, active=True, tenths=3)]) == [(114, 3)]
+    assert runs_to_prune("median", [*finished, *curves(10, active=True, tenths=1)]) == []
+    assert runs_to_prune("median", [*finished[:3], *curves(10, active=True, tenths=5)]) == []
 
 
-def test_halving_lets_the_best_third_pass_each_of_its_rungs() -> None:
-    first = courses(50, 60, 70, 80, 90, under_way=False, tenths=1)
+def test_halving_keeps_the_best_third_at_each_rung() -> None:
+    first = curves(50, 60, 70, 80, 90, active=False, tenths=1)
     # Of six that came to the first rung, two may go on; later tenths count nothing until the next rung.
-    assert losers("halving", [*first, *courses(81, under_way=True, tenths=1)]) == []
-    assert losers("halving", [*first, *courses(79, under_way=True, tenths=1)]) == [(79, 1)]
-    assert losers("halving", [*first, *courses(79, under_way=True, tenths=2)]) == [(79, 1)]
-    assert losers("halving", [*first, *courses(10, under_way=True, tenths=3)]) == []
+    assert runs_to_prune("halving", [*first, *curves(81, active=True, tenths=1)]) == []
+    assert runs_to_prune("halving", [*first, *curves(79, active=True, tenths=1)]) == [(79, 1)]
+    assert runs_to_prune("halving", [*first, *curves(79, active=True, tenths=2)]) == [(79, 1)]
+    assert runs_to_prune("halving", [*first, *curves(10, active=True, tenths=3)]) == []

@@ -1,4 +1,4 @@
-"""The fifths that the points of a study are drawn in, along all axes at once."""
+"""Colors of points in the parallel-coordinates figure."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from backend.studies.specification import Axis, Specification
         (10, ["lowest", "second", "middle", "fourth", "best"]),
     ],
 )
-def test_the_best_point_is_in_the_best_fifth_however_few_there_are(count: int, names: list[str]) -> None:
+def test_best_point_is_in_the_best_fifth(count: int, names: list[str]) -> None:
     axis = Axis(field="learning_rate", values=[rate / 1_000 for rate in range(1, count + 1)])
     asked = Specification(name="Which rate?", preset="paac-cartpole", axes=[axis])
     points = [Point(place, [place], [], 1, float(place), None, None) for place in range(count)]

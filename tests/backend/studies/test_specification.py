@@ -1,4 +1,4 @@
-"""What is refused of a study: the field, what was wrong, and what would be right."""
+"""Validation and cost limits of studies."""
 
 from typing import Any
 
@@ -14,39 +14,39 @@ DRAWN = {"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}
 WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"name": " "}, "name", "at least 1 character"),
     ({"colour": "red"}, "colour", "no such field"),
-    ({"preset": None}, "preset", "name a preset, or give a whole config"),
-    ({"config": CARTPOLE}, "preset", "one of the two"),
+    ({"preset": None}, "preset", "use either a preset or a complete config"),
+    ({"config": CARTPOLE}, "preset", "use either a preset or a complete config"),
     ({"preset": "paac-cartpol"}, "preset", "no such preset; there are paac-cartpole"),
     ({"changes": {"gamma": 2}}, "changes.gamma", "less than or equal to 1"),
-    ({"changes": {"learning_rate": 1e-3}}, "changes.learning_rate", "an axis moves it"),
+    ({"changes": {"learning_rate": 1e-3}}, "changes.learning_rate", "an axis varies this field"),
     ({"changes": {"seed": 3}}, "seeds", "belong here"),
-    ({"changes": {"total_steps": 3}}, "total_steps", "leave it out here"),
+    ({"changes": {"total_steps": 3}}, "total_steps", "omit it here"),
     ({"total_steps": 0}, "total_steps", "greater than or equal to 1"),
-    ({"seeds": 0}, "seeds", "give 1 to 1,000 seeds"),
-    ({"seeds": "1-"}, "seeds", "write seeds as a number of them, as a list, or as 1-5"),
-    ({"seeds": "9-3"}, "seeds", "9-3 is no range"),
-    ({"seeds": ",".join(["0-999"] * 200_000)}, "seeds", "give 1 to 1,000 seeds"),
-    ({"seeds": [1, 1]}, "seeds", "each seed once"),
+    ({"seeds": 0}, "seeds", "use 1 to 1,000 seeds"),
+    ({"seeds": "1-"}, "seeds", "use a number of seeds, a list, or a text such as 1-5"),
+    ({"seeds": "9-3"}, "seeds", "9-3 is not a range"),
+    ({"seeds": ",".join(["0-999"] * 200_000)}, "seeds", "use 1 to 1,000 seeds"),
+    ({"seeds": [1, 1]}, "seeds", "use each seed once"),
     ({"seeds": [1, True]}, "seeds.1", "not true or false"),
     ({"axes": [{"field": "lerning_rate", "values": [1]}]}, "axes.0", "lerning_rate"),
     ({"axes": [{"field": "learning_rate", "values": [1e-3, "fast"]}]}, "axes.0", "valid number"),
     ({"axes": [{"field": "learning_rate", "values": []}]}, "axes.0.values", "at least 1 item"),
-    ({"axes": [{"field": "learning_rate"}]}, "axes.0.values", "one of the three"),
-    ({"axes": [{**RATE, "uniform": [0, 1]}]}, "axes.0.values", "one of the three"),
-    ({"axes": [{"field": "learning_rate", "values": [1e-3, 1e-3]}]}, "axes.0.values", "each value once"),
-    ({"axes": [RATE, RATE]}, "axes", "learning_rate is moved by more than one axis"),
+    ({"axes": [{"field": "learning_rate"}]}, "axes.0.values", "use exactly one of values"),
+    ({"axes": [{**RATE, "uniform": [0, 1]}]}, "axes.0.values", "use exactly one of values"),
+    ({"axes": [{"field": "learning_rate", "values": [1e-3, 1e-3]}]}, "axes.0.values", "use each value once"),
+    ({"axes": [RATE, RATE]}, "axes", "learning_rate is in more than one axis"),
     ({"axes": [{"field": "seed", "values": [1]}]}, "seeds", "belong here"),
     ({"axes": [{"field": ["gamma", "learning_rate"], "values": [[0.9]]}]}, "axes.0.values", "a list of 2: gamma"),
     ({"axes": [{"field": "preset", "values": ["paac-pong", "dqn"]}], "preset": None}, "axes.0", "no such preset"),
-    ({"axes": [DRAWN]}, "sampler", "choose random or tpe"),
-    ({"axes": [DRAWN], "sampler": "random"}, "points", "say how many points"),
-    ({"sampler": "random", "axes": [], "points": 3}, "axes", "random draws along axes"),
-    ({"points": 3}, "points", "leave it out"),
-    ({"axes": [{"field": "env", "uniform": [0, 1]}], "sampler": "random", "points": 2}, "axes.0.field", "no number"),
+    ({"axes": [DRAWN]}, "sampler", "use random or tpe"),
+    ({"axes": [DRAWN], "sampler": "random"}, "points", "give the number of points"),
+    ({"sampler": "random", "axes": [], "points": 3}, "axes", "random requires an axis"),
+    ({"points": 3}, "points", "omit this"),
+    ({"axes": [{"field": "env", "uniform": [0, 1]}], "sampler": "random", "points": 2}, "axes.0.field", "not a number"),
     (
         {"axes": [{"field": "learning_rate", "log_uniform": [0, 1]}], "sampler": "random", "points": 2},
         "axes.0.log_uniform",
-        "has to begin above 0",
+        "the lower end must be above 0",
     ),
     (
         {"axes": [{"field": "gamma", "uniform": [0.9, 1.5]}], "sampler": "random", "points": 2},
@@ -56,7 +56,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     (
         {"axes": [{"field": "gamma", "uniform": [0.9, 0.5]}], "sampler": "random", "points": 2},
         "axes.0.uniform",
-        "begins at 0.9, which is not below 0.5",
+        "the lower end 0.9 must be below 0.5",
     ),
     (
         {
@@ -66,7 +66,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
             "seeds": 1,
         },
         "axes.0.log_uniform",
-        "takes whole numbers: give a range that has one above 0",
+        "is an integer: use a range with an integer above 0",
     ),
     ({"at_once": 0}, "at_once", "greater than or equal to 1"),
     ({"priority": 0}, "priority", "less than or equal to -1"),
@@ -74,7 +74,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_what_is_wrong_is_told_by_field_with_what_would_be_right(studies: Studies) -> None:
+def test_errors_name_the_field_and_the_fix(studies: Studies) -> None:
     for body, field, message in WRONG:
         told = studies.wrong(**body)
         assert field in told, (body, told)
@@ -82,20 +82,20 @@ def test_what_is_wrong_is_told_by_field_with_what_would_be_right(studies: Studie
     assert studies.api.user.get("/api/v1/studies").json()["items"] == []
 
 
-def test_ten_thousand_runs_by_mistake_are_refused_with_their_number_and_cost(studies: Studies) -> None:
+def test_too_many_runs_are_rejected_with_their_cost(studies: Studies) -> None:
     values = [n / 10_000 for n in range(1, 1_001)]
     asked: dict[str, Any] = {"axes": [{"field": "learning_rate", "values": values}], "seeds": 10, "total_steps": 3_600}
     told = studies.wrong(**asked)
     assert told == {
         "axes": "1,000 points × 10 seeds are 10,000 runs with 36,000,000 steps; "
-        "a study may have 2,000 runs (ARCADIA_MAX_STUDY_RUNS): take fewer values, points or seeds"
+        "a study may have 2,000 runs (ARCADIA_MAX_STUDY_RUNS): use fewer values, points or seeds"
     }
     assert studies.api.user.get("/api/v1/runs").json()["total"] == 0
     preview = studies.api.user.post("/api/v1/studies/preview", json={**STUDY, **asked}).json()
     assert (preview["runs"], preview["refused"]) == (10_000, told["axes"])
 
 
-def test_a_study_of_more_points_than_anybody_can_count_is_refused_at_once(studies: Studies) -> None:
+def test_huge_grid_is_rejected_quickly(studies: Studies) -> None:
     fields = ["gamma", "learning_rate", "entropy_weight", "value_weight", "clip_norm"]
     document = studies.api.launch(preset="paac-cartpole", config=None)["config"]
     known = [field for field in document if isinstance(document[field], float)]
@@ -105,7 +105,7 @@ def test_a_study_of_more_points_than_anybody_can_count_is_refused_at_once(studie
     assert f"{1_000 ** len(axes):,} points" in studies.wrong(axes=axes)["axes"]
 
 
-def test_the_preview_tells_runs_steps_and_time_at_the_rate_measured_here(studies: Studies) -> None:
+def test_preview_has_runs_steps_and_time_at_the_measured_rate(studies: Studies) -> None:
     path, asked = "/api/v1/studies/preview", {**STUDY, "seeds": 5, "at_once": 4}
     first = studies.api.user.post(path, json=asked).json()
     assert first == {
@@ -113,10 +113,10 @@ def test_the_preview_tells_runs_steps_and_time_at_the_rate_measured_here(studies
         "runs": 15,
         "steps": 15_000,
         "seconds": None,
-        "places": 1,
+        "concurrent_runs": 1,
         "unmeasured": ["PAAC on CartPole"],
         "estimated": [],
-        "confirm": "how long that takes is not known: PAAC on CartPole has not trained here yet",
+        "confirm": "the duration is unknown: PAAC on CartPole has not trained here yet",
         "refused": None,
     }
     # 1,000 steps within a second of training.
@@ -129,10 +129,10 @@ def test_the_preview_tells_runs_steps_and_time_at_the_rate_measured_here(studies
     for name in ("w1", "w2", "w3"):
         assert studies.api.beat(name).status_code == 200
     spread = studies.api.user.post(path, json=asked).json()
-    assert (spread["places"], spread["seconds"]) == (3, pytest.approx(5.0))
+    assert (spread["concurrent_runs"], spread["seconds"]) == (3, pytest.approx(5.0))
 
 
-def test_seeds_are_read_as_people_write_them() -> None:
+def test_seeds_are_parsed() -> None:
     def seeds(given: object) -> list[int]:
         return Specification.model_validate({**STUDY, "seeds": given}).seeds
 
@@ -141,15 +141,15 @@ def test_seeds_are_read_as_people_write_them() -> None:
     assert seeds("0") == [0]
 
 
-def test_an_unknown_cost_is_confirmed_by_its_steps(studies: Studies) -> None:
+def test_unknown_cost_requires_confirmed_steps(studies: Studies) -> None:
     asked = {**STUDY, "total_steps": 1_000}
     path = "/api/v1/studies"
     preview = studies.api.user.post(f"{path}/preview", json=asked).json()
-    assert preview["confirm"] == "how long that takes is not known: PAAC on CartPole has not trained here yet"
+    assert preview["confirm"] == "the duration is unknown: PAAC on CartPole has not trained here yet"
     told = studies.wrong(total_steps=1_000)["confirm_steps"]
     assert 'not trained here yet; send "confirm_steps": 6000 to start them' in told
     told = studies.wrong(total_steps=1_000, confirm_steps=1)["confirm_steps"]
-    assert told == "6 runs train 6,000 steps now, not 1: send 6000"
+    assert told == "6 runs train 6,000 steps, not 1: send 6000"
     assert studies.api.user.get(path).json()["items"] == []
     study = studies.start()
     assert "confirm_steps" not in study["specification"]
@@ -159,7 +159,7 @@ def test_an_unknown_cost_is_confirmed_by_its_steps(studies: Studies) -> None:
     assert studies.api.user.post(path, json=asked).status_code == 201
 
 
-def test_many_steps_of_unknown_cost_are_refused_even_if_confirmed(studies: Studies) -> None:
+def test_many_steps_of_unknown_cost_are_rejected_even_if_confirmed(studies: Studies) -> None:
     asked: dict[str, Any] = {"total_steps": 10_000_000_000}
     preview = studies.api.user.post("/api/v1/studies/preview", json={**STUDY, **asked}).json()
     assert "launch a run of PAAC on CartPole first" in preview["refused"]

@@ -1,4 +1,4 @@
-"""The life of a study: its runs are made by and by, each once, whatever is restarted meanwhile."""
+"""Studies over the API, and the scheduling of their runs."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -25,7 +25,7 @@ def states_of(study: dict[str, Any]) -> dict[str, int]:
     return {state: count for state, count in study["runs"].items() if count}
 
 
-def test_a_study_queues_as_many_runs_as_it_may_at_a_time(studies: Studies) -> None:
+def test_study_queues_runs_up_to_its_limit(studies: Studies) -> None:
     study = studies.start(question="Which **rate** learns fastest?", at_once=4)
     assert (study["state"], study["points"], states_of(study)) == ("running", 3, {"queued": 4, "planned": 2})
     assert [point["values"] for point in study["table"]] == [{"learning_rate": rate} for rate in RATES]
@@ -38,13 +38,13 @@ def test_a_study_queues_as_many_runs_as_it_may_at_a_time(studies: Studies) -> No
     assert [point["runs"][1]["state"] for point in study["table"]] == ["queued", "planned", "planned"]
 
 
-def test_runs_are_named_by_what_the_study_varies(studies: Studies) -> None:
+def test_runs_are_named_by_varied_fields(studies: Studies) -> None:
     studies.start(at_once=2)
     names = [run["name"] for run in studies.api.user.get("/api/v1/runs?sort=id").json()["items"]]
     assert names == ["PAAC · CartPole · seed 1 · lr 0.0001", "PAAC · CartPole · seed 1 · lr 0.0003"]
 
 
-def test_the_keeper_makes_the_next_run_when_one_ends_and_ends_the_study(studies: Studies) -> None:
+def test_scheduler_queues_the_next_run_and_finishes_the_study(studies: Studies) -> None:
     study = studies.start()
     studies.schedule()
     assert states_of(studies.read(study["id"])) == {"queued": 2, "planned": 4}
@@ -58,13 +58,13 @@ def test_the_keeper_makes_the_next_run_when_one_ends_and_ends_the_study(studies:
     assert ended["finished_at"] is not None
 
 
-def test_single_runs_go_first(studies: Studies) -> None:
+def test_single_runs_have_priority(studies: Studies) -> None:
     studies.start()
     single = studies.api.launch()
     assert studies.api.claim()["run_id"] == single["id"]
 
 
-def test_forty_five_runs_are_each_made_once_while_backends_are_restarted(app: FastAPI) -> None:
+def test_runs_are_created_once_despite_backend_restarts(app: FastAPI) -> None:
     axes = [{"field": "preset", "values": METHODS}, {"field": "learning_rate", "values": RATES}]
     trained: list[tuple[str, float, int]] = []
     study_id = None
@@ -90,7 +90,7 @@ def test_forty_five_runs_are_each_made_once_while_backends_are_restarted(app: Fa
     assert (len(trained), set(trained)) == (45, wanted)
 
 
-def test_keepers_of_several_backends_make_each_run_once(studies: Studies) -> None:
+def test_concurrent_schedulers_create_each_run_once(studies: Studies) -> None:
     study = studies.start(at_once=1)
     for _ in range(6):
         studies.train()
@@ -103,7 +103,7 @@ def test_keepers_of_several_backends_make_each_run_once(studies: Studies) -> Non
     assert studies.api.user.get("/api/v1/runs", params={"study": study["id"]}).json()["total"] == 6
 
 
-def test_a_paused_study_pauses_its_runs_and_goes_on_with_them(studies: Studies) -> None:
+def test_pause_and_resume_apply_to_the_runs(studies: Studies) -> None:
     study = studies.start()
     claimed = studies.api.claim()
     paused = studies.act(study["id"], "pause")
@@ -112,25 +112,25 @@ def test_a_paused_study_pauses_its_runs_and_goes_on_with_them(studies: Studies) 
     studies.api.release(claimed["run_id"], claimed["attempt"], "stopped")
     studies.schedule()
     assert states_of(studies.read(study["id"])) == {"paused": 2, "planned": 4}
-    assert studies.refused(study["id"], "pause") == f"Study {study['id']} is paused already."
+    assert studies.refused(study["id"], "pause") == f"Study {study['id']} is already paused."
     resumed = studies.act(study["id"], "resume")
     assert (resumed["state"], states_of(resumed)) == ("running", {"queued": 2, "planned": 4})
     assert len(studies.train_all()) == 6
 
 
-def test_a_stopped_study_stops_its_runs_and_makes_no_more_until_it_is_resumed(studies: Studies) -> None:
+def test_stopped_study_creates_no_runs_until_resumed(studies: Studies) -> None:
     study = studies.start()
     stopped = studies.act(study["id"], "stop")
     assert (stopped["state"], states_of(stopped)) == ("stopped", {"stopped": 2, "planned": 4})
     studies.schedule()
     assert states_of(studies.read(study["id"])) == {"stopped": 2, "planned": 4}
-    assert (stopped["unmade"], "stopped already" in studies.refused(study["id"], "stop")) == (4, True)
+    assert (stopped["runs_remaining"], "already stopped" in studies.refused(study["id"], "stop")) == (4, True)
     assert states_of(studies.act(study["id"], "resume")) == {"stopped": 2, "queued": 2, "planned": 2}
     assert len(studies.train_all()) == 4
     assert "extend it" in studies.refused(study["id"], "resume")
 
 
-def test_a_run_that_a_user_stops_or_purges_is_not_made_again(studies: Studies) -> None:
+def test_stopped_or_purged_run_is_not_created_again(studies: Studies) -> None:
     study = studies.start(at_once=6)
     ids = [run["run_id"] for point in study["table"] for run in point["runs"]]
     studies.api.act(ids[0], "stop")
@@ -141,18 +141,18 @@ def test_a_run_that_a_user_stops_or_purges_is_not_made_again(studies: Studies) -
     assert studies.read(study["id"])["state"] == "finished"
 
 
-def test_a_study_whose_runs_all_fail_pauses_and_says_why(studies: Studies) -> None:
+def test_study_pauses_after_consecutive_failures(studies: Studies) -> None:
     study = studies.start(seeds=5)
     assert len(studies.train_all(outcome="failed")) == 6
     paused = studies.read(study["id"])
     assert (paused["state"], states_of(paused)) == ("paused", {"failed": 6, "planned": 9})
-    assert paused["state_reason"] == "The last 5 runs have failed, the latest with: no memory"
+    assert paused["state_reason"] == "The last 5 runs failed. Latest error: no memory"
     # The failures of before do not count again.
     resumed = studies.act(study["id"], "resume")
     assert (resumed["state_reason"], states_of(resumed)) == (None, {"failed": 6, "queued": 2, "planned": 7})
 
 
-def test_more_seeds_of_the_best_points(studies: Studies) -> None:
+def test_seeds_are_added_to_the_best_points(studies: Studies) -> None:
     study = studies.start()
     studies.train_all(lambda config: 100 * config["learning_rate"])
     extended = studies.act(study["id"], "extend", seeds=3, best=2)
@@ -165,7 +165,7 @@ def test_more_seeds_of_the_best_points(studies: Studies) -> None:
 
 
 @pytest.mark.parametrize("more", [{"points": 100_000}, {"seeds": 1_000}])
-def test_an_extension_that_is_too_large_is_refused_before_it_is_planned(
+def test_too_large_extension_is_rejected(
     studies: Studies, more: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     axis = {"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}
@@ -179,23 +179,21 @@ def test_an_extension_that_is_too_large_is_refused_before_it_is_planned(
 
 
 @pytest.mark.parametrize("nothing", [{}, {"best": 2}, {"of": [0]}])
-def test_an_extension_by_nothing_is_refused_and_leaves_a_stopped_study_stopped(
-    studies: Studies, nothing: dict[str, Any]
-) -> None:
+def test_empty_extension_is_rejected(studies: Studies, nothing: dict[str, Any]) -> None:
     study = studies.start()
     studies.act(study["id"], "stop")
     response = studies.api.user.post(f"/api/v1/studies/{study['id']}/extend", json=nothing)
     assert response.status_code == 422, response.text
-    assert "say how many more seeds or points" in response.json()["detail"]
+    assert "give the number of seeds or points to add" in response.json()["detail"]
     assert studies.read(study["id"])["state"] == "stopped"
 
 
-def test_the_best_is_unknown_until_a_run_has_finished(studies: Studies) -> None:
+def test_best_points_require_a_finished_run(studies: Studies) -> None:
     study = studies.start()
     assert "has finished yet" in studies.refused(study["id"], "extend", seeds=1, best=1)
 
 
-def test_a_point_has_the_mean_of_its_finished_runs_with_an_interval(studies: Studies) -> None:
+def test_point_has_mean_and_interval_of_its_finished_runs(studies: Studies) -> None:
     study = studies.start(axes=STUDY_OF_TWO, seeds=4)
     studies.train_all(lambda config: 10.0 * config["seed"] if config["learning_rate"] < 0.01 else 7.0)
     learned, flat = studies.read(study["id"])["table"]
@@ -206,16 +204,14 @@ def test_a_point_has_the_mean_of_its_finished_runs_with_an_interval(studies: Stu
 
 
 @pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity"])
-def test_the_best_of_a_study_is_the_largest_mean_of_its_points_where_a_return_is_no_number(
-    studies: Studies, score: Any
-) -> None:
+def test_best_mean_ignores_non_finite_returns(studies: Studies, score: Any) -> None:
     study = studies.start(axes=STUDY_OF_TWO, seeds=2)
     studies.train_all(lambda config: score if config["seed"] == 1 else 1e4 * config["learning_rate"])
     found = studies.read(study["id"])
     assert found["best"] == max(point["mean"] for point in found["table"])
 
 
-def test_the_figure_has_every_run_and_each_mean_with_its_interval_on_a_log_axis(studies: Studies) -> None:
+def test_scatter_figure_has_runs_means_and_intervals(studies: Studies) -> None:
     axes = [{"field": "preset", "values": METHODS[:2]}, {"field": "learning_rate", "values": [1e-4, 1e-3]}]
     study = studies.start(preset=None, axes=axes, seeds=2)
     path = f"/api/v1/studies/{study['id']}/figure"
@@ -232,7 +228,7 @@ def test_the_figure_has_every_run_and_each_mean_with_its_interval_on_a_log_axis(
     assert "has no axis 2" in studies.api.user.get(path, params={"axis": 2}).json()["detail"]
 
 
-def test_figures_of_all_axes_draw_each_point_and_tell_which_axis_matters(studies: Studies) -> None:
+def test_parallel_and_importance_figures(studies: Studies) -> None:
     axes = [{"field": "preset", "values": METHODS[:2]}, {"field": "learning_rate", "values": RATES}]
     study = studies.start(preset=None, axes=axes, seeds=2)
     path = f"/api/v1/studies/{study['id']}/figure"
@@ -250,7 +246,7 @@ def test_figures_of_all_axes_draw_each_point_and_tell_which_axis_matters(studies
     assert (bars["x"][0], bars["x"][1] > 0.99) == (0.0, True)
 
 
-def test_omega_squared_is_what_a_table_of_variance_gives() -> None:
+def test_omega_squared_matches_an_analysis_of_variance() -> None:
     # Sums of squares between 84 and within 68: (84 - 2 * 68 / 15) / (152 + 68 / 15).
     groups = [np.array([6.0, 8, 4, 5, 3, 4]), np.array([8.0, 12, 9, 11, 6, 8]), np.array([13.0, 9, 11, 8, 7, 12])]
     assert omega_squared(groups) == pytest.approx((84 - 2 * 68 / 15) / (152 + 68 / 15))
@@ -260,7 +256,7 @@ def test_omega_squared_is_what_a_table_of_variance_gives() -> None:
 STUDY_OF_TWO = [{"field": "learning_rate", "values": [0.001, 0.01]}]
 
 
-def test_random_points_are_drawn_within_their_bounds_and_more_of_them_later(studies: Studies) -> None:
+def test_random_points_are_within_their_range_and_extendable(studies: Studies) -> None:
     axes = [{"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}, {"field": "num_envs", "uniform": [2, 8]}]
     study = studies.start(axes=axes, sampler="random", points=20, seeds=1)
     values = [point["values"] for point in study["table"]]
@@ -277,7 +273,7 @@ def test_random_points_are_drawn_within_their_bounds_and_more_of_them_later(stud
     assert extended["specification"]["points"] == 25
 
 
-def test_fields_that_move_together_and_methods_are_axes(studies: Studies) -> None:
+def test_axes_can_vary_fields_together_and_methods(studies: Studies) -> None:
     study = studies.start(
         preset=None,
         axes=[
@@ -293,7 +289,7 @@ def test_fields_that_move_together_and_methods_are_axes(studies: Studies) -> Non
     assert [run["config"]["seed"] for run in runs] == [7] * 4
 
 
-def test_a_study_is_cloned_from_the_specification_that_it_shows(studies: Studies) -> None:
+def test_study_is_cloned_from_its_specification(studies: Studies) -> None:
     together = {"field": ["gamma", "learning_rate"], "values": [[0.9, 0.01], [0.99, 0.001]]}
     drawn = {"field": "entropy_cost", "log_uniform": [1e-4, 1e-2]}
     first = studies.start(question="Which **rate**?", sampler="random", points=2, axes=[together, drawn])
@@ -303,7 +299,7 @@ def test_a_study_is_cloned_from_the_specification_that_it_shows(studies: Studies
     assert clone["specification"] == shown | {"total_steps": 500}
 
 
-def test_the_list_has_the_newest_first_by_pages(studies: Studies) -> None:
+def test_list_is_paged_newest_first(studies: Studies) -> None:
     ids = [studies.start(name=f"study {n}")["id"] for n in range(3)]
     page = studies.api.user.get("/api/v1/studies", params={"limit": 2}).json()
     assert [study["id"] for study in page["items"]] == [ids[2], ids[1]]
@@ -312,7 +308,7 @@ def test_the_list_has_the_newest_first_by_pages(studies: Studies) -> None:
     assert page["items"][0]["runs"]["planned"] == 4
 
 
-def test_a_study_is_renamed_and_deleted_and_its_runs_stay(studies: Studies) -> None:
+def test_study_is_renamed_and_deleted_without_its_runs(studies: Studies) -> None:
     study = studies.start()
     client, path = studies.api.user, f"/api/v1/studies/{study['id']}"
     assert client.patch(path, json={"name": "Renamed"}).json()["name"] == "Renamed"
@@ -327,6 +323,6 @@ def test_a_study_is_renamed_and_deleted_and_its_runs_stay(studies: Studies) -> N
 
 
 @pytest.mark.parametrize("action", ["pause", "resume", "stop", "extend"])
-def test_there_is_no_such_study(studies: Studies, action: str) -> None:
+def test_missing_study_is_not_found(studies: Studies, action: str) -> None:
     body = {"seeds": 1} if action == "extend" else {}
     assert studies.refused(77, action, 404, **body) == "There is no study 77."

@@ -11,7 +11,7 @@ const COST = {
   runs: 4,
   steps: 40_000,
   seconds: 2400,
-  places: 1,
+  concurrent_runs: 1,
   unmeasured: [],
   estimated: [],
   confirm: null as string | null,
@@ -171,7 +171,7 @@ it("counts no runs any more where a study is refused", async () => {
 });
 
 it("starts a study of unknown cost only after its steps are confirmed", async () => {
-  const confirm = "how long that takes is not known: PAAC on CartPole has not trained here yet";
+  const confirm = "the duration is unknown: PAAC on CartPole has not trained here yet";
   const server = serveStudies(aStudy(), { ...COST, seconds: null, confirm });
   await openForStudies();
   await type(/Discount gamma/, "0.9, 0.99");

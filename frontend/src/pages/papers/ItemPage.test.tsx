@@ -14,7 +14,7 @@ const PREVIEW = {
   steps: 4e7,
   frames: 16e7,
   seconds: 7200,
-  places: 1,
+  concurrent_runs: 1,
   unmeasured: [],
   estimated: [] as string[],
   confirm: null as string | null,
@@ -75,7 +75,7 @@ describe("the page of a paper's figure", () => {
   });
 
   it("starts an unknown cost after a check mark alone, and says which share shows something", async () => {
-    const confirm = "how long that takes is not known: A3C on Pong has not trained here yet";
+    const confirm = "the duration is unknown: A3C on Pong has not trained here yet";
     const too_short = "4,000 steps a run are too few to show anything (Pong): run it at 10% of its budget";
     const server = open(aPaperItem(), { confirm, too_short });
     const run = within(await region("Run it"));

@@ -10,14 +10,17 @@ export const SHARES = [
 
 export type Share = number;
 
-type Cost = Pick<PaperPreview, "runs" | "frames" | "seconds" | "places" | "unmeasured" | "estimated">;
+type Cost = Pick<
+  PaperPreview,
+  "runs" | "frames" | "seconds" | "concurrent_runs" | "unmeasured" | "estimated"
+>;
 
 /** "50 runs, 16 G frames, about 31 h on 1 worker". */
-export function partCost({ runs, frames, seconds, places, unmeasured, estimated }: Cost): string {
+export function partCost({ runs, frames, seconds, concurrent_runs, unmeasured, estimated }: Cost): string {
   const cost = `${plural(runs, "run")}, ${short(frames, "frames")}`;
   if (seconds !== null) {
     const rough = estimated.length > 0 ? ", estimated from similar environments" : "";
-    return `${cost}, about ${duration(seconds)} on ${plural(places, "worker")}${rough}`;
+    return `${cost}, about ${duration(seconds)} on ${plural(concurrent_runs, "worker")}${rough}`;
   }
   return `${cost}; how long is not known, since no run of ${someOf(unmeasured)} has trained here`;
 }

@@ -62,7 +62,8 @@ export function StudyActions({ study }: { study: Study }) {
         onConfirm={() => send("stop")}
       >
         Its runs that wait or train are stopped for good.
-        {study.unmade > 0 && ` ${plural(study.unmade, "run")} not made yet can still be made by resuming it.`}
+        {study.runs_remaining > 0 &&
+          ` ${plural(study.runs_remaining, "run")} not made yet can still be made by resuming it.`}
       </ConfirmModal>
       <DeleteModal study={study} opened={asked === "delete"} onClose={() => setAsked(null)} />
     </Group>

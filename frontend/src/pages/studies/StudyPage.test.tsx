@@ -70,7 +70,7 @@ describe("the page of a study", () => {
   });
 
   it("asks before new seeds of a stopped study set its other runs going", async () => {
-    const server = open(aStudy({ state: "stopped", unmade: 41 }));
+    const server = open(aStudy({ state: "stopped", runs_remaining: 41 }));
     const [best] = (await rows()) as [HTMLElement];
     await userEvent.click(within(best).getByRole("button", { name: "Launch with 5 new seeds" }));
     const question = within(await screen.findByRole("dialog"));
@@ -81,14 +81,14 @@ describe("the page of a study", () => {
   });
 
   it("asks nothing where a stopped study has no other runs to make", async () => {
-    const server = open(aStudy({ state: "stopped", unmade: 0 }));
+    const server = open(aStudy({ state: "stopped", runs_remaining: 0 }));
     const [best] = (await rows()) as [HTMLElement];
     await userEvent.click(within(best).getByRole("button", { name: "Launch with 5 new seeds" }));
     expect(server.of("POST /studies/3/extend")).toHaveLength(1);
   });
 
   it("says beside more seeds of the best points what a stopped study makes too", async () => {
-    open(aStudy({ state: "stopped", unmade: 1 }));
+    open(aStudy({ state: "stopped", runs_remaining: 1 }));
     await userEvent.click(await screen.findByRole("button", { name: "More seeds of the best" }));
     expect(await screen.findByText("6 more runs. Its run not made yet is made too.")).toBeTruthy();
   });
@@ -121,8 +121,8 @@ describe("the page of a study", () => {
       9,
       "Its runs that wait or train are stopped for good. 9 runs not made yet can still be made by resuming it.",
     ],
-  ])("says of %d runs not made yet what becomes of them", async (unmade, told) => {
-    open(aStudy({ unmade }));
+  ])("says of %d runs not made yet what becomes of them", async (runs_remaining, told) => {
+    open(aStudy({ runs_remaining }));
     await userEvent.click(await screen.findByRole("button", { name: "Stop study" }));
     expect(await screen.findByText(told)).toBeTruthy();
   });

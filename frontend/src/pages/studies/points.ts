@@ -23,11 +23,11 @@ export function isThere({ run_id, state }: StudyPoint["runs"][number]): boolean 
 }
 
 /** What a stopped study makes besides the seeds that are added, since it goes on; null where that is nothing. */
-export function alsoMade({ state, unmade }: Study): string | null {
-  if (state !== "stopped" || unmade === 0) return null;
-  return unmade === 1
+export function alsoMade({ state, runs_remaining }: Study): string | null {
+  if (state !== "stopped" || runs_remaining === 0) return null;
+  return runs_remaining === 1
     ? "Its run not made yet is made too."
-    : `Its ${exact(unmade)} runs not made yet are made too.`;
+    : `Its ${exact(runs_remaining)} runs not made yet are made too.`;
 }
 
 export const POINT_HEADER = ["point", "what", "seed", "run", "state", "score", "mean", "low", "high"];
