@@ -147,7 +147,7 @@ def _exact_interval(weights: Floats, ranked: Floats) -> tuple[Interval, Floats]:
 
 
 def _sampled_interval(drawn_weights: Floats, ranked: Floats) -> tuple[Interval, Floats]:
-    """Return interval and standard error over draws, some positions at a time to limit memory."""
+    """Return interval and standard error over draws, in chunks of positions to limit memory."""
     lows, highs, errors = [], [], []
     step = max(1, 10 * CHUNK_NUMBERS // len(drawn_weights))
     for first in range(0, ranked.shape[1], step):

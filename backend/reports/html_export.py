@@ -16,7 +16,7 @@ from backend.database.tables import File, Report
 from backend.files.service import files_root
 from backend.reports.blocks import ChartBlock, FinishedBlock, ReplayBlock, TextBlock
 from backend.reports.markdown import to_html
-from backend.reports.schemas import BlockContent, ReplayContent, Table
+from backend.reports.schemas import BlockContent, ReplayContent, ReportTable
 from backend.web.json_numbers import spelled
 from workers.contract.paths import OutsideFolderError, path_inside
 
@@ -149,7 +149,7 @@ def _render_content(media: InlineMedia, index: int, kind: str, content: BlockCon
     return f"<p>This {kind} cannot be shown: {escape(content.problem or 'it is empty.')}</p>"
 
 
-def _render_table(table: Table) -> str:
+def _render_table(table: ReportTable) -> str:
     head = "".join(f'<th scope="col">{escape(each)}</th>' for each in table.header)
     rows = "".join(f"<tr>{''.join(map(_render_cell, row))}</tr>" for row in table.rows)
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'

@@ -74,7 +74,7 @@ class SharedReport(BaseModel):
     updated_at: datetime
 
 
-class Table(BaseModel):
+class ReportTable(BaseModel):
     """A table. NaN and infinities are strings."""
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
@@ -101,7 +101,7 @@ class BlockContent(BaseModel):
     """Current content of a block: a figure, a table, a replay, or the reason why it cannot be shown."""
 
     figure: Figure | None = None
-    table: Table | None = None
+    table: ReportTable | None = None
     replay: ReplayContent | None = None
     missing: str | None = Field(default=None, description="Sentence that lists the deleted runs that are left out.")
     problem: str | None = None

@@ -10,7 +10,7 @@ from backend.comparisons.labels import run_labels
 from backend.database.tables import Run
 from backend.evaluations.service import list_finished
 from backend.reports.blocks import TableBlock
-from backend.reports.schemas import Table
+from backend.reports.schemas import ReportTable
 from backend.runs.names import env_title, field_titles, format_value
 from backend.studies.queries import to_schema
 from backend.studies.service import find_study
@@ -35,21 +35,21 @@ CONFIG_PREFIX = "config."
 Cell = str | int | float | None
 
 
-def build_table(session: Session, block: TableBlock) -> tuple[Table, str | None]:
+def build_table(session: Session, block: TableBlock) -> tuple[ReportTable, str | None]:
     """Return the current table, and a sentence about its deleted runs."""
     if block.of == "study":
         points = to_schema(session, find_study(session, block.numbers[0])).table
         rows: list[list[Cell]] = [[each.label, each.n, each.mean, each.low, each.high] for each in points]
-        return Table(header=POINT_HEADER, rows=rows), None
+        return ReportTable(header=POINT_HEADER, rows=rows), None
     numbers = list(dict.fromkeys(block.numbers))
     found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(numbers)))}
     runs, missing = [found[number] for number in numbers if number in found], describe_missing_runs(numbers, found)
     if block.of == "evaluations":
-        return Table(header=EVALUATION_HEADER, rows=_evaluation_rows(session, runs)), missing
+        return ReportTable(header=EVALUATION_HEADER, rows=_evaluation_rows(session, runs)), missing
     titles = TITLES | {CONFIG_PREFIX + name: title for name, title in field_titles().items()}
     names = _run_names(runs)
     rows = [[names[run.id] if column == "name" else _cell(run, column) for column in block.columns] for run in runs]
-    return Table(header=[titles.get(column, column) for column in block.columns], rows=rows), missing
+    return ReportTable(header=[titles.get(column, column) for column in block.columns], rows=rows), missing
 
 
 def _evaluation_rows(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:

@@ -11,7 +11,7 @@ from backend.errors import Conflict, NotFound
 from backend.logs.service import note
 from backend.runs import service as runs
 from backend.studies.points import read_specification
-from backend.studies.pruning_rules import LearningCurve, RunProgress, read_learning_curve, runs_to_prune
+from backend.studies.pruning_rules import LearningCurve, TrainingProgress, read_learning_curve, runs_to_prune
 from backend.web.lookup import find_run
 
 
@@ -20,7 +20,7 @@ class StudyPruner:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._curves: dict[int, tuple[RunProgress, LearningCurve]] = {}
+        self._curves: dict[int, tuple[TrainingProgress, LearningCurve]] = {}
         self._judged_tenths: dict[int, int] = {}
 
     def forget(self) -> None:
@@ -45,16 +45,16 @@ class StudyPruner:
                 note(session, run, f"Pruned by its study at {10 * tenth} % of its steps ({pruner}).")
         self._judged_tenths.update(reached)
 
-    def _read_curve(self, session: Session, progress: RunProgress) -> LearningCurve:
+    def _read_curve(self, session: Session, progress: TrainingProgress) -> LearningCurve:
         cached = self._curves.get(progress.run_id)
         if cached is None or cached[0].version != progress.version:
             self._curves[progress.run_id] = cached = (progress, read_learning_curve(session, progress))
         return cached[1]
 
 
-def _load_progress(session: Session, study: Study) -> list[RunProgress]:
+def _load_progress(session: Session, study: Study) -> list[TrainingProgress]:
     """Return the progress of each run that has started training, in order of creation."""
     columns = (Run.id, Run.attempt, Run.state, Run.step, Run.total_steps, Run.last_return)
     of_study = (StudyRun.study_id == study.id, Run.step > 0)
     query = select(*columns).join(StudyRun, StudyRun.run_id == Run.id).where(*of_study).order_by(Run.id)
-    return [RunProgress(*row) for row in session.execute(query)]
+    return [TrainingProgress(*row) for row in session.execute(query)]

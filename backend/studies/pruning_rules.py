@@ -41,7 +41,7 @@ class LearningCurve:
 
 
 @dataclass(frozen=True)
-class RunProgress:
+class TrainingProgress:
     """The progress of a run."""
 
     run_id: int
@@ -62,7 +62,7 @@ class RunProgress:
         return self.attempt, self.state, self.tenths
 
 
-def read_learning_curve(session: Session, run: RunProgress) -> LearningCurve:
+def read_learning_curve(session: Session, run: TrainingProgress) -> LearningCurve:
     """Read the learning curve of a run. Unfinished tenths and tenths without episodes are omitted."""
     wanted = select(MetricSeries).where(MetricSeries.run_id == run.run_id, MetricSeries.name == EPISODE_RETURN)
     series = session.scalar(wanted)
@@ -78,7 +78,7 @@ def read_learning_curve(session: Session, run: RunProgress) -> LearningCurve:
     return LearningCurve(run.run_id, run.state == "running", _score(run), means)
 
 
-def _score(run: RunProgress) -> float | None:
+def _score(run: TrainingProgress) -> float | None:
     """Return the score of a finished run, or None."""
     known = run.state == "finished" and run.last_return is not None and math.isfinite(run.last_return)
     return run.last_return if known else None

@@ -2475,7 +2475,7 @@ export interface components {
             /** Problem */
             problem?: string | null;
             replay?: components["schemas"]["ReplayContent"] | null;
-            table?: components["schemas"]["Table"] | null;
+            table?: components["schemas"]["ReportTable"] | null;
         };
         /**
          * BrokerHealth
@@ -5623,6 +5623,16 @@ export interface components {
             updated_at: string;
         };
         /**
+         * ReportTable
+         * @description A table. NaN and infinities are strings.
+         */
+        ReportTable: {
+            /** Header */
+            header: string[];
+            /** Rows */
+            rows: (string | number | ("NaN" | "Infinity" | "-Infinity") | null)[][];
+        };
+        /**
          * RolePlace
          * @description One role of a run that consists of several, and where it works.
          */
@@ -7111,16 +7121,6 @@ export interface components {
              * @description Why the study was paused automatically; otherwise null.
              */
             state_reason: string | null;
-        };
-        /**
-         * Table
-         * @description A table. NaN and infinities are strings.
-         */
-        Table: {
-            /** Header */
-            header: string[];
-            /** Rows */
-            rows: (string | number | ("NaN" | "Infinity" | "-Infinity") | null)[][];
         };
         /**
          * TableBlock

@@ -96,7 +96,7 @@ export type StoredBlock = Report["blocks"][number];
 export type ReportBlock = Exclude<StoredBlock, { kind: "draft" }>;
 export type SharedReport = Schema["SharedReport"];
 export type BlockContent = Schema["BlockContent"];
-export type ReportTable = Schema["Table"];
+export type ReportTable = Schema["ReportTable"];
 export type ReportReplay = Schema["ReplayContent"];
 
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
