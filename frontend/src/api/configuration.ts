@@ -1,6 +1,6 @@
-import { queryOptions } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { call } from "./client";
-import type { Environment, Preset } from "./types";
+import type { Environment, EnvironmentFamily, Preset } from "./types";
 
 export const configurationKeys = {
   schema: ["config-schema"] as const,
@@ -25,3 +25,9 @@ export const environmentsQuery = queryOptions({
   queryFn: ({ signal }): Promise<Environment[]> => call("get", "/api/v1/environments", { signal }),
   staleTime: Infinity,
 });
+
+/** Return the family of an environment, or undefined while it loads. */
+export function useEnvironmentFamily(env: string): EnvironmentFamily | undefined {
+  const { data: environments } = useQuery(environmentsQuery);
+  return environments?.find(({ id }) => id === env)?.family;
+}

@@ -17,13 +17,17 @@ interface StageProps {
 }
 
 /** The picture of a live game, and what stands beside it. */
-export function Stage({ stage: { env, canvas, shape, pixels }, label, sentence, children }: StageProps) {
-  const isAtari = env.startsWith("ALE/");
+export function Stage({
+  stage: { env, isPixelArt, canvas, shape, pixels },
+  label,
+  sentence,
+  children,
+}: StageProps) {
   const { ref: measured, width, height } = useElementSize<HTMLDivElement>();
   const { ref: filled, toggle, fullscreen } = useFullscreenElement<HTMLDivElement>();
   const box = useMergedRef(measured, filled);
   useShortcuts([{ keys: "f", does: "show the picture in full screen", run: () => void toggle() }]);
-  const fitted = fittedWidth({ width, height }, shape, isAtari ? pixels : null, window.devicePixelRatio);
+  const fitted = fittedWidth({ width, height }, shape, isPixelArt ? pixels : null, window.devicePixelRatio);
   const said = Children.toArray(sentence).length > 0;
   return (
     <section className={classes.sheet} style={{ "--shape": shape } as CSSProperties} aria-label="Live game">
@@ -32,7 +36,7 @@ export function Stage({ stage: { env, canvas, shape, pixels }, label, sentence, 
           ref={canvas}
           role="img"
           aria-label={`${env}, ${label}`}
-          className={isAtari ? "pixelated" : undefined}
+          className={isPixelArt ? "pixelated" : undefined}
           style={{ width: fitted }}
         />
         <ActionIcon

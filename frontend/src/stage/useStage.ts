@@ -1,10 +1,12 @@
 import { type RefObject, useCallback, useRef, useState } from "react";
+import { useEnvironmentFamily } from "@/api/configuration";
 import { useShape } from "@/ui/useShape";
 import type { Send, View } from "./broadcast";
 import { useBroadcast } from "./useBroadcast";
 
 export interface OnStage {
   env: string;
+  isPixelArt: boolean;
   view: View;
   send: Send;
   canvas: RefObject<HTMLCanvasElement | null>;
@@ -16,9 +18,10 @@ export interface OnStage {
 
 /** The connection to a live game, which paints its pictures on a canvas. */
 export function useStage(game: number, env: string): OnStage {
+  const family = useEnvironmentFamily(env);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [pixels, setPixels] = useState<number | null>(null);
-  const { shape, setShape } = useShape(env.startsWith("ALE/"));
+  const { shape, setShape } = useShape(family?.aspect_ratio);
   const draw = useCallback(
     (image: ImageBitmap) => {
       const stage = canvas.current;
@@ -34,5 +37,5 @@ export function useStage(game: number, env: string): OnStage {
     [setShape],
   );
   const { view, send } = useBroadcast(game, draw);
-  return { env, view, send, canvas, shape, pixels };
+  return { env, isPixelArt: family?.is_pixel_art ?? false, view, send, canvas, shape, pixels };
 }

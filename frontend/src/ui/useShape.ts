@@ -6,12 +6,10 @@ export interface Shape {
   setShape: (shape: number) => void;
 }
 
-/** Until the first picture has come and shows its own. */
-const ATARI = 160 / 210;
-const USUAL = 3 / 2;
+const DEFAULT_SHAPE = 3 / 2;
 
-/** The shape of a stage's pictures, which are all of one environment. */
-export function useShape(isAtari: boolean): Shape {
-  const [shape, setShape] = useState(isAtari ? ATARI : USUAL);
-  return { shape, setShape };
+/** The shape of an environment's pictures: the expected one, until the first picture sets its own. */
+export function useShape(expected: number = DEFAULT_SHAPE): Shape {
+  const [measured, setShape] = useState<number | null>(null);
+  return { shape: measured ?? expected, setShape };
 }

@@ -93,9 +93,9 @@ export function LaunchForm(props: LaunchFormProps) {
     const chosen = presets.find(({ name }) => name === preset);
     if (!chosen) return;
     // The environment stays where the preset can be used for it.
-    const kindOf = (id: unknown) => environments.find((known) => known.id === id)?.kind;
+    const familyOf = (id: unknown) => environments.find((known) => known.id === id)?.family.name;
     const own = String(chosen.config["env"]);
-    const id = !isFound && kindOf(own) === kindOf(env) ? env : own;
+    const id = !isFound && familyOf(own) === familyOf(env) ? env : own;
     carryTo(keyOf({ preset, values: chosen.config }, id));
     onPreset(preset, id);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Environment, Run, Worker } from "@/api/types";
+import type { Environment, EnvironmentFamily, Run, Worker } from "@/api/types";
+import { anEnvironmentFamily, ATARI } from "@/testing/environments";
 import { aPreset } from "@/testing/presets";
 import { foundPresets } from "./presetSearch";
 import { queueHint } from "./queueHint";
@@ -17,26 +18,27 @@ const presets = [
   aPreset("a3c-pong", { algorithm: "a3c", env: "Pong", n: 16, lr: 0.0007, t: 5 }, { method: "A3C" }),
   aPreset("a3c-catch", { algorithm: "a3c", env: "Catch", n: 2, lr: 0.001 }, { method: "A3C" }),
 ];
+const SMALL = anEnvironmentFamily();
 const environment = (
   id: string,
-  kind: Environment["kind"],
+  family: EnvironmentFamily,
   changes: Partial<Environment> = {},
 ): Environment => ({
   id,
   title: id.replace(/-v\d$/, ""),
-  group: kind === "atari" ? "Atari" : "Small",
-  kind,
-  frames_per_step: kind === "atari" ? 4 : 1,
+  group: family.title,
+  family,
+  frames_per_step: family === ATARI ? 4 : 1,
   algorithms: ["paac", "a3c", "n_step_q"],
   unfit_because: "its actions are continuous",
   picture_file_id: null,
   ...changes,
 });
 const known = [
-  environment("CartPole-v1", "vector"),
-  environment("Catch", "vector"),
-  environment("Pong", "atari"),
-  environment("Pendulum-v1", "vector", { algorithms: ["a3c"] }),
+  environment("CartPole-v1", SMALL),
+  environment("Catch", SMALL),
+  environment("Pong", ATARI),
+  environment("Pendulum-v1", SMALL, { algorithms: ["a3c"] }),
 ];
 const variant = (algorithm: string): Variant => ({
   algorithm,
@@ -135,7 +137,7 @@ describe("a form that begins in a game", () => {
   });
 
   it("takes the preset of a game of the same kind, with the game put in", () => {
-    const start = startingPointIn("Breakout", presets, [...known, environment("Breakout", "atari")]);
+    const start = startingPointIn("Breakout", presets, [...known, environment("Breakout", ATARI)]);
     expect(start?.reference.preset).toBe("pong");
     expect(start?.values).toMatchObject({ env: "Breakout", n: 32 });
     expect(start?.key).not.toBe(begun("Pong")?.key);

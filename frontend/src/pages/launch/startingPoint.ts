@@ -23,11 +23,12 @@ export function referenceFor(
   environments: readonly Environment[],
   env: ConfigValue | undefined,
 ): Reference {
-  const kindOf = (id: ConfigValue | undefined) => environments.find((known) => known.id === id)?.kind;
+  const familyOf = (id: ConfigValue | undefined) =>
+    environments.find((known) => known.id === id)?.family.name;
   const own = presetsOf(presets, variant);
   const found =
     own.find((preset) => preset.config["env"] === env) ??
-    own.find((preset) => kindOf(preset.config["env"]) === kindOf(env)) ??
+    own.find((preset) => familyOf(preset.config["env"]) === familyOf(env)) ??
     own[0];
   return found ? ofPreset(found) : ofDefaults(variant);
 }
@@ -63,11 +64,12 @@ export function startingPointIn(
   presets: readonly Preset[],
   environments: readonly Environment[],
 ): StartingPoint | null {
-  const kindOf = (id: ConfigValue | undefined) => environments.find((known) => known.id === id)?.kind;
+  const familyOf = (id: ConfigValue | undefined) =>
+    environments.find((known) => known.id === id)?.family.name;
   const found =
     presets.find((preset) => preset.config["env"] === env) ??
-    presets.find((preset) => kindOf(preset.config["env"]) === kindOf(env));
-  if (!found || kindOf(env) === undefined) return null;
+    presets.find((preset) => familyOf(preset.config["env"]) === familyOf(env));
+  if (!found || familyOf(env) === undefined) return null;
   const reference = ofPreset(found);
   return inEnvironment({ key: "", values: reference.values, reference }, env);
 }

@@ -73,7 +73,7 @@ function NewestReplay({ run }: { run: Run }) {
             {run.step > newest.step &&
               `; the run has trained ${short(run.step - newest.step, "steps")} since`}
           </Text>
-          <ReplayStage replay={newest} pixelated={run.env.startsWith("ALE/")} />
+          <ReplayStage replay={newest} env={run.env} />
           <Anchor component={Link} to={`/runs/${run.id}/replays`} size="sm">
             See all replays
           </Anchor>

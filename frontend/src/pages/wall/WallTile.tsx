@@ -1,6 +1,7 @@
 import { useReducedMotion } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
+import { useEnvironmentFamily } from "@/api/configuration";
 import { fileAddress } from "@/api/client";
 import { replaysQuery } from "@/api/replays";
 import type { Run, Replay } from "@/api/types";
@@ -35,7 +36,7 @@ export function WallTile({ run }: { run: Run }) {
 
 function Pictures({ run, newest }: { run: Run; newest: (Replay & { file_id: number }) | undefined }) {
   const calm = useReducedMotion();
-  const look = run.env.startsWith("ALE/") ? "pixelated" : undefined;
+  const look = useEnvironmentFamily(run.env)?.is_pixel_art ? "pixelated" : undefined;
   const poster = newest?.poster_file_id ?? run.poster_file_id;
   if (newest && !calm) {
     return (

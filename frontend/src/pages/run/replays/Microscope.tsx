@@ -1,6 +1,7 @@
 import { Group, Stack } from "@mantine/core";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import { useHref, useLocation } from "react-router";
+import { useEnvironmentFamily } from "@/api/configuration";
 import { ClipButton } from "./clips/ClipButton";
 import { USUAL_RATE } from "./clock";
 import { RemoveRecording } from "../recordings/RemoveRecording";
@@ -26,7 +27,7 @@ import { useThoughts } from "./useThoughts";
 
 interface MicroscopeProps {
   replays: readonly PlayableReplay[];
-  pixelated: boolean;
+  env: string;
   search: URLSearchParams;
   /** Keep the moment at which the replays stand still, or forget it since they play on. */
   hold: (seconds: number) => void;
@@ -44,12 +45,13 @@ function whyNothingSeen({ seen_file_id, track_file_id }: PlayableReplay): string
 }
 
 /** Replays on one clock with what the agent thought in the chosen one, picture by picture. */
-export function Microscope({ replays, pixelated, search, hold, release, under }: MicroscopeProps) {
+export function Microscope({ replays, env, search, hold, release, under }: MicroscopeProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const [seen, setSeen] = useState<SeenPlace>("off");
   const [opacity, setOpacity] = useState(0.6);
   const [saliency, setSaliency] = useState<SaliencyShown>("off");
-  const shape = useShape(pixelated);
+  const family = useEnvironmentFamily(env);
+  const shape = useShape(family?.aspect_ratio);
   const last = replays.length - 1;
   // Until one is chosen: the last, which is the one that has learned most.
   const panel = Math.min(chosen ?? last, last);
@@ -93,7 +95,7 @@ export function Microscope({ replays, pixelated, search, hold, release, under }:
         replays={replays}
         playback={playback}
         shape={shape}
-        pixelated={pixelated}
+        pixelated={family?.is_pixel_art ?? false}
         seen={seen}
         opacity={opacity}
         saliency={saliency}

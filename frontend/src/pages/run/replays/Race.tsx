@@ -104,7 +104,7 @@ function Course({ lanes, search, setSearch, onStep }: CourseProps) {
           <StepSlider stops={stops} step={step} onStep={onStep} />
           <Microscope
             replays={shown}
-            pixelated={lanes[0]?.run.env.startsWith("ALE/") ?? false}
+            env={lanes[0]?.run.env ?? ""}
             search={search}
             hold={(seconds) =>
               setSearch((now) => new URLSearchParams([...without(now, MOMENT), [MOMENT, written(seconds)]]), {

@@ -1,3 +1,4 @@
+import { useEnvironmentFamily } from "@/api/configuration";
 import { Panels } from "./Panels";
 import type { PlayableReplay } from "./places";
 import { Transport } from "./Transport";
@@ -6,16 +7,22 @@ import { useShape } from "@/ui/useShape";
 
 interface ReplayStageProps {
   replay: PlayableReplay;
-  pixelated: boolean;
+  env: string;
 }
 
 /** One replay that plays again and again, for a look in passing. */
-export function ReplayStage({ replay, pixelated }: ReplayStageProps) {
+export function ReplayStage({ replay, env }: ReplayStageProps) {
   const playback = usePlayback({ shown: String(replay.id) });
-  const shape = useShape(pixelated);
+  const family = useEnvironmentFamily(env);
+  const shape = useShape(family?.aspect_ratio);
   return (
     <div>
-      <Panels replays={[replay]} playback={playback} shape={shape} pixelated={pixelated} />
+      <Panels
+        replays={[replay]}
+        playback={playback}
+        shape={shape}
+        pixelated={family?.is_pixel_art ?? false}
+      />
       <Transport replays={[replay]} playback={playback} />
     </div>
   );

@@ -125,7 +125,7 @@ function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
       <div className={`${runClasses.card} ${classes.large}`}>
         <Microscope
           replays={shown}
-          pixelated={run.env.startsWith("ALE/")}
+          env={run.env}
           search={search}
           hold={hold}
           release={release}
