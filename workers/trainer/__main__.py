@@ -18,7 +18,7 @@ LOADING = "Loading PyTorch"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; return the exit status."""
+    """Run the command line. Return the exit status."""
     stop = StopRequest()
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == ["--wait-for-arguments"]:
@@ -45,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def awaited_arguments(pipe: Path, stop: StopRequest) -> list[str]:
-    """Load the learning side, then wait for the arguments in a named pipe."""
-    # A stop ends the loading. It counts for the run that the arguments name.
+    """Load torch and the methods, then wait for the arguments in a named pipe."""
+    # A stop ends the loading and applies to the run that the arguments name.
     with contextlib.suppress(KeyboardInterrupt):
         stop.listen()
         quiet_threads()
@@ -57,13 +57,13 @@ def awaited_arguments(pipe: Path, stop: StopRequest) -> list[str]:
 
 
 def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
-    """Load the learning side, which takes seconds, and train."""
+    """Load torch and the methods, which takes seconds, and train."""
     step = layout.newest_step(launch.directory)
     frames = step * launch.config.environment.frames_per_step
     # Before signals are handled: an interrupt must not tear the event file.
     journal.emit(events.StartStep, step=step, frames=frames, name=LOADING)
     if launch.progress_bar:
-        with contextlib.suppress(OSError):  # nobody reads it
+        with contextlib.suppress(OSError):  # the output is closed
             print(LOADING, flush=True)
     try:
         stop.listen()
@@ -79,7 +79,7 @@ def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
 
 
 def quiet_threads() -> None:
-    """Set what OpenMP reads when torch loads it: threads that spin while they wait would fight the emulators'."""
+    """Configure OpenMP before torch loads it: spinning threads would compete with the emulators' threads."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("OMP_NUM_THREADS", str(cores))
@@ -88,7 +88,7 @@ def quiet_threads() -> None:
 if __name__ == "__main__":
     status = main()
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError):  # nobody reads it
+        with contextlib.suppress(OSError):  # the output is closed
             stream.flush()
-    # All is on the disk. Taking torch apart would cost seconds on a busy machine, and a stop shall take less than two.
+    # Everything is on the disk. Unloading torch takes seconds on a busy machine, and a stop must take less than two.
     os._exit(status)

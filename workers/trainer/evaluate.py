@@ -17,7 +17,7 @@ from workers.trainer.stopping import StopRequest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; return the exit status."""
+    """Run the command line. Return the exit status."""
     try:
         request = requests.read(requests.parser().parse_args(arguments))
     except TrainerError as error:
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ExitStack() as opened:
         folder = request.events
         report = JobReport(begin=(lambda: opened.enter_context(open_journal(folder))) if folder else None)
-        return carry_out(request, report, StopRequest())
+        return run_evaluation(request, report, StopRequest())
 
 
 def open_journal(folder: Path) -> Journal:
@@ -38,7 +38,7 @@ def open_journal(folder: Path) -> Journal:
         raise RequestError(f"--dir {folder} cannot be used: {error.strerror}") from error
 
 
-def carry_out(request: EvaluateRequest, report: JobReport, stop: StopRequest) -> int:
+def run_evaluation(request: EvaluateRequest, report: JobReport, stop: StopRequest) -> int:
     """Evaluate, and print the result."""
 
     def tell(document: EvaluationDocument) -> None:

@@ -1,4 +1,4 @@
-"""`python -m workers.trainer.job`: do one job for a run, in little haste; a worker starts it."""
+"""`python -m workers.trainer.job`: run one job at low priority. A worker starts it."""
 
 import argparse
 import contextlib
@@ -21,20 +21,20 @@ from workers.contract.live import LiveAddress, PlayParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
 from workers.contract.worker_api import JobKind
-from workers.trainer.evaluate import carry_out
+from workers.trainer.evaluate import run_evaluation
 from workers.trainer.evaluation.report import JobReport
 from workers.trainer.evaluation.request import EvaluateRequest
 from workers.trainer.run import durable_files
 from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
 
-# On a desktop each session has a share of the cores whatever its processes' niceness: this is the session's own.
+# On a desktop, each session gets a share of the cores regardless of niceness. This sets the session's own.
 SESSION_NICENESS = Path("/proc/self/autogroup")
 SALIENCY_FILE = "saliency.npz"
 
 
 def awaited_arguments(pipe: Path) -> list[str]:
-    """Load what live games and recordings need, then wait for the arguments in a named pipe."""
+    """Load the modules of live games and recordings, then wait for the arguments in a named pipe."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     for module in ("workers.trainer.games.subjects", "workers.trainer.live.show"):
         importlib.import_module(module)
@@ -43,7 +43,7 @@ def awaited_arguments(pipe: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the request says; return the exit status."""
+    """Run the requested job. Return the exit status."""
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == ["--wait-for-arguments"]:
         given = awaited_arguments(Path(given[1]))
@@ -55,29 +55,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(given)
     give_way(options.nice)
-    asked = JobRequest.model_validate_json(options.request.read_bytes())
+    job = JobRequest.model_validate_json(options.request.read_bytes())
     with Journal(options.dir) as journal:
         report, stop = JobReport(journal), StopRequest()
-        if asked.kind == "evaluation":
-            return carry_out(evaluation(asked, options.dir), report, stop)
-        return carried_out(WORK[asked.kind], asked, options.dir, report, stop)
+        if job.kind == "evaluation":
+            return run_evaluation(evaluation(job, options.dir), report, stop)
+        return run_job(WORK[job.kind], job, options.dir, report, stop)
 
 
 def give_way(niceness: int) -> None:
-    """Let other programs go first."""
+    """Lower the priority of this process."""
     total = os.nice(niceness)
-    with contextlib.suppress(OSError):  # systems without it go by the niceness of the process alone
+    with contextlib.suppress(OSError):  # other systems use only the niceness of the process
         SESSION_NICENESS.write_text(str(total))
 
 
-def evaluation(asked: JobRequest, directory: Path) -> EvaluateRequest:
-    """Say what is evaluated and how."""
-    how = EvaluationParameters.model_validate(asked.parameters)
+def evaluation(job: JobRequest, directory: Path) -> EvaluateRequest:
+    """Return the evaluation of a job request."""
+    how = EvaluationParameters.model_validate(job.parameters)
     protocol = PROTOCOLS[how.protocol]
     return EvaluateRequest(
         protocol=protocol,
         run_directory=directory,
-        step=asked.step,
+        step=job.step,
         env=None,
         episodes=how.episodes,
         seed=how.seed,
@@ -90,16 +90,16 @@ def evaluation(asked: JobRequest, directory: Path) -> EvaluateRequest:
 
 
 Work = Callable[[JobRequest, Path, JobReport, StopRequest], None]
-"""Does a job beside its checkpoint, and reports what came of it."""
+"""Runs a job in the directory of its checkpoint and reports the result."""
 
 
-def carried_out(work: Work, asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> int:
-    """Do what was asked for; return the exit status."""
+def run_job(work: Work, job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> int:
+    """Run the job. Return the exit status."""
     try:
         stop.listen()
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-        work(asked, directory, report, stop)
+        work(job, directory, report, stop)
     except KeyboardInterrupt:
         report.stopped(f"{stop.reason} before it began")
         return 1
@@ -113,26 +113,26 @@ def carried_out(work: Work, asked: JobRequest, directory: Path, report: JobRepor
     return 0
 
 
-def film(asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
-    """Record the episode that was asked for."""
+def record_episode(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Record the requested episode."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.replays import record_replay
 
     stop.interrupts = False
-    which = RecordingParameters.model_validate(asked.parameters)
-    checkpoint, config = subjects.read(directory, asked.step)
+    which = RecordingParameters.model_validate(job.parameters)
+    checkpoint, config = subjects.read(directory, job.step)
     report.started(checkpoint.file.step, checkpoint.file.frames, which.seed, 1)
     report.recorded(checkpoint.file.file, record_replay(directory, checkpoint, config, which, stop.requested))
 
 
-def shed_light(asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Compute the saliency of a recording."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.retracing import salient
 
     stop.interrupts = False
-    which = SaliencyParameters.model_validate(asked.parameters)
-    checkpoint, config = subjects.read(directory, asked.step)
+    which = SaliencyParameters.model_validate(job.parameters)
+    checkpoint, config = subjects.read(directory, job.step)
     report.started(checkpoint.file.step, checkpoint.file.frames, which.seed, 1)
     total = len(which.actions)
     found = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
@@ -140,26 +140,26 @@ def shed_light(asked: JobRequest, directory: Path, report: JobReport, stop: Stop
     report.salient(SALIENCY_FILE)
 
 
-def film_kept_game(asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
-    """Film a game that a person has played."""
+def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Render the video of a game that a person played."""
     from workers.trainer.recording import kept_games  # loads torch, which takes seconds
 
     stop.interrupts = False
-    which = FilmParameters.model_validate(asked.parameters)
+    which = FilmParameters.model_validate(job.parameters)
     report.started(0, 0, which.seed, 1)
     kept_games.film(which, directory, lambda done: report.advanced(done, which.played), stop.requested)
     report.filmed(kept_games.FILM, kept_games.POSTER)
 
 
-def address_of(asked: JobRequest) -> LiveAddress:
-    """Return where a live game reaches the backend."""
-    if asked.live is None:
+def address_of(job: JobRequest) -> LiveAddress:
+    """Return the backend's address for a live game."""
+    if job.live is None:
         raise ValueError("a live game's request names the backend's address")
-    return asked.live
+    return job.live
 
 
-def play_live(asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
-    """Play in real time for those who watch, by an agent or by a person among them, until nobody watches."""
+def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Play in real time for viewers, by an agent or one of the viewers, until nobody watches."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.host import devices
     from workers.trainer.live import stagings
@@ -169,14 +169,14 @@ def play_live(asked: JobRequest, directory: Path, report: JobReport, stop: StopR
 
     stop.interrupts = False
     devices.compute_in(1)
-    if asked.kind == "play":
-        staging = stagings.of_people(PlayParameters.model_validate(asked.parameters).env)
+    if job.kind == "play":
+        staging = stagings.of_people(PlayParameters.model_validate(job.parameters).env)
         report.started(0, 0, 0, 1)
     else:
-        checkpoint, config = subjects.read(directory, asked.step)
+        checkpoint, config = subjects.read(directory, job.step)
         staging = stagings.of_agent(checkpoint, config)
         report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
-    with LiveConnection(address_of(asked)) as line:
+    with LiveConnection(address_of(job)) as line:
         ended = Show(line, staging, directory, report.kept).play(stop.requested)
     if stop.requested():
         raise StoppedError("the live game was stopped")
@@ -184,8 +184,8 @@ def play_live(asked: JobRequest, directory: Path, report: JobReport, stop: StopR
 
 
 WORK: dict[JobKind, Work] = {
-    "recording": film,
-    "saliency": shed_light,
+    "recording": record_episode,
+    "saliency": compute_saliency,
     "live": play_live,
     "play": play_live,
     "film": film_kept_game,
@@ -196,5 +196,5 @@ if __name__ == "__main__":
     status = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    # All is on the disk. Taking torch apart would cost seconds.
+    # Everything is on the disk. Unloading torch would take seconds.
     os._exit(status)

@@ -28,7 +28,7 @@ class LaunchError(TrainerError):
 
 @dataclass(frozen=True)
 class Launch:
-    """What the command line asks for."""
+    """Parsed command line."""
 
     config: TrainingConfig
     directory: Path
@@ -37,7 +37,7 @@ class Launch:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
+    """Return the argument parser."""
     parser = argparse.ArgumentParser(
         prog="python -m workers.trainer",
         description="Train one run in a directory, which gets events.jsonl, checkpoints/ and replays/.",
@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def read(arguments: argparse.Namespace) -> Launch:
-    """Check what was asked for."""
+    """Check the arguments and return the request."""
     if arguments.directory is None:
         raise LaunchError(["say where the run shall live: --dir RUN_DIR"])
     given, changes = _given_config(arguments), _changes(arguments.changes)

@@ -14,7 +14,7 @@ from workers.trainer.stopping import StopRequest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; return the exit status."""
+    """Run the command line. Return the exit status."""
     try:
         request = requests.read(requests.parser().parse_args(arguments))
     except TrainerError as error:

@@ -1,4 +1,4 @@
-"""One attempt at a run, from its first event to its last."""
+"""One attempt of a run, from its first event to its last."""
 
 import contextlib
 import socket
@@ -27,7 +27,7 @@ from workers.trainer.stopping import StopRequest
 
 
 def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
-    """Train until the run is finished, stopped or failed; return the exit status."""
+    """Train until the run is finished, stopped or failed. Return the exit status."""
     try:
         run = begin(launch, journal, stop)
     except Exception as error:
@@ -46,13 +46,13 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
         return 1
     finally:
         run.close()
-    with contextlib.suppress(OSError):  # nobody reads it
+    with contextlib.suppress(OSError):  # the output is closed
         print(run.summary(), flush=True)
     return 0
 
 
 def measure_ceiling(config: TrainingConfig, run: TrainingRun) -> None:
-    """Report how fast the environments step by themselves, where the configuration asks for it."""
+    """Report the speed of the environments without a network if the configuration requests it."""
     if not isinstance(config, CeilingFields) or not config.ceiling_seconds:
         return
     run.start_step("Measuring the environments alone")
@@ -62,14 +62,14 @@ def measure_ceiling(config: TrainingConfig, run: TrainingRun) -> None:
 
 
 def fix_seeds(seed: int) -> None:
-    """Seed every generator of this process."""
+    """Seed all random generators of this process."""
     seed_random(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
 
 
 def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
-    """Find what to go on from, fix all seeds, and announce the attempt."""
+    """Find the checkpoint to continue from, fix all seeds, and report the start."""
     config, directory = launch.config, launch.directory
     device = devices.resolve(config.wanted_device)
     devices.set_threads(config, device)
@@ -106,7 +106,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
     for warning in warnings:
         run.log(warning, "warning")
     if newest:
-        run.log(f"Going on from the checkpoint of step {newest.state.step:,}")
+        run.log(f"Continuing from the checkpoint of step {newest.state.step:,}")
     elif launch.resume:
-        run.log("No checkpoint yet: beginning at step 0")
+        run.log("No checkpoint yet: starting at step 0")
     return run

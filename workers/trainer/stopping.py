@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C: the run saves and ends; a second Ctrl-C ends it at once."""
+"""Handling of SIGTERM and Ctrl-C: the run saves and ends. A second Ctrl-C ends it immediately."""
 
 import os
 import signal
@@ -6,15 +6,15 @@ from types import FrameType
 
 
 class StopRequest:
-    """Remembers that somebody wants the run to stop, and who."""
+    """Request to stop, with its reason."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        # While modules load there is no state to save: the signal ends the program where it stands.
+        # While modules load, there is no state to save, so a signal ends the program immediately.
         self.interrupts = True
 
     def requested(self) -> bool:
-        """Say whether the run shall stop."""
+        """Return True if a stop was requested."""
         return self.reason is not None
 
     def interrupt_if_requested(self) -> None:
@@ -23,18 +23,18 @@ class StopRequest:
             raise KeyboardInterrupt
 
     def listen(self) -> None:
-        """Take the signals from now on."""
+        """Install the signal handlers."""
         signal.signal(signal.SIGTERM, self._receive)
         signal.signal(signal.SIGINT, self._receive)
 
     def _receive(self, number: int, _frame: FrameType | None) -> None:
         self.reason = "stopped by Ctrl-C" if number == signal.SIGINT else "stopped by SIGTERM"
         if number == signal.SIGINT:
-            signal.signal(signal.SIGINT, _end_at_once)
+            signal.signal(signal.SIGINT, _end_immediately)
         if self.interrupts:
             raise KeyboardInterrupt
 
 
-def _end_at_once(number: int, _frame: FrameType | None) -> None:
+def _end_immediately(number: int, _frame: FrameType | None) -> None:
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

@@ -1,14 +1,10 @@
-"""Evaluation: what an agent is worth by a protocol (`workers.contract.protocols`).
+"""Evaluations of an agent by a protocol (`workers.contract.protocols`). `games/` plays the episodes.
 
-evaluating  one evaluation, from the checkpoint to the document
-request     what the command line asks for; loads no torch
-subjects    who plays: a checkpoint's agent, or the random policy
-games       one environment, an episode at a time; emulator is the Atari one, screens what an agent sees of it
-openings    how each protocol begins an episode
-acting      how actions are chosen from what a network says
-playing     the one player of all protocols: several episodes side by side
-starts      start points: read, written, cut from play
-verdict     the scores' statistics, and the document
-report      events while it plays
-table       the document for readers
+evaluating         one evaluation, from the checkpoint to the document
+request            the command line; loads no torch
+starts             start points: read, written, cut from play
+unlike_training    differences between the protocol and the training
+verdict            statistics of the scores, and the document
+report             events during a job
+table              the document as text
 """

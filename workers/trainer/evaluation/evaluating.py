@@ -21,7 +21,7 @@ def evaluate(
     should_stop: Callable[[], bool],
     tell: Callable[[EvaluationDocument], None] = lambda _: None,
 ) -> EvaluationDocument | None:
-    """Play the episodes that were asked for; tell and return nothing if it is stopped before the last one ends."""
+    """Play the requested episodes and return the document, or None if it was stopped before the last one ended."""
     devices.compute_in(1)
     subject = _subject(request)
     protocol = request.protocol
@@ -39,7 +39,7 @@ def evaluate(
     found = verdict.document(subject, protocol, request.seed, points, [one.episode for one in played])
     report.evaluated(found)
     tell(found)
-    # After the result, which is worth hours: the set may be refused, or the disk be full.
+    # After the result, because saving the set may fail and the result may have taken hours.
     if request.save_starts:
         ordered = sorted(played, key=lambda one: one.episode.number)
         _save_starts(request, subject, [one.trail for one in ordered if one.trail])
@@ -48,12 +48,12 @@ def evaluate(
 
 
 def _subject(request: EvaluateRequest) -> Subject:
-    """Find out who plays, and whether the protocol is for its environment, before anything is opened."""
+    """Return who plays. Check that the protocol fits the environment before anything is opened."""
     if request.env:
         check_fit(request.protocol, request.env, bool(request.save_starts))
         return subjects.random_subject(request.env, request.protocol)
     if request.run_directory is None:
-        raise RequestError("say whose agent is evaluated: --run-dir DIR")
+        raise RequestError("name the run to evaluate: --run-dir DIR")
     checkpoint, config = subjects.read(request.run_directory, request.step)
     check_fit(request.protocol, config.env, bool(request.save_starts))
     subject = subjects.agent_subject(checkpoint, config, request.protocol, request.acting)
@@ -61,7 +61,7 @@ def _subject(request: EvaluateRequest) -> Subject:
 
 
 def _episodes(request: EvaluateRequest, points: StartSetFile | None) -> int:
-    """Return how many episodes are played: those asked for, else the protocol's or one from each start point."""
+    """Return the number of episodes: as requested, or the protocol's, or one per start point."""
     if points is None:
         return request.episodes or request.protocol.episodes
     available = len(points.starts)

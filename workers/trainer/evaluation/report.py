@@ -1,4 +1,4 @@
-"""What an evaluation or a recording tells: events as a trainer's, where a folder was named for them."""
+"""Events of an evaluation or another job, in the format of a trainer's events."""
 
 import socket
 import sys
@@ -20,7 +20,7 @@ ADVANCE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class KeptPlay:
-    """What a person has played, as `events.GameKept` tells it."""
+    """Game played by a person, as `events.GameKept` describes it."""
 
     seed: int
     actions: Sequence[Held]
@@ -32,9 +32,9 @@ class KeptPlay:
 
 
 class JobReport:
-    """Appends to the journal if there is one; steps and frames are those of the checkpoint.
+    """Appends a job's events to the journal, if there is one, with the step and frames of the checkpoint.
 
-    One that is to `begin` with the first episode leaves nothing behind of what is refused before.
+    With `begin`, the journal is opened with the first episode, so that a refused request leaves no files.
     """
 
     def __init__(self, journal: Journal | None = None, *, begin: Callable[[], Journal] | None = None) -> None:
@@ -44,7 +44,7 @@ class JobReport:
         self._next_advance = 0.0
 
     def started(self, step: int, frames: int, seed: int, episodes: int) -> None:
-        """Tell that the first episode begins."""
+        """Report that the first episode begins."""
         self._step, self._frames, self.episodes = step, frames, episodes
         if self._begin:
             self._journal = self._begin()
@@ -59,7 +59,7 @@ class JobReport:
         )
 
     def episode(self, episode: PlayedEpisode) -> None:
-        """Tell that an episode has ended."""
+        """Report that an episode has ended."""
         self.done += 1
         self._emit(events.EvaluatedEpisode, episode=episode, done=self.done, episodes=self.episodes)
         if sys.stderr.isatty():
@@ -67,55 +67,55 @@ class JobReport:
             print(f"\r{self.done} of {self.episodes} episodes", end=end, file=sys.stderr, flush=True)
 
     def evaluated(self, document: EvaluationDocument) -> None:
-        """Tell what the evaluation found."""
+        """Report the result of the evaluation."""
         self._emit(events.Evaluation, returns=document.scores, document=document)
 
     def finished(self) -> None:
-        """Tell that all of an evaluation is done."""
+        """Report that the evaluation is finished."""
         self._emit(events.Finished)
 
     def recorded(self, checkpoint: str, replay: RecordedReplay) -> None:
-        """Tell which files a recording of a checkpoint is."""
+        """Report the files of a checkpoint's recording."""
         told = asdict(replay)
         told.pop("complete")
         self._emit(events.ReplayEvent, checkpoint=checkpoint, **told)
         if missing := replay.what_is_missing(self._step):
-            # What a job warns of is shown beside its result.
+            # A job's warnings are shown next to its result.
             self._emit(events.Log, level="warning", message=missing)
         self._emit(events.Finished)
 
     def advanced(self, done: int, total: int) -> None:
-        """Tell how much is done, about once a second."""
+        """Report progress, about once per second."""
         if done < total and time.monotonic() < self._next_advance:
             return
         self._next_advance = time.monotonic() + ADVANCE_SECONDS
         self._emit(events.Advanced, done=done, total=total)
 
     def salient(self, file: str) -> None:
-        """Tell which file holds a saliency."""
+        """Report the file of a saliency."""
         self._emit(events.Saliency, file=file)
         self._emit(events.Finished)
 
     def kept(self, game: KeptPlay) -> None:
-        """Tell what a person has played and keeps."""
+        """Report a game that a person saved."""
         self._emit(events.GameKept, **asdict(game))
 
     def filmed(self, file: str, poster: str) -> None:
-        """Tell which files are the film of a kept game."""
+        """Report the video files of a kept game."""
         self._emit(events.Film, file=file, poster=poster)
         self._emit(events.Finished)
 
     def ended(self, reason: str) -> None:
-        """Tell that a live game is over."""
+        """Report that a live game is over."""
         self._emit(events.Log, message=f"Over: {reason}")
         self._emit(events.Finished)
 
     def stopped(self, reason: str) -> None:
-        """Tell that somebody ended it early."""
+        """Report that the job was stopped."""
         self._emit(events.Stopped, reason=reason)
 
     def failed(self, error: Exception) -> None:
-        """Tell why there is no result."""
+        """Report why the job failed."""
         self._emit(events.Failed, message=reason(error), traceback=stack(error))
 
     def _emit(self, kind: type[events.Event], **fields: object) -> None:

@@ -1,4 +1,4 @@
-"""The command line of an evaluation: who is evaluated, and how. Loads no torch, so that mistakes are told at once."""
+"""Command line of an evaluation. It does not load torch, so that mistakes are reported immediately."""
 
 import argparse
 import os
@@ -17,12 +17,12 @@ LARGEST_SEED = 2**63 - 1
 
 
 class RequestError(TrainerError):
-    """The command line asks for what cannot be evaluated."""
+    """The command line requests an evaluation that is not possible."""
 
 
 @dataclass(frozen=True)
 class EvaluateRequest:
-    """What the command line asks for."""
+    """Parsed command line."""
 
     protocol: EvaluationProtocol
     run_directory: Path | None
@@ -38,7 +38,7 @@ class EvaluateRequest:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
+    """Return the argument parser."""
     protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
     parser = argparse.ArgumentParser(
         prog="arcadia evaluate",
@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def read(options: argparse.Namespace) -> EvaluateRequest:
-    """Check what was asked for."""
+    """Check the arguments and return the request."""
     protocol = _protocol(options.protocol)
     if options.episodes is not None and options.episodes < 1:
         raise RequestError(f"--episodes {options.episodes}: play at least one")
@@ -79,7 +79,7 @@ def read(options: argparse.Namespace) -> EvaluateRequest:
     if options.starts and not protocol.starts_from:
         raise RequestError(f"{protocol.name} has no start points: leave --starts out, or use another protocol")
     if options.save_starts and protocol.starts_from:
-        # Some would be cut from the stored play before the agent's own.
+        # Some points would be cut from the stored play that precedes the agent's.
         raise RequestError(f"--save-starts is not for {protocol.name}: cut start points from no-op-5min or no-op-30min")
     _check_directories(options)
     return EvaluateRequest(
@@ -98,7 +98,7 @@ def read(options: argparse.Namespace) -> EvaluateRequest:
 
 
 def check_fit(protocol: EvaluationProtocol, env: str, saves_starts: bool) -> None:
-    """Refuse a protocol that is not for this environment."""
+    """Raise if the protocol does not fit the environment."""
     family = ENVIRONMENTS[env].family
     if not protocol.fits(family):
         raise RequestError(f"{protocol.name} is not for {env}: use {' or '.join(fitting_protocols(family))}")
@@ -115,7 +115,7 @@ def _protocol(name: str | None) -> EvaluationProtocol:
 
 
 def _random_env(options: argparse.Namespace) -> str | None:
-    """Return what the random policy plays, or None where an agent is evaluated."""
+    """Return the environment of the random policy, or None if an agent is evaluated."""
     if options.random == (options.run_dir is not None):
         raise RequestError("say who is evaluated: --run-dir DIR, or --random with --game NAME")
     if not options.random:
@@ -149,6 +149,6 @@ def _check_directories(options: argparse.Namespace) -> None:
         raise RequestError(f"there is no run directory {options.run_dir}")
     if options.dir is not None and any((options.dir / name).exists() for name in (layout.CONFIG, layout.EVENTS)):
         raise RequestError(f"--dir {options.dir} already holds a run or an evaluation: choose a new folder")
-    # Found out only at the end, it would cost all that was played.
+    # An error at the end would lose all played episodes.
     if (file := options.save_starts) is not None and (file.is_dir() or not os.access(file.parent, os.W_OK)):
         raise RequestError(f"--save-starts {file} cannot be written: name a file in a folder that is there")

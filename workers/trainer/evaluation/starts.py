@@ -1,4 +1,4 @@
-"""Start points: read from a file, written to one, and cut from recorded play."""
+"""Start points: reading, writing, and cutting them from recorded play."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +16,11 @@ from workers.trainer.run import durable_files
 
 
 class StartsError(TrainerError):
-    """A set of start points cannot be used, or not be made."""
+    """A set of start points cannot be used or created."""
 
 
 def read(path: Path, protocol: EvaluationProtocol, env: str) -> StartSetFile:
-    """Read the set that a protocol shall start from, in a game."""
+    """Read the start set of a protocol for a game."""
     try:
         starts = StartSetFile.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -28,7 +28,7 @@ def read(path: Path, protocol: EvaluationProtocol, env: str) -> StartSetFile:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the file"
-        raise StartsError(f"{path} is no set of start points: {where}: {first['msg']}") from error
+        raise StartsError(f"{path} is not a set of start points: {where}: {first['msg']}") from error
     if starts.player != protocol.starts_from:
         raise StartsError(
             f"{path} holds start points of {_whose(starts.player)} play, but {protocol.name} starts from "
@@ -40,7 +40,7 @@ def read(path: Path, protocol: EvaluationProtocol, env: str) -> StartSetFile:
 
 
 def write(path: Path, starts: StartSetFile) -> None:
-    """Store a set as JSON."""
+    """Write a set as JSON."""
     try:
         durable_files.write(path, starts.model_dump_json().encode() + b"\n")
     except OSError as error:
@@ -50,7 +50,7 @@ def write(path: Path, starts: StartSetFile) -> None:
 def cut(
     env: str, trails: Sequence[ActionTrail], number: int, seed: int, player: StartPlayer, source: str
 ) -> StartSetFile:
-    """Cut recorded play at random frames, each as likely as any other, and note what the screen shows there."""
+    """Cut recorded play at random frames, all equally likely, and store the screen's hash at each."""
     # Every frame between a reset and the last one.
     ends = np.cumsum([trail.frames - 1 for trail in trails])
     if not trails or ends[-1] < number:
@@ -64,7 +64,7 @@ def cut(
 
 
 def _cut_one(env: str, trail: ActionTrail, frames: Sequence[int]) -> list[Start]:
-    """Replay one trail, and note the start points at these frames, in ascending order."""
+    """Replay one trail and return the start points at these frames, in ascending order."""
     game = AtariGame(env, cap_frames=None, frames_per_step=1)
     game.begin(trail.seed)
     starts = []
@@ -76,7 +76,7 @@ def _cut_one(env: str, trail: ActionTrail, frames: Sequence[int]) -> list[Start]
 
 
 def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
-    """Return what was done from a frame on."""
+    """Return the actions from a frame on."""
     kept: list[Held] = []
     for action, frames in actions:
         if frames > frame:

@@ -1,4 +1,4 @@
-"""The document of an evaluation as a table for readers."""
+"""Text table of an evaluation's document."""
 
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
@@ -6,12 +6,12 @@ from workers.contract.protocols.document import EvaluationDocument
 
 
 def table(document: EvaluationDocument) -> str:
-    """Write who played how, each episode, and what the scores say."""
+    """Return the document as text: who played, each episode, and the statistics."""
     return "\n".join([*_head(document), "", *_episodes(document), "", *_verdict(document)])
 
 
 def rounded(number: float) -> str:
-    """Write a number with at most two decimals."""
+    """Format a number with at most two decimals."""
     return f"{number:,.2f}".removesuffix("0").removesuffix(".0")
 
 

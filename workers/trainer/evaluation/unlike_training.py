@@ -1,4 +1,4 @@
-"""What a protocol does otherwise than the training did: an agent may never have met such episodes."""
+"""Differences between a protocol and the training. The agent may never have seen such episodes."""
 
 import ale_py
 
@@ -8,12 +8,12 @@ from workers.trainer.games.emulator import AtariGame, game_of
 from workers.trainer.games.openings import NO_ACTION
 
 FIRE = ale_py.Action.FIRE.value
-# By then a game shows whether FIRE was pressed.
+# After this time a game shows whether FIRE was pressed.
 FRAMES_AFTER_FIRE = 30
 
 
 def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, ...]:
-    """Tell each difference in a sentence."""
+    """Return each difference as a sentence."""
     if protocol.opening == "plain":
         return ()
     told = []
@@ -23,7 +23,7 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
             "In training FIRE was pressed in the first frame of every episode; by this protocol the agent has to press "
             "it, and may never have met this game as it then goes on. To train for it, turn Fire at reset off."
         )
-    # Of 1 no-op at most, training always has 1, or always none.
+    # With a maximum of 1 no-op, training always has 1 or always none.
     if after_noops and config.max_noops <= 1:
         told.append(
             "In training every episode began in the same frame; by this protocol it begins after a random number of "
@@ -39,7 +39,7 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
 
 
 def fire_opens(env: str) -> bool:
-    """Whether training presses FIRE in the first frame of this game, and the game then goes on otherwise."""
+    """Return True if training presses FIRE in the first frame of this game and it changes the game."""
     _, minimal = game_of(env)
     if ale_py.Action.FIRE not in minimal:
         return False

@@ -1,4 +1,4 @@
-"""What the scores of an evaluation say: mean, median, standard error, interval, and the human-normalised score."""
+"""Statistics of an evaluation: mean, median, standard error, interval and human-normalized score."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from workers.trainer.games.subjects import Subject
 from workers.trainer.run import versions
 
 RESAMPLES = 10_000
-# So many scores are drawn at once, to bound the memory that it takes.
-DRAWN_AT_ONCE = 1_000_000
+# Limit for the scores drawn in one step, to bound memory.
+MAX_DRAWN_SCORES = 1_000_000
 
 
 def standard_error(scores: Sequence[float]) -> float | None:
-    """Return the standard error of the mean; None for a single score, which says nothing about it."""
+    """Return the standard error of the mean, or None for a single score."""
     return float(np.std(scores, ddof=1) / len(scores) ** 0.5) if len(scores) > 1 else None
 
 
@@ -26,7 +26,7 @@ def interval(scores: Sequence[float], seed: int) -> tuple[float, float] | None:
     if len(scores) < 2:
         return None
     random, of = np.random.default_rng(seed), np.asarray(scores, dtype=np.float64)
-    at_once = max(1, DRAWN_AT_ONCE // len(of))
+    at_once = max(1, MAX_DRAWN_SCORES // len(of))
     parts = [min(at_once, RESAMPLES - done) for done in range(0, RESAMPLES, at_once)]
     means = [of[random.integers(len(of), size=(part, len(of)))].mean(axis=1) for part in parts]
     low, high = np.percentile(np.concatenate(means), [2.5, 97.5])
@@ -40,7 +40,7 @@ def document(
     starts: StartSetFile | None,
     episodes: Sequence[PlayedEpisode],
 ) -> EvaluationDocument:
-    """Sum up the episodes of an evaluation."""
+    """Return the document of an evaluation."""
     ordered = sorted(episodes, key=lambda episode: episode.number)
     scores = [episode.score for episode in ordered]
     mean = float(np.mean(scores))

@@ -1,4 +1,4 @@
-"""Notices metrics that mean that a run cannot learn any more."""
+"""Alarms for metrics that mean that a run can no longer learn."""
 
 from collections.abc import Iterator, Mapping
 
@@ -6,12 +6,12 @@ from workers.contract.metrics import DEAD_UNITS
 
 
 class DeadLayerAlarm:
-    """Speaks once of each layer that has died."""
+    """Warns once about each layer that has died."""
 
     def __init__(self) -> None:
         self._living = list(DEAD_UNITS)
 
-    def heard(self, values: Mapping[str, float]) -> Iterator[str]:
+    def check(self, values: Mapping[str, float]) -> Iterator[str]:
         """Return a warning for each layer whose units are all dead for the first time."""
         for metric in [metric for metric in self._living if values.get(metric.name, 0) >= 1]:
             self._living.remove(metric)

@@ -1,4 +1,4 @@
-"""Checkpoints: one safetensors file each, named by a manifest that is written last and holds its hash."""
+"""Checkpoint files. Each is a safetensors file with a manifest that is written last and contains its hash."""
 
 import contextlib
 import hashlib
@@ -27,7 +27,7 @@ class CheckpointError(TrainerError):
 
 
 class _Metadata(BaseModel):
-    """What a checkpoint tells of itself; an older version's may lack the versions."""
+    """Metadata in a checkpoint file. Older files may lack the versions."""
 
     step: Count
     frames: Count
@@ -38,16 +38,16 @@ class _Metadata(BaseModel):
 
 @dataclass(frozen=True)
 class LoadedCheckpoint:
-    """A checkpoint that was read and found whole."""
+    """Checkpoint that was read and verified."""
 
     file: CheckpointFile
     state: TrainingState
-    # As written: an older version's may need more than this version's model knows.
+    # As written: an older version's configuration may not fit the current model.
     config: dict[str, JsonValue]
 
 
 def write(directory: Path, state: TrainingState, config: TrainingConfig, versions: Mapping[str, str]) -> CheckpointFile:
-    """Store a state; a reader finds it complete or not at all."""
+    """Write a state so that a reader finds it complete or not at all."""
     told = _Metadata(
         step=state.step,
         frames=state.frames,
@@ -55,7 +55,7 @@ def write(directory: Path, state: TrainingState, config: TrainingConfig, version
         config=config.model_dump(mode="json"),
         versions=dict(versions),
     )
-    # One key: safetensors writes several in any order, and equal states shall make equal files.
+    # One key: safetensors writes several keys in any order, and equal states must make equal files.
     content = safetensors.torch.save(state.tensors, {METADATA: json.dumps(told.model_dump())})
     name = layout.checkpoint_file(state.step)
     manifest = CheckpointFile(
@@ -79,7 +79,7 @@ def write(directory: Path, state: TrainingState, config: TrainingConfig, version
 
 
 def read(path: Path) -> LoadedCheckpoint:
-    """Read one checkpoint file by its manifest; refuse it if a byte has changed, or if its run had diverged."""
+    """Read a checkpoint and check it against its manifest. Raise if it is damaged or its run had diverged."""
     manifest_path = path.with_suffix(".json")
     try:
         manifest = CheckpointFile.model_validate_json(manifest_path.read_bytes())
@@ -96,7 +96,7 @@ def read(path: Path) -> LoadedCheckpoint:
         state, config = _parse(content)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
-            f"{path.name} is no checkpoint: what it tells of itself is missing or damaged; choose another"
+            f"{path.name} is not a checkpoint: its metadata is missing or damaged; choose another"
         ) from error
     if state.has_diverged:
         raise CheckpointError(
@@ -106,7 +106,7 @@ def read(path: Path) -> LoadedCheckpoint:
 
 
 def newest(directory: Path, warn: Callable[[str], None]) -> LoadedCheckpoint | None:
-    """Read the newest checkpoint that is whole, and warn of each that had to be passed over."""
+    """Read the newest undamaged checkpoint, and warn about each that was skipped."""
     problems = []
     for manifest in layout.manifests(directory):
         try:
@@ -126,7 +126,7 @@ def newest(directory: Path, warn: Callable[[str], None]) -> LoadedCheckpoint | N
 
 
 def prune(directory: Path, keep: Iterable[str]) -> None:
-    """Delete every checkpoint but those named, and their replays; the manifest goes first: it vouches for the rest."""
+    """Delete all other checkpoints with their replays. The manifest goes first, because it vouches for the rest."""
     kept = {Path(name).stem for name in keep}
     folders = (directory / layout.CHECKPOINTS, directory / layout.REPLAYS)
     for manifest in layout.manifests(directory):
@@ -137,17 +137,17 @@ def prune(directory: Path, keep: Iterable[str]) -> None:
 
 
 def without_replay(directory: Path, names: Iterable[str]) -> list[CheckpointFile]:
-    """Read the manifests of those named whose replay is not there."""
+    """Return the manifests of the named checkpoints that have no replay."""
     found = []
     for path in [directory / name for name in names]:
         if not (directory / layout.REPLAYS / path.with_suffix(".mp4").name).exists():
-            with contextlib.suppress(OSError, ValidationError):  # what has no readable manifest cannot be played
+            with contextlib.suppress(OSError, ValidationError):  # without a readable manifest it cannot be played
                 found.append(CheckpointFile.model_validate_json(path.with_suffix(".json").read_bytes()))
     return found
 
 
 def tidy(directory: Path) -> None:
-    """Delete what a killed trainer left half written."""
+    """Delete files that a killed trainer left incomplete."""
     folder = directory / layout.CHECKPOINTS
     durable_files.remove_temporary(folder)
     for path in folder.glob("step-*.safetensors"):

@@ -1,4 +1,4 @@
-"""A run that lives in a directory: events, checkpoints and replays are written there as training goes on."""
+"""Run in a directory, to which events, checkpoints and replays are written during training."""
 
 import math
 import time
@@ -30,9 +30,9 @@ METRICS_SECONDS = 0.35
 PROGRESS_SECONDS = 1.0
 EPISODES_PER_EVENT = 1000
 LAST_REPLAYS_SECONDS = 60.0
-# The first checkpoint of a new run comes early, so that its pages soon have a picture.
+# The first checkpoint of a new run comes early, so that its page soon has a picture.
 FIRST_CHECKPOINT_SECONDS = 10.0
-# The run's own facts lie in a checkpoint beside the algorithm's.
+# The key of the run's own facts in a checkpoint.
 OWN_FACTS = "run"
 
 Milestone = events.Progress | events.Stopped | events.Finished | events.Failed
@@ -44,7 +44,7 @@ class DivergedError(TrainerError):
 
 @dataclass(frozen=True)
 class Writing:
-    """A checkpoint on its way to the disk."""
+    """Checkpoint that is being written."""
 
     name: str
     file: Future[CheckpointFile]
@@ -54,7 +54,7 @@ class Writing:
 
 
 class DirectoryRun:
-    """What an algorithm sees of a run in a directory; fulfils workers.trainer.run.run.Run."""
+    """Run in a directory; implements `TrainingRun`."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class DirectoryRun:
         self._next_checkpoint = now + config.checkpoint_seconds
         if restored is None:
             self._next_checkpoint = min(self._next_checkpoint, now + FIRST_CHECKPOINT_SECONDS)
-        self._doubted = False
+        self._was_non_finite = False
         self._is_starting = False
 
     def advance(self, step: int, frames: int, updates: int = 1) -> None:
@@ -127,23 +127,23 @@ class DirectoryRun:
             told["throughput/steps_per_second"] = self._rates.steps_per_second
             told["throughput/updates_per_second"] = self._rates.updates_per_second
         self._report({**told, **self._system.sample()})
-        for warning in self._alarm.heard(told):
+        for warning in self._alarm.check(told):
             self.log(warning, "warning")
-        if not self._doubted and not all(map(math.isfinite, told.values())):
-            self._doubted, self._next_checkpoint = True, now  # saving looks at the weights
+        if not self._was_non_finite and not all(map(math.isfinite, told.values())):
+            self._was_non_finite, self._next_checkpoint = True, now  # saving checks the weights
 
     def checkpoint_due(self) -> bool:
         return time.monotonic() >= self._next_checkpoint
 
     def save(self, state: TrainingState) -> None:
-        """Copy the state and write it in the background; what was reported before it is in the event file before it.
+        """Copy the state and write it in the background, after all metrics reported so far.
 
-        A diverged state is refused: it must not take the place of a checkpoint from which a run can go on.
+        Raise if the state has diverged: it must not replace a checkpoint from which a run can continue.
         """
         self.step, self.frames = state.step, state.frames
         self._next_checkpoint = time.monotonic() + self._config.checkpoint_seconds
         self._collect_checkpoint(wait=True)
-        copy = snapshot(state)  # first, since actor-learners go on changing the original
+        copy = snapshot(state)  # first, because actor-learners keep changing the original
         if copy.has_diverged:
             raise self._divergence()
         if copy.step == self._saved_step:
@@ -172,11 +172,11 @@ class DirectoryRun:
 
     @property
     def return_mean(self) -> float | None:
-        """Mean raw return of the last hundred episodes, or of those there are."""
+        """The mean raw return of up to the last hundred episodes."""
         return sum(self._returns) / len(self._returns) if self._returns else None
 
     def complete(self, reason: str) -> None:
-        """See the last checkpoint through, wait for replays unless the run was stopped, and tell how it ended."""
+        """Finish the last checkpoint, wait for replays unless the run was stopped, and report how it ended."""
         self._seconds = time.monotonic() - self._started
         self._flush_episodes()
         self._collect_checkpoint(wait=True)
@@ -187,12 +187,12 @@ class DirectoryRun:
             return
         self._start_replays()
         for recording in self._recorder.drain(LAST_REPLAYS_SECONDS, give_up=self.should_stop):
-            self._tell_of_recording(recording)
+            self._report_recording(recording)
         self._emit(events.Finished)
 
     @property
     def _is_at_milestone(self) -> bool:
-        """Whether the agent is clearly better than any checkpoint recorded so far."""
+        """True if the agent is clearly better than every checkpoint recorded so far."""
         mean = self.return_mean
         is_full = mean is not None and len(self._returns) >= RETURN_WINDOW
         return is_full and mean is not None and self._milestones.is_reached(mean, time.monotonic())
@@ -209,27 +209,27 @@ class DirectoryRun:
         return True
 
     def summary(self) -> str:
-        """Say in one line what this attempt did."""
+        """Return a summary of this attempt in one line."""
         steps = self.step - self._first_step
         mean = self.return_mean
         outcome = "" if mean is None else f", mean return of the last {len(self._returns)} episodes {mean:.1f}"
         return f"{steps:,} steps in {duration(self._seconds)}: {steps / self._seconds:,.0f} steps/s{outcome}"
 
     def fail(self, message: str, traceback: str) -> None:
-        """Tell that the run ended by an error; a checkpoint that was still being written is kept."""
+        """Report that the run failed. A checkpoint that is still being written is kept."""
         self._flush_episodes()
         self._collect_checkpoint(wait=True)
         self._emit(events.Failed, message=message, traceback=traceback)
 
     def close(self) -> None:
-        """End the recorder and the writer."""
+        """Stop the recorder and the checkpoint writer."""
         self._recorder.close()
         self._writer.shutdown()
         if self._bar:
             self._bar.close()
 
     def _tick(self, now: float) -> None:
-        """Do what is not worth doing after every update."""
+        """Do the periodic work that is too expensive after every update."""
         self._next_tick = now + TICK_SECONDS
         self._rates.mark(now, self.step, self._updates)
         self._collect_checkpoint(wait=False)
@@ -280,7 +280,7 @@ class DirectoryRun:
             self._report({})
 
     def _collect_checkpoint(self, wait: bool) -> None:
-        """Announce a checkpoint once it is on the disk, or warn that it could not be written."""
+        """Report a checkpoint once it is on the disk, or warn that it could not be written."""
         if self._writing is None or not (wait or self._writing.file.done()):
             return
         written, self._writing = self._writing, None
@@ -311,19 +311,19 @@ class DirectoryRun:
         return kept(self._directory, step, self._config.checkpoints_kept, self._retention.best)
 
     def _prune(self) -> None:
-        # What is being written may be on the disk already, though nothing has been told of it yet.
+        # The checkpoint being written may already be on the disk although it was not reported yet.
         being_written = [self._writing.name] if self._writing else []
         checkpoints.prune(self._directory, [*self._kept, *self._recorder.in_use, *being_written])
 
     def _start_replays(self) -> None:
         if recording := self._recorder.poll():
-            self._tell_of_recording(recording)
+            self._report_recording(recording)
 
-    def _tell_of_recording(self, recording: RecordingResult) -> None:
+    def _report_recording(self, recording: RecordingResult) -> None:
         checkpoint, outcome = recording.checkpoint, recording.outcome
-        self._prune()  # it may have been kept only to be played
+        self._prune()  # the checkpoint may have been kept only for its recording
         if checkpoint.file not in self._kept:
-            return  # its replay went with it
+            return  # its replay was deleted with it
         if isinstance(outcome, str):
             self.log(f"The replay of step {checkpoint.step:,} could not be recorded: {outcome}", "warning")
             return

@@ -1,16 +1,16 @@
-"""Files that are there completely or not at all, whenever the power goes."""
+"""Files that are written completely or not at all, even if the power fails."""
 
 import os
 from pathlib import Path
 
 
 def temporary(path: Path) -> Path:
-    """Name the file that becomes `path` when it is complete."""
+    """Return the path of the file that becomes `path` when it is complete."""
     return path.with_name(f".{path.name}.tmp")
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file beside its place and move it there once the disk has it."""
+    """Write a temporary file, sync it and rename it."""
     unfinished = temporary(path)
     try:
         unfinished.write_bytes(content)
@@ -21,7 +21,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def publish(unfinished: Path, path: Path) -> None:
-    """Move a complete file to its place, durably."""
+    """Rename a complete file durably."""
     with unfinished.open("rb+") as file:
         os.fsync(file.fileno())
     unfinished.rename(path)
@@ -33,6 +33,6 @@ def publish(unfinished: Path, path: Path) -> None:
 
 
 def remove_temporary(directory: Path) -> None:
-    """Delete what a killed writer left behind."""
+    """Delete temporary files that a killed writer left behind."""
     for unfinished in directory.glob(".*.tmp"):
         unfinished.unlink(missing_ok=True)

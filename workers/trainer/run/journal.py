@@ -1,4 +1,4 @@
-"""The event file: one JSON object a line, appended and handed to the system at once."""
+"""Event file of a run: one JSON object per line, written without buffering."""
 
 import fcntl
 import json
@@ -14,9 +14,9 @@ from pydantic import BaseModel
 from workers.contract import events, layout
 from workers.trainer.errors import TrainerError
 
-# A full disk may clear again; until then so many events wait in memory.
+# Limit for events that wait in memory while the disk is full.
 BACKLOG_LIMIT = 10_000
-# Longer than any line, so that the end of the file shows the last complete one.
+# Longer than any line, so that the tail of the file contains the last complete one.
 TAIL_BYTES = 4_000_000
 
 AnyEvent = TypeVar("AnyEvent", bound=BaseModel)
@@ -27,7 +27,7 @@ class DirectoryBusyError(TrainerError):
 
 
 class Journal:
-    """Appends events to RUN_DIR/events.jsonl; goes on after the last complete line of a file that is already there."""
+    """Appends events to RUN_DIR/events.jsonl, after the last complete line of an existing file."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / layout.EVENTS
@@ -42,7 +42,7 @@ class Journal:
         self._began, self._began_monotonic = time.time(), time.monotonic()
 
     def emit(self, kind: type[AnyEvent], *, step: int, frames: int, **fields: object) -> AnyEvent:
-        """Append one event; while the disk is full it waits for the next one."""
+        """Append one event. While the disk is full, events wait for the next call."""
         now = self._training_time() if kind is events.Metrics else time.time()
         event = kind.model_validate({"seq": self._seq + 1, "time": now, "step": step, "frames": frames, **fields})
         self._seq += 1
@@ -55,7 +55,7 @@ class Journal:
         return event
 
     def close(self) -> None:
-        """Write what still waits, put it on the disk and let go of the file."""
+        """Write waiting events, sync the file and close it."""
         try:
             self._write_backlog()
             os.fsync(self._file)
@@ -71,14 +71,14 @@ class Journal:
         self.close()
 
     def _training_time(self) -> float:
-        """The time at the start and what has gone by since: setting the clock and a suspended machine add nothing."""
+        """Return the start time plus the elapsed time, which ignores clock changes and suspension."""
         return self._began + time.monotonic() - self._began_monotonic
 
     def _write_backlog(self) -> None:
         while self._backlog:
             line, written = self._backlog[0], 0
             try:
-                while written < len(line):  # a rest raises what stopped the part before it
+                while written < len(line):  # writing the rest raises the error that stopped the first part
                     written += os.write(self._file, line[written:])
             except OSError:
                 os.ftruncate(self._file, self._size)
@@ -88,7 +88,7 @@ class Journal:
 
 
 def _line(event: BaseModel) -> bytes:
-    """Write an event as a line; one too long to be sent becomes a warning, so that the run goes on."""
+    """Return an event as a line. Replace one that is too long to send by a warning."""
     line = event.model_dump_json().encode() + b"\n"
     if len(line) <= events.LONGEST_LINE:
         return line
@@ -98,7 +98,7 @@ def _line(event: BaseModel) -> bytes:
 
 
 def _cut_torn_line(file: int) -> tuple[int, int]:
-    """Cut off a last line that a crash left incomplete; return the file's size and the last event's seq."""
+    """Truncate a last line that a crash left incomplete. Return the file's size and the last event's seq."""
     size = os.fstat(file).st_size
     start = max(0, size - TAIL_BYTES)
     tail = os.pread(file, TAIL_BYTES, start)

@@ -1,13 +1,13 @@
 """Mean returns that deserve a checkpoint and its replay before the next scheduled one."""
 
-# A better mean is a milestone at most this often; solving the environment is one at once.
+# The minimum time between milestones. Solving the environment is always one.
 MILESTONE_SECONDS = 120.0
-# A better mean is a milestone if it adds this part of the progress so far, so that noise makes none.
+# A better mean is a milestone if it adds this share of the progress so far, so that noise makes none.
 CLEAR_IMPROVEMENT = 0.05
 
 
 class Milestones:
-    """Decides whether a mean return over a full window is the first solve or clearly a new best."""
+    """Detects when a mean return over a full window is the first solve or clearly a new best."""
 
     def __init__(self, solved_at: float | None, best: float | None) -> None:
         self._solved_at = solved_at

@@ -1,4 +1,4 @@
-"""How a run goes, for people: a line that renews itself on a terminal, plain lines elsewhere."""
+"""Progress of a run on the console: a line that updates on a terminal, plain lines elsewhere."""
 
 import contextlib
 import shutil
@@ -13,7 +13,7 @@ BAR_CELLS = 24
 
 @dataclass(frozen=True)
 class RunProgress:
-    """Where a run stands."""
+    """Progress of a run."""
 
     step: int
     total_steps: int
@@ -23,14 +23,14 @@ class RunProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Time to the last step at the present rate."""
+        """The time to the last step at the current rate."""
         if self.steps_per_second <= 0:
             return None
         return max(0, self.total_steps - self.step) / self.steps_per_second
 
 
 class ProgressBar:
-    """Shows the standing of a run."""
+    """Shows the progress of a run."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -41,7 +41,7 @@ class ProgressBar:
         self._shown = ""
 
     def show(self, standing: RunProgress) -> None:
-        """Show the standing if it is time to."""
+        """Show the progress if the interval has passed."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -53,27 +53,27 @@ class ProgressBar:
             self.line(in_words(standing))
 
     def line(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a permanent line above the bar."""
         if self._shown:
             self._write("\r\x1b[K")
         self._write(f"{text}\n{self._shown}")
 
     def close(self) -> None:
-        """Leave the last bar standing and go to the next line."""
+        """Leave the last bar and go to the next line."""
         if self._shown:
             self._write("\n")
             self._shown = ""
 
     def _write(self, text: str) -> None:
-        # Training goes on where nobody reads it, or the disk of its log is full; there may be room again later.
+        # Training continues if the output is closed or its disk is full.
         with contextlib.suppress(OSError):
-            # A terminal that is not of UTF-8 shows a question mark for each cell of the bar.
+            # A terminal without UTF-8 shows a question mark for each cell of the bar.
             self._stream.write(text.encode(self._encoding, "replace").decode(self._encoding))
             self._stream.flush()
 
 
 def in_words(standing: RunProgress) -> str:
-    """Say the standing in one plain line."""
+    """Return the progress as one plain line."""
     parts = [
         f"{standing.step:,} of {standing.total_steps:,} steps",
         f"{standing.steps_per_second:,.0f} steps/s",
@@ -87,14 +87,14 @@ def in_words(standing: RunProgress) -> str:
 
 
 def with_bar(standing: RunProgress) -> str:
-    """Draw the standing as a bar with the words after it."""
+    """Return the progress as a bar followed by the plain line."""
     share = min(1.0, standing.step / standing.total_steps)
     full = int(share * BAR_CELLS)
     return f"{share:6.1%} {'━' * full}{'─' * (BAR_CELLS - full)} {in_words(standing)}"
 
 
 def duration(seconds: float) -> str:
-    """Write a time span as 2 h 05 min, 3 min 20 s or 4.5 s."""
+    """Format a time span as 2 h 05 min, 3 min 20 s or 4.5 s."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

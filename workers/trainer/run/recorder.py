@@ -1,8 +1,8 @@
-"""Has one episode of every kept checkpoint recorded by a process beside the trainer, one at a time.
+"""Recorder that plays one episode of every kept checkpoint in a separate process, one after another.
 
-Training never waits for it. Where it cannot keep up, the next one is the checkpoint farthest from those that were
-played, so that replays too are spread over training, and the last minute of a run fills what it can between them.
-A milestone, such as the first solve, goes first.
+Training never waits for it. If it cannot keep up, it next records the checkpoint that is farthest from those already
+recorded, so that replays are spread over training. The last minute of a run fills the gaps. A milestone, such as the
+first solve, goes first.
 """
 
 import contextlib
@@ -19,22 +19,22 @@ from typing import IO
 
 from workers.contract.events import CheckpointFile
 
-# Far more than the longest replay takes on a busy machine.
+# Much longer than the longest replay takes on a busy machine.
 RECORDING_SECONDS = 900.0
-# A quarter of a busy core beside the trainer, which goes first, yet a replay comes in seconds.
+# Gives the recorder a quarter of a busy core next to the trainer. A replay still takes only seconds.
 NICENESS = 5
 RECORDER = (sys.executable, "-m", "workers.trainer.replay")
-# Of what a recorder says, the end.
+# Limit for the part of a recorder's output that is read.
 LAST_WORDS_BYTES = 10_000
 
 
 @dataclass(frozen=True)
 class RecordedReplay:
-    """A recorded episode, as its recorder process describes it."""
+    """Recorded episode, as described by the recorder process."""
 
     file: str
     poster: str
-    # What the network saw; none where it sees no pictures.
+    # The video of what the network saw; None if it sees no pixels.
     seen: str | None
     track: str
     episode_return: float
@@ -43,7 +43,7 @@ class RecordedReplay:
     complete: bool
 
     def what_is_missing(self, step: int) -> str | None:
-        """Say that a replay which was cut shows, and scores, a part of its episode."""
+        """Return a warning if the replay was cut, so that its score covers only a part of the episode."""
         if self.complete:
             return None
         minutes = f"{self.seconds / 60:.0f} minutes"
@@ -52,14 +52,14 @@ class RecordedReplay:
 
 @dataclass(frozen=True)
 class RecordingResult:
-    """What became of a checkpoint's recording: a replay, or the reason why there is none."""
+    """Result of a checkpoint's recording: a replay, or why it failed."""
 
     checkpoint: CheckpointFile
     outcome: RecordedReplay | str
 
 
 class Recorder:
-    """Starts recorder processes; they end with the trainer, even if that is killed."""
+    """Starts recorder processes. They end with the trainer, even if it is killed."""
 
     def __init__(self, directory: Path, command: Sequence[str] = RECORDER) -> None:
         self._directory = directory
@@ -79,19 +79,19 @@ class Recorder:
         return [self._checkpoint.file] if self._checkpoint else []
 
     def add(self, checkpoint: CheckpointFile, *, first: bool = False) -> None:
-        """Queue the recording of an episode of this checkpoint, or let it be the next one."""
+        """Queue the recording of a checkpoint, or put it first."""
         self._waiting.append(checkpoint)
         if first:
             self._milestone = checkpoint.file
 
     def forget_all_but(self, kept: Iterable[str]) -> None:
-        """Drop what waits for checkpoints that are no longer there; this also bounds the queue."""
+        """Drop queued recordings of checkpoints that no longer exist. This also bounds the queue."""
         names = set(kept)
         self._waiting = [checkpoint for checkpoint in self._waiting if checkpoint.file in names]
         self._played = [checkpoint for checkpoint in self._played if checkpoint.file in names]
 
     def poll(self) -> RecordingResult | None:
-        """Return a recording that has ended, and start the next one; training goes on whatever goes wrong with it."""
+        """Return a recording that has ended, and start the next one. Errors do not stop training."""
         ended = self._collect()
         if self._process is None and self._waiting:
             checkpoint = self._next()
@@ -103,7 +103,7 @@ class Recorder:
         return ended
 
     def drain(self, seconds: float, give_up: Callable[[], bool]) -> Iterable[RecordingResult]:
-        """Yield what is still to come, for at most so long."""
+        """Yield the remaining recordings until the time limit."""
         deadline = time.monotonic() + seconds
         while (self._process or self._waiting) and time.monotonic() < deadline and not give_up():
             if recording := self.poll():
@@ -115,13 +115,13 @@ class Recorder:
                     continue
 
     def close(self) -> None:
-        """Kill what is running, without waiting for its death, and forget what waits."""
+        """Kill the running recorder without waiting for it, and drop the queue."""
         self._waiting.clear()
         if self._process:
             self._process.kill()
 
     def _next(self) -> CheckpointFile:
-        """Take the latest milestone, or what is farthest from all that was played; of equals, the first added."""
+        """Take the latest milestone, or the checkpoint farthest from all recorded ones. Ties go to the first added."""
 
         def rank(checkpoint: CheckpointFile) -> tuple[bool, int]:
             distance = min((abs(checkpoint.step - played.step) for played in self._played), default=0)
@@ -135,7 +135,7 @@ class Recorder:
     def _start(self, checkpoint: CheckpointFile) -> None:
         self._checkpoint = checkpoint
         self._deadline = time.monotonic() + RECORDING_SECONDS
-        # Files, since a pipe that nobody empties would hold a talkative recorder; they are closed when they are read.
+        # Files, because a full pipe would block the recorder. They are closed after they are read.
         self._output, self._errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [*self._command, str(self._directory), checkpoint.file, "--parent", str(os.getpid())],
@@ -145,7 +145,7 @@ class Recorder:
             env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "SDL_VIDEODRIVER": "dummy"},
         )
         niceness = min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
-        with contextlib.suppress(ProcessLookupError):  # it has ended already
+        with contextlib.suppress(ProcessLookupError):  # it has already ended
             os.setpriority(os.PRIO_PROCESS, self._process.pid, niceness)
 
     def _collect(self) -> RecordingResult | None:

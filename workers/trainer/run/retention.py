@@ -1,4 +1,4 @@
-"""Which checkpoints are kept on the disk of a run, and which of them is the best by mean return."""
+"""Rules for which checkpoints of a run are kept, and which is the best by mean return."""
 
 import math
 from pathlib import Path
@@ -12,12 +12,12 @@ RETURN_WINDOW = 100
 
 
 class Retention(BaseModel):
-    """The best checkpoint of a run; goes on over resumes, for each checkpoint holds its own."""
+    """The best checkpoint of a run. Each checkpoint stores it, so it survives a resume."""
 
     model_config = ConfigDict(frozen=True)
 
     best: str | None = None
-    # Whether the mean was of a full window, and the mean: a mean of few episodes is no match for one of a hundred.
+    # True for a full window, and the mean: a mean of few episodes never beats one of a hundred.
     best_score: tuple[bool, float] | None = None
 
     @property
@@ -26,7 +26,7 @@ class Retention(BaseModel):
         return self.best_score[1] if self.best_score and self.best_score[0] else None
 
     def after(self, file: str, returns: list[float]) -> "Retention":
-        """Add a checkpoint, saved when the last episodes had these returns."""
+        """Return the retention after a checkpoint whose last episodes had these returns."""
         mean = sum(returns) / len(returns) if returns else math.nan
         if not math.isnan(mean):
             score = (len(returns) >= RETURN_WINDOW, mean)
@@ -36,9 +36,9 @@ class Retention(BaseModel):
 
 
 def kept(directory: Path, last: int, most: int, best: str | None) -> list[str]:
-    """Name the files to keep, oldest first, now that the one of step `last` is saved.
+    """Return the files to keep, oldest first, after the checkpoint of step `last`.
 
-    Those of later steps are none of them: the run went back behind them.
+    Files of later steps are not kept: the run continued from an earlier step.
     """
     steps = [step for step in layout.saved_steps(directory) if step <= last]
     files = [layout.checkpoint_file(step) for step in steps]
@@ -47,7 +47,7 @@ def kept(directory: Path, last: int, most: int, best: str | None) -> list[str]:
 
 
 class RunFacts(BaseModel):
-    """What the run itself keeps in a checkpoint, beside the algorithm's state."""
+    """Facts that the run stores in a checkpoint in addition to the method's state."""
 
     model_config = ConfigDict(frozen=True, ser_json_inf_nan="strings")
 

@@ -1,4 +1,4 @@
-"""What an algorithm sees of the run that it trains, and a twin of it that lives in memory."""
+"""Interface between a method and the run that it trains, and an in-memory version of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from workers.contract.metrics import METRICS
 
 @dataclass
 class TrainingState:
-    """All that an algorithm needs to go on: weights, statistics and random states as tensors, counters as facts."""
+    """State from which a method can continue: weights, statistics and random states as tensors, counters as facts."""
 
     step: int
     frames: int
@@ -21,18 +21,18 @@ class TrainingState:
     facts: dict[str, JsonValue] = field(default_factory=dict)
 
     def component(self, name: str) -> dict[str, torch.Tensor]:
-        """The tensors of one component, such as the network, by the names that they have there."""
+        """Return the tensors of one component, such as the network, by their names within it."""
         prefix = f"{name}."
         return {key.removeprefix(prefix): tensor for key, tensor in self.tensors.items() if key.startswith(prefix)}
 
     @property
     def has_diverged(self) -> bool:
-        """Whether a weight of the network is NaN or infinite, so that nothing it says means anything."""
+        """True if a weight of the network is NaN or infinite, which makes its output meaningless."""
         return not all(weights.isfinite().all() for weights in self.component("network").values())
 
 
 def prefixed(component: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Prefix the names of tensors with the component that they belong to."""
+    """Prefix the names of tensors with their component."""
     return {f"{component}.{key}": tensor for key, tensor in tensors.items()}
 
 
@@ -40,53 +40,53 @@ FIRST_UPDATE = "First update"
 
 
 def starting(count: int, noun: str) -> str:
-    """Name the step that starts this many of something."""
+    """Return the name of the step that starts `count` environments or processes."""
     return f"Starting {count:,} {noun}{'' if count == 1 else 's'}"
 
 
 class TrainingRun(Protocol):
-    """The seam between an algorithm and its program: report, ask whether to stop, store what to resume from."""
+    """Interface of a run for its method: report progress, check for a stop, save checkpoints."""
 
     @property
     def restored(self) -> TrainingState | None:
-        """What to go on from, or None at the beginning."""
+        """The state to continue from, or None for a new run."""
         ...
 
     @property
     def device(self) -> torch.device:
-        """Where the network runs."""
+        """The device of the network."""
         ...
 
     def should_stop(self) -> bool:
-        """Say whether the user wants the run to save and return."""
+        """Return True if the method should save and return."""
         ...
 
     def advance(self, step: int, frames: int, updates: int = 1) -> None:
-        """Tell how far the run is, and by how many updates; after every update, or a few times a second."""
+        """Report the step, the frames and the new updates, after every update or a few times per second."""
         ...
 
     def episode(self, step: int, frames: int, episode_return: float, length: int) -> None:
-        """Report a finished training episode by its raw return."""
+        """Report a finished training episode with its raw return."""
         ...
 
     def metrics_due(self) -> bool:
-        """Say whether it is time for `metrics`, a few times a second."""
+        """Return True if it is time to call `metrics`, a few times per second."""
         ...
 
     def metrics(self, values: Mapping[str, float]) -> None:
-        """Report values together with the episodes that ended since the last time."""
+        """Report metrics together with the episodes that ended since the last call."""
         ...
 
     def checkpoint_due(self) -> bool:
-        """Say whether it is time to `save`."""
+        """Return True if it is time to call `save`."""
         ...
 
     def save(self, state: TrainingState) -> None:
-        """Keep a copy of the state as a checkpoint; to be called once more before the algorithm returns."""
+        """Save a copy of the state as a checkpoint. Call it once more before the method returns."""
         ...
 
     def start_step(self, name: str) -> None:
-        """Report which step of starting begins. The first update ends the last one."""
+        """Report that a step of the start begins. The first update ends the last step."""
         ...
 
     def log(self, message: str, level: LogLevel = "info") -> None:
@@ -94,13 +94,13 @@ class TrainingRun(Protocol):
         ...
 
     def roles(self, places: Sequence[RolePlace]) -> None:
-        """Tell of every role where it works; at the start, and when one of them has changed."""
+        """Report the host of every role, at the start and after each change."""
         ...
 
 
 @dataclass
 class NullRun:
-    """A run without a directory, for tests and measurements: keeps in memory what it is told."""
+    """Run without a directory, for tests and measurements. It stores all reports in memory."""
 
     restored: TrainingState | None = None
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
@@ -150,7 +150,7 @@ class NullRun:
 
 
 def snapshot(state: TrainingState) -> TrainingState:
-    """Copy a state to main memory, each tensor by itself, so that training may go on changing the original."""
+    """Copy a state to main memory, so that training may change the original."""
     tensors = {
         name: torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
         for name, tensor in state.tensors.items()

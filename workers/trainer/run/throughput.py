@@ -1,4 +1,4 @@
-"""How fast training goes and what it takes of the machine."""
+"""Meters of training speed and of the machine's load."""
 
 import contextlib
 import os
@@ -14,9 +14,9 @@ SYSTEM_SECONDS = 2.0
 
 
 class RateMeter:
-    """Steps and updates per second over the last few seconds; 0 until there is a span to measure over.
+    """Steps and updates per second over the last few seconds; 0 until there is a span to measure.
 
-    What passes before the first step after `begins_at` is no part of it: processes start then and networks are built.
+    The time before the first step after `begins_at` does not count, because processes and networks start then.
     """
 
     def __init__(self, begins_at: int = 0) -> None:
@@ -26,7 +26,7 @@ class RateMeter:
         self.updates_per_second = 0.0
 
     def mark(self, now: float, step: int, updates: int) -> None:
-        """Take in where training stands."""
+        """Record the current step and number of updates."""
         if step == self._begins_at:
             return
         self._marks.append((now, step, updates))
@@ -39,14 +39,14 @@ class RateMeter:
 
 
 class SystemMeter:
-    """Processor, memory and GPU use of this process and its children, sampled now and then because asking costs."""
+    """CPU, memory and GPU use of this process and its children, sampled rarely because sampling is slow."""
 
     def __init__(self, device: torch.device) -> None:
         self._process = psutil.Process(os.getpid())
         self._family: dict[int, psutil.Process] = {}
-        self._gpu = device if tells_its_load(device) else None
+        self._gpu = device if reports_its_load(device) else None
         self._next = 0.0
-        self._uses()  # the first answer about a process is always 0 percent
+        self._uses()  # the first value of a process is always 0 percent
 
     def sample(self) -> dict[str, float]:
         """Return the metrics, or nothing if the last sample is still fresh."""
@@ -61,24 +61,24 @@ class SystemMeter:
         return values
 
     def _uses(self) -> list[tuple[float, int]]:
-        """Processor percent and bytes of every process of ours."""
+        """Return the CPU percent and the bytes of each of the run's processes."""
         children = {child.pid: child for child in self._process.children(recursive=True)}
         self._family = {pid: self._family.get(pid, child) for pid, child in children.items()}
         uses = [(self._process.cpu_percent(), resident_bytes(self._process))]
         for child in self._family.values():
-            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended since
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended
                 uses.append((child.cpu_percent(), resident_bytes(child)))
         return uses
 
 
 def resident_bytes(process: psutil.Process) -> int:
-    """Memory of a process; where the system tells, pages that several processes share count in equal parts."""
+    """Return the memory of a process. Shared pages count in equal parts where the system reports them."""
     memory = process.memory_full_info()
     return int(getattr(memory, "pss", memory.rss))
 
 
-def tells_its_load(device: torch.device) -> bool:
-    """Ask a GPU once: without nvidia-ml-py it cannot be asked, and some shared GPUs do not answer."""
+def reports_its_load(device: torch.device) -> bool:
+    """Return True if a GPU reports its load. It needs nvidia-ml-py, and some shared GPUs do not."""
     if device.type != "cuda":
         return False
     try:

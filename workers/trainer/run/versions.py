@@ -1,4 +1,4 @@
-"""What a run was made with."""
+"""Versions of the software that a run was made with."""
 
 import platform
 from importlib import metadata
@@ -9,7 +9,7 @@ DISTRIBUTIONS = ("torch", "numpy", "gymnasium", "ale-py")
 
 
 def captured() -> dict[str, str]:
-    """Return the build of Arcadia, and the versions of Python and of what decides a run's outcome."""
+    """Return the build of Arcadia, and the versions of Python and of the libraries that affect results."""
     versions = {"arcadia": build(), "python": platform.python_version()}
     for name in DISTRIBUTIONS:
         try:

@@ -91,8 +91,8 @@ def test_a_set_of_an_agent_is_never_taken_for_a_persons(points: StartSetFile, tm
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "is no set of start points"),
-        ("[]", "is no set of start points"),
+        ("", "is not a set of start points"),
+        ("[]", "is not a set of start points"),
         ('{"format": "arcadia-starts", "version": 2}', r"version: Input should be 1"),
         ('{"env": "ALE/Pongg-v5"}', r"env: .*did you mean ALE/Pong-v5"),
         ('{"env": "ALE/Breakout-v5", "player": "agent", "source": "", "emulator": "", "starts": []}', "starts: "),

@@ -38,7 +38,7 @@ def test_the_interval_is_the_same_every_time_and_of_the_size_that_theory_says() 
 def test_many_scores_are_resampled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = [float(score) for score in range(40)]
     whole = verdict.interval(scores, seed=1)
-    monkeypatch.setattr(verdict, "DRAWN_AT_ONCE", 700)
+    monkeypatch.setattr(verdict, "MAX_DRAWN_SCORES", 700)
     assert verdict.interval(scores, seed=1) == whole
 
 

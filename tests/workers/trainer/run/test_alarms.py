@@ -5,11 +5,11 @@ from workers.trainer.run.alarms import DeadLayerAlarm
 
 def test_each_dead_layer_is_told_once() -> None:
     alarm = DeadLayerAlarm()
-    assert list(alarm.heard({"network/dead_convolution_1": 0.99, "train/entropy": 1.0})) == []
-    (first,) = alarm.heard({"network/dead_convolution_1": 1.0})
+    assert list(alarm.check({"network/dead_convolution_1": 0.99, "train/entropy": 1.0})) == []
+    (first,) = alarm.check({"network/dead_convolution_1": 1.0})
     assert "convolution 1" in first
     assert "learning rate" in first
-    (second,) = alarm.heard({"network/dead_convolution_1": 1.0, "network/dead_hidden_1": 1.0})
+    (second,) = alarm.check({"network/dead_convolution_1": 1.0, "network/dead_hidden_1": 1.0})
     assert "hidden 1" in second
-    (third,) = alarm.heard({"network/dead_cells": 1.0})
+    (third,) = alarm.check({"network/dead_cells": 1.0})
     assert "units of the LSTM" in third

@@ -162,7 +162,7 @@ def test_a_file_that_tells_nothing_right_of_itself_is_no_checkpoint(tmp_path: Pa
     path = write(tmp_path)
     metadata = {checkpoints.METADATA: json.dumps(told)} if told is not None else None
     rewrite(path, safetensors.torch.save({"x": torch.zeros(1)}, metadata))
-    with pytest.raises(CheckpointError, match="is no checkpoint: what it tells of itself is missing or damaged"):
+    with pytest.raises(CheckpointError, match="is not a checkpoint: its metadata is missing or damaged"):
         checkpoints.read(path)
 
 
@@ -170,7 +170,7 @@ def test_a_file_that_tells_nothing_right_of_itself_is_no_checkpoint(tmp_path: Pa
 def test_a_file_of_another_format_is_no_checkpoint(tmp_path: Path, content: bytes) -> None:
     path = write(tmp_path)
     rewrite(path, content)
-    with pytest.raises(CheckpointError, match="is no checkpoint"):
+    with pytest.raises(CheckpointError, match="is not a checkpoint"):
         checkpoints.read(path)
 
 
