@@ -1,4 +1,4 @@
-"""How actions are chosen from what a network says, each episode with random numbers of its own."""
+"""Ways to choose actions from a network's output. Each episode has its own random numbers."""
 
 from collections.abc import Callable
 
@@ -18,19 +18,19 @@ Choose = Callable[[Tensor], Action]
 
 
 class ActingError(TrainerError):
-    """The agent cannot act in the way that was asked for."""
+    """The agent cannot act in the requested way."""
 
 
 def check(acting: Acting, output_kind: OutputKind, actions: ActionSpace) -> None:
-    """Refuse what the agent cannot do, and say what it can."""
+    """Raise if the agent cannot act in this way. The error names a way that works."""
     if acting.name == "sampled" and output_kind == "values":
         raise ActingError("acting sampled needs a policy, but this method learns action values: use epsilon-greedy")
     if acting.name == "epsilon-greedy" and isinstance(actions, Continuous):
-        raise ActingError("acting epsilon-greedy chooses one of several actions, but these are numbers: use sampled")
+        raise ActingError("acting epsilon-greedy needs discrete actions, and these are continuous: use sampled")
 
 
 def chooser(acting: Acting, actions: ActionSpace, seed: int) -> Choose:
-    """Make what chooses the actions of one episode."""
+    """Return the function that chooses the actions of one episode."""
     if acting.name == "random":
         return _uniform(actions, seed)
     if acting.name == "sampled":

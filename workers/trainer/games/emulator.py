@@ -1,4 +1,4 @@
-"""An Atari game frame by frame, as the papers play it: no repeated actions, a lost life ends nothing."""
+"""Atari emulator, frame by frame, as in the papers: no sticky actions, and a lost life does not end the game."""
 
 import hashlib
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ EMULATOR = f"ale-py {ale_py.__version__}"
 
 @cache
 def game_of(env: str, action_set: ActionSet = "minimal") -> tuple[Path, tuple[ale_py.Action, ...]]:
-    """Find the ROM of a game and a set of its actions."""
+    """Return the ROM of a game and one of its action sets."""
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     rom = roms.path_of(env)
     emulator = ale_py.ALEInterface()
@@ -33,10 +33,10 @@ def game_of(env: str, action_set: ActionSet = "minimal") -> tuple[Path, tuple[al
 
 
 class AtariGame:
-    """A game that ends with the game itself or at the cap; agents choose among a set of its actions.
+    """Atari game that ends at its own end or at the cap.
 
-    An agent sees four screens, four frames apart, each the brighter of two successive frames. When it takes over it
-    sees the present screen alone, as it does in training when an episode begins.
+    An agent sees four screens, four frames apart. Each is the pixelwise maximum of two successive frames. When the
+    agent takes over, it sees only the current screen, as at the start of an episode in training.
     """
 
     observation_shape: tuple[int, ...] = (STACK, SIDE, SIDE)
@@ -78,7 +78,7 @@ class AtariGame:
         self._see([])
 
     def hold(self, actions: Iterable[Held]) -> None:
-        """Do actions of the full set, each for so many frames, until the agent takes over or the game is over."""
+        """Hold actions of the full set for their frames, until all are done or the game is over."""
         for action, frames in actions:
             for _ in range(frames):
                 if not self.over:
@@ -86,7 +86,7 @@ class AtariGame:
         self._see([])
 
     def do(self, name: str) -> None:
-        """Do an action of the full set for one frame, as a person does."""
+        """Do an action of the full set for one frame."""
         self.hold([(ale_py.Action.__members__[name].value, 1)])
 
     def step(self, action: Action) -> None:
@@ -101,10 +101,10 @@ class AtariGame:
         self._see(screens)
 
     def close(self) -> None:
-        """The emulator ends with the object."""
+        """Do nothing: the emulator ends with the object."""
 
     def screen_hash(self) -> str:
-        """Tell this screen from others."""
+        """Return a hash that identifies the current screen."""
         return hashlib.sha256(self._emulator.getScreen().tobytes()).hexdigest()
 
     def _frame(self, action: ale_py.Action) -> None:
@@ -119,12 +119,12 @@ class AtariGame:
             self.trail[-1] = (number, self.trail[-1][1] + 1)
         else:
             self.trail.append((number, 1))
-        # The emulator's own cap would count the frames with which it opens some games by itself.
+        # The emulator's own cap would count the frames that it plays automatically to open some games.
         self.cut_off = self._cap_frames is not None and self.frames >= self._cap_frames
         self.over = self.cut_off or self._emulator.game_over()
 
     def _see(self, screens: list[Screen]) -> None:
-        """Put a new screen behind the others; before the agent's first decision there are no others."""
+        """Append a new screen to the stack. Before the agent's first decision the stack is empty."""
         seen = np.zeros(self.observation_shape, dtype=np.uint8)
         if screens:
             seen[:-1] = self.observation[1:]

@@ -1,4 +1,4 @@
-"""One environment, played an episode at a time."""
+"""Environments that are played one episode after another."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,42 +15,42 @@ from workers.trainer.games.video import Frame
 from workers.trainer.methods.trained_networks import Action
 
 Watch = Callable[[Frame], None]
-"""Is shown each picture of a game."""
+"""Receives each picture of a game."""
 
 NO_LIVES = -1
-# Their Box2D world outlives a reset, and what touched in it before changes the next episode.
+# Their Box2D world survives a reset, and earlier contacts change the next episode.
 KEEP_THEIR_WORLD = ("BipedalWalker-v3", "BipedalWalkerHardcore-v3")
 
 
 class PlayableGame(Protocol):
-    """An environment with its own count of what happens in it."""
+    """Environment that counts its own score, frames and lives."""
 
     observation_shape: tuple[int, ...]
     actions: ActionSpace
     action_names: tuple[str, ...]
     frames_per_step: int
     pictures_per_second: int
-    # How often each pixel of a picture is repeated, across and down, when it is shown.
+    # The factor by which each pixel is enlarged in width and height for display.
     scale: int
     observation: Observations
     # Since the reset.
     score: float
     frames: int
     over: bool
-    # Whether a cap or a limit of time ended the episode.
+    # True if a cap or a time limit ended the episode.
     cut_off: bool
 
     @property
     def lives(self) -> int:
-        """How many lives are left, or NO_LIVES."""
+        """The number of lives left, or NO_LIVES."""
         ...
 
     def show(self, watch: Watch) -> None:
-        """Show the present picture, and from now on each that follows."""
+        """Pass the current picture and each following one to `watch`."""
         ...
 
     def begin(self, seed: int) -> None:
-        """Reset to the beginning of an episode."""
+        """Reset the environment to the start of an episode."""
         ...
 
     def step(self, action: Action) -> None:
@@ -63,7 +63,7 @@ class PlayableGame(Protocol):
 
 
 class GymnasiumGame:
-    """One of gymnasium's environments or our worlds; only one that is filmed can show pictures."""
+    """Environment of gymnasium or Arcadia. It shows pictures only if it was opened for filming."""
 
     scale = 1
     lives = NO_LIVES
@@ -107,7 +107,7 @@ class GymnasiumGame:
         self._env.close()
 
     def _pictures(self) -> list[Frame]:
-        # All since the last call; worlds that repeat actions draw several a step.
+        # All pictures since the last call. Environments that repeat actions draw several per step.
         return [np.asarray(picture) for picture in cast(list[Frame], self._env.render())]
 
 

@@ -1,4 +1,4 @@
-"""How an episode of each protocol begins, up to the moment at which the agent takes over."""
+"""Starts of episodes for each protocol, up to the frame at which the agent takes over."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class StartPointError(TrainerError):
 
 @dataclass(frozen=True)
 class Draws:
-    """The random numbers of one episode; they depend on the evaluation's seed and the episode's number alone."""
+    """Random numbers of one episode. They depend only on the evaluation's seed and the episode's number."""
 
     emulator_seed: int
     noops: int
@@ -40,7 +40,7 @@ def draws(protocol: EvaluationProtocol, seed: int, number: int) -> Draws:
 
 
 def opening(protocol: EvaluationProtocol, starts: StartSetFile | None) -> Open:
-    """Return what opens the episodes of a protocol."""
+    """Return the function that opens the episodes of a protocol."""
     if protocol.opening == "no-ops":
         return _after_noops
     if protocol.opening == "plain":
@@ -70,13 +70,13 @@ def _go_to(game: PlayableGame, number: int, starts: StartSetFile) -> None:
 
 
 def arrive(game: AtariGame, start: Start) -> None:
-    """Replay what was done up to a start point."""
+    """Replay the actions up to a start point."""
     game.begin(start.seed)
     game.hold(start.actions)
 
 
 def emulated(game: PlayableGame) -> AtariGame:
-    """Return the game as the emulator's, which the protocols of Atari play on."""
+    """Return the game as an Atari game. Raise TypeError if it is none."""
     if not isinstance(game, AtariGame):
-        raise TypeError(f"{type(game).__name__} is no Atari game")
+        raise TypeError(f"{type(game).__name__} is not an Atari game")
     return game

@@ -1,7 +1,7 @@
 """Playing for every protocol: several episodes side by side, in one forward pass of the network per step.
 
-Episode n is always played in lane n mod LANES, and the network always reads LANES rows, so that neither how many
-episodes there are nor when others end changes how a number is rounded: an episode's score depends on its seed alone.
+Episode n is always played in lane n mod LANES, and the network always reads LANES rows. So the number of episodes and
+their ends do not change how numbers are rounded, and an episode's score depends only on its seed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ LANES = 8
 
 @dataclass(frozen=True)
 class ActionTrail:
-    """What was done in an Atari game, from its reset to its end."""
+    """Actions of an Atari game from its reset to its end."""
 
     seed: int
     actions: tuple[Held, ...]
@@ -37,14 +37,14 @@ class ActionTrail:
 
 @dataclass(frozen=True)
 class Played:
-    """An episode that has ended, and its trail if it was of an Atari game."""
+    """Finished episode, with its trail if it was an Atari game."""
 
     episode: PlayedEpisode
     trail: ActionTrail | None
 
 
 class Lane:
-    """One game in which some of the episodes are played, one after another."""
+    """Game in which some of the episodes are played, one after another."""
 
     def __init__(
         self, protocol: EvaluationProtocol, seed: int, acting: Acting, game: PlayableGame, begin: Open
@@ -62,14 +62,14 @@ class Lane:
         self.choose: Choose = chooser(self._acting, self.game.actions, drawn.acting_seed)
 
     def step(self, numbers: torch.Tensor) -> Action:
-        """Take one decision, from the network's numbers, and return it."""
+        """Choose an action from the network's numbers, take it and return it."""
         action = self.choose(numbers)
         self.game.step(action)
         self._length += 1
         return action
 
     def ended(self) -> Played:
-        """Return the episode that is over."""
+        """Return the finished episode."""
         game = self.game
         episode = PlayedEpisode(
             number=self._number,
@@ -91,7 +91,7 @@ def play(
     begin: Open,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Played]:
-    """Play the episodes of these numbers, and yield each when it ends; end early when asked to."""
+    """Play the episodes with these numbers and yield each when it ends. Stop early if `should_stop` says so."""
     waiting = {row: [number for number in numbers if number % LANES == row] for row in range(LANES)}
     rows = [row for row in waiting if waiting[row]]
     lanes = {row: Lane(protocol, seed, subject.acting, subject.open_game(), begin) for row in rows}
@@ -119,6 +119,6 @@ def play(
 
 
 def forget(memory: Memory, row: int) -> None:
-    """Clear an LSTM's memory of one lane, where another episode begins."""
+    """Clear an LSTM's memory of one lane before another episode."""
     for h, c in memory:
         h[row], c[row] = 0, 0

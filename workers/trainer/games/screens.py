@@ -1,4 +1,4 @@
-"""Shrink the emulator's grey screens to what agents see: 84 × 84 by area, bit for bit as the training emulator does."""
+"""Resizing of the emulator's gray screens to 84 × 84 by area, bit for bit as in the training emulator."""
 
 from functools import cache
 
@@ -12,14 +12,14 @@ SIDE = 84
 
 
 def shrunk(screen: Screen) -> Screen:
-    """Shrink a screen of any size, first across, then down."""
+    """Resize a screen, first horizontally, then vertically."""
     across = _shortened(screen.T.astype(np.float32, order="C")).T
     seen: Screen = np.rint(_shortened(across)).astype(np.uint8)
     return seen
 
 
 def _shortened(rows: Rows) -> Rows:
-    """Average the rows under each of SIDE places; the order of the sums decides how halves are rounded."""
+    """Average the rows that map to each of SIDE rows. The order of the sums decides how halves are rounded."""
     (row, share), *others = _taps(len(rows))
     sums: Rows = rows[row] * share
     for row, share in others:
@@ -29,7 +29,7 @@ def _shortened(rows: Rows) -> Rows:
 
 @cache
 def _taps(rows: int) -> tuple[tuple[NDArray[np.int64], Rows], ...]:
-    """List the first row under each of SIDE places with its share of the place's area, then the second ones, and on."""
+    """Return for each tap the row that contributes to each of SIDE rows, with its share of the area."""
     size = rows / SIDE
     first = np.floor(np.arange(SIDE) * size + 1e-9).astype(np.int64)
     under = first + np.arange(int(np.ceil(size)) + 1)[:, None]

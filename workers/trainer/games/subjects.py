@@ -1,4 +1,4 @@
-"""Who is evaluated: the agent of a checkpoint, or the random policy."""
+"""Who plays in an evaluation: the agent of a checkpoint, or the random policy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ FRAMES_OF_A_RANDOM_ACTION = 6
 
 
 class NoCheckpointError(TrainerError):
-    """There is no checkpoint that can be evaluated."""
+    """No checkpoint can be evaluated."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Subject:
     frames_per_action: int
     algorithm: str | None = None
     checkpoint: CheckpointFile | None = None
-    # What the protocol does otherwise than the training did, in sentences.
+    # Sentences about how the protocol differs from the training.
     unlike_training: tuple[str, ...] = ()
 
 
 class NoNetwork:
-    """Says nothing: the random policy needs no network."""
+    """Stand-in for the random policy, which needs no network."""
 
     output_kind: OutputKind = "policy"
 
@@ -73,14 +73,14 @@ def opener(
     *,
     filmed: bool = False,
 ) -> Callable[[], PlayableGame]:
-    """Return what opens the games of an evaluation; filmed ones can show their pictures."""
+    """Return the function that opens the games of an evaluation. Filmed games can show their pictures."""
     if ENVIRONMENTS[env].family.simulator == "ale":
         return lambda: AtariGame(env, protocol.cap_frames, frames_per_action, action_set)
     return lambda: GymnasiumGame(env, filmed=filmed)
 
 
 def random_subject(env: str, protocol: EvaluationProtocol) -> Subject:
-    """Make the random policy a subject."""
+    """Return the random policy as a subject."""
     environment = ENVIRONMENTS[env]
     frames = FRAMES_OF_A_RANDOM_ACTION if environment.family.has_adjustable_frame_skip else environment.frames_per_step
     games = opener(env, protocol, frames)
@@ -90,7 +90,7 @@ def random_subject(env: str, protocol: EvaluationProtocol) -> Subject:
 
 
 def read(directory: Path, step: int | None) -> tuple[LoadedCheckpoint, RunConfig]:
-    """Read a checkpoint, the newest unless told otherwise, and the configuration that it was trained with."""
+    """Read a checkpoint, by default the newest, and its configuration."""
     checkpoint = checkpoints.read(checkpoint_path(directory, step))
     try:
         return checkpoint, config_adapter.validate_python(checkpoint.config)
@@ -109,7 +109,7 @@ def agent_subject(
     *,
     filmed: bool = False,
 ) -> Subject:
-    """Make a checkpoint's agent a subject."""
+    """Return a checkpoint's agent as a subject."""
     frames = config.environment.frames_per_step
     games = opener(config.env, protocol, frames, config.action_set, filmed=filmed)
     game = games()
@@ -131,10 +131,10 @@ def agent_subject(
 
 
 def checkpoint_path(directory: Path, step: int | None) -> Path:
-    """Find a checkpoint, or say which there are."""
+    """Return the path of a checkpoint. Raise with the existing steps if it is missing."""
     steps = layout.saved_steps(directory)
     if not steps:
-        raise NoCheckpointError(f"{directory} holds no checkpoint: name a run's directory that has some")
+        raise NoCheckpointError(f"{directory} holds no checkpoint: name the directory of a run that has one")
     if step is not None and step not in steps:
         raise NoCheckpointError(f"{directory} has no checkpoint of step {step}; it has {', '.join(map(str, steps))}")
     return directory / layout.checkpoint_file(steps[-1] if step is None else step)

@@ -1,4 +1,4 @@
-"""Write frames as an H.264 mp4 that every browser plays and seeks, and as PNG."""
+"""Writers of frames: H.264 in mp4, which every browser can play and seek, and PNG."""
 
 import struct
 import zlib
@@ -20,7 +20,7 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 class VideoWriter:
-    """Encodes RGB frames, each pixel enlarged to scale × scale; the file appears only when it is complete."""
+    """Encodes RGB frames with each pixel enlarged to scale × scale. The file appears only when complete."""
 
     def __init__(self, path: Path, frames_per_second: int, scale: int) -> None:
         self.path = path
@@ -37,7 +37,7 @@ class VideoWriter:
         context.pix_fmt = "yuv420p"
         context.thread_count = 1
         context.gop_size = KEYFRAME_SECONDS * frames_per_second
-        # Without a tag, players guess the colour space from the size, wrongly.
+        # Without a tag, video players guess the color space from the size, wrongly.
         context.colorspace = Colorspace.ITU709
         context.color_range = ColorRange.MPEG
         context.color_primaries = ColorPrimaries.BT709
@@ -45,12 +45,12 @@ class VideoWriter:
 
     @property
     def seconds(self) -> float:
-        """Length of the video so far."""
+        """The length of the video so far."""
         return self.frames / self.frames_per_second
 
     def add(self, frame: Frame) -> None:
         """Encode one frame."""
-        # H.264 halves the colour planes, so the sides must be even.
+        # H.264 halves the color planes, so the sides must be even.
         height, width = (side * self._scale // 2 * 2 for side in frame.shape[:2])
         if self.frames == 0:
             self._stream.width, self._stream.height = width, height

@@ -1,4 +1,4 @@
-"""The connection of a live game's process to the backend, opened again when it breaks."""
+"""Connection from a live game's process to the backend. It reconnects when it breaks."""
 
 import contextlib
 import queue
@@ -16,28 +16,28 @@ from workers.contract.live import ENDED, NO_SUCH_GAME, STALE, LiveAddress
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 RETRY_SECONDS = 1.0
-# A backend that is started again is back before this.
-PATIENCE_SECONDS = 60.0
+# A restarted backend is back within this time.
+RECONNECT_TIMEOUT_SECONDS = 60.0
 OPEN_SECONDS = 10.0
 OVER = (ENDED, NO_SUCH_GAME, STALE)
 
 
 class LiveConnection:
-    """Sends what it can; what comes waits in `heard`, with None each time that the connection is there anew."""
+    """WebSocket connection with a queue of received messages. A None in the queue marks each new connection."""
 
     def __init__(self, address: LiveAddress, clock: Callable[[], float] = time.monotonic) -> None:
         self._address, self._clock = address, clock
         self._connection: ClientConnection | None = None
         self.heard: queue.SimpleQueue[str | bytes | None] = queue.SimpleQueue()
-        # Why there is no connection any more, in a sentence.
+        # The reason why the connection ended permanently.
         self.over: str | None = None
         threading.Thread(target=self._listen, name="line", daemon=True).start()
 
     def send(self, message: str | bytes) -> None:
-        """Send a message; without a connection nobody watches, and it is lost."""
+        """Send a message. Without a connection it is dropped, because nobody watches."""
         connection = self._connection
         if connection is not None:
-            with contextlib.suppress(ConnectionClosed):  # the thread that listens finds out too, and opens another
+            with contextlib.suppress(ConnectionClosed):  # the listening thread notices and reconnects
                 connection.send(message)
 
     def __enter__(self) -> Self:
@@ -57,7 +57,7 @@ class LiveConnection:
                     self.heard.put(None)
                     for message in connection:
                         self.heard.put(message)
-                # The iteration ends without an exception when the backend closed in good order.
+                # The iteration ends without an exception when the backend closes the connection normally.
                 self._judge(connection.close_code, connection.close_reason)
             except ConnectionClosed as closed:
                 self._judge(closed.rcvd.code if closed.rcvd else None, closed.rcvd.reason if closed.rcvd else None)
@@ -67,10 +67,10 @@ class LiveConnection:
             except (OSError, WebSocketException) as error:
                 print(f"the backend cannot be reached: {error}", file=sys.stderr)
             if self._connection is not None:
-                # The backend was there until now, also if nothing came: who only watches sends nothing.
+                # The backend was connected until now even if no message came: viewers may send nothing.
                 self._connection, last_there = None, self._clock()
-            elif self._clock() - last_there > PATIENCE_SECONDS:
-                self.over = self.over or f"the backend has been away for {PATIENCE_SECONDS:g} seconds"
+            elif self._clock() - last_there > RECONNECT_TIMEOUT_SECONDS:
+                self.over = self.over or f"the backend has been away for {RECONNECT_TIMEOUT_SECONDS:g} seconds"
             time.sleep(0 if self.over else RETRY_SECONDS)
 
     def _judge(self, code: int | None, reason: str | None) -> None:

@@ -1,4 +1,4 @@
-"""What is kept of a game that only people have played: the actions, and what the screen showed on the way."""
+"""Data of a game played by a person: the actions, and hashes of some screens."""
 
 from collections.abc import Callable
 
@@ -11,18 +11,18 @@ Keeps = Callable[[KeptPlay], None]
 
 
 class Record:
-    """The screens of one game so far."""
+    """Screens of one game so far."""
 
     def __init__(self) -> None:
         self._screens: list[bytes] = []
         self._kept = 0
 
     def see(self, game: AtariGame) -> None:
-        """Note what the screen shows after a frame."""
+        """Record the screen's hash after a frame."""
         self._screens.append(bytes.fromhex(game.screen_hash()))
 
     def kept(self, game: AtariGame) -> KeptPlay | None:
-        """Return the game so far, unless that is nothing, or nothing new since it was kept last."""
+        """Return the game so far, or None if nothing is new since the last call."""
         if game.frames == self._kept:
             return None
         self._kept = game.frames
@@ -38,6 +38,6 @@ class Record:
 
 
 def spread(frames: int, most: int) -> list[int]:
-    """Return frames in the middles of equal parts of a game; not its last one, where it may be over."""
+    """Return the middle frames of equal parts of a game, without the last frame."""
     number = min(most, frames - 1)
     return [(2 * part + 1) * (frames - 1) // (2 * number) + 1 for part in range(number)]

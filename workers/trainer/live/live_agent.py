@@ -1,4 +1,4 @@
-"""The agent of a live game: its network, changed while it plays when a newer checkpoint arrives, and how it acts."""
+"""Agent of a live game. It switches to newer checkpoints while it plays."""
 
 import json
 import secrets
@@ -27,16 +27,16 @@ from workers.trainer.run.checkpoints import CheckpointError, LoadedCheckpoint
 
 SEEDS = 2**31
 
-# What a temperature between 0 and 1 means. policy: π to the power of its inverse. random: the share of random
+# The meaning of a temperature between 0 and 1. policy: π to the power of its inverse. random: the share of random
 # actions. noise: the share of the policy's standard deviation.
 Sampled = Literal["policy", "random", "noise"]
 
 DecisionDetails = dict[str, object]
-"""What goes with a picture of a decision: its action, its value and the network's numbers."""
+"""Details sent with the picture of a decision: action, value and the network's numbers."""
 
 
 class LiveAgent:
-    """Thinks about a game, and chooses."""
+    """Chooses the actions of a live game with a checkpoint's network."""
 
     def __init__(self, checkpoint: LoadedCheckpoint, config: RunConfig, game: PlayableGame) -> None:
         self._config, self._shape, self.actions = config, game.observation_shape, game.actions
@@ -46,7 +46,7 @@ class LiveAgent:
         self.load(checkpoint)
 
     def load(self, checkpoint: LoadedCheckpoint) -> None:
-        """Think with another checkpoint's network from now on."""
+        """Switch to another checkpoint's network."""
         self._network = METHODS[self._config.algorithm].load_network(
             self._config, self._shape, self.actions, checkpoint.state
         )
@@ -56,11 +56,11 @@ class LiveAgent:
         self.forget()
 
     def forget(self) -> None:
-        """Begin another episode."""
+        """Clear the memory before another episode."""
         self._memory = self._network.initial_memory(1)
 
     def decide(self, game: PlayableGame) -> tuple[Action, DecisionDetails]:
-        """Choose an action for what the game shows now."""
+        """Choose an action for the current observation."""
         seen = torch.from_numpy(np.ascontiguousarray(game.observation)[None])
         output, self._memory = self._network.predict(seen, self._memory)
         action = choose(output.numbers, self.sampled, self.actions, self.temperature, self._random)
@@ -71,7 +71,7 @@ class LiveAgent:
         }
 
     def on_stage(self) -> AgentOnStage:
-        """Tell how it acts now."""
+        """Return the agent's current settings."""
         return AgentOnStage(
             algorithm=self._config.algorithm,
             learnt=self._numbers,
@@ -84,21 +84,21 @@ class LiveAgent:
 
     @property
     def sampled(self) -> Sampled:
-        """Say what the temperature means."""
+        """The meaning of the temperature."""
         if isinstance(self.actions, Continuous):
             return "noise"
         return "policy" if self._network.output_kind == "policy" else "random"
 
 
 def usual_temperature(acting: Acting) -> float:
-    """Return the temperature at which an agent acts as its method does."""
+    """Return the temperature at which an agent acts as in an evaluation."""
     return {"sampled": 1.0, "greedy": 0.0}.get(acting.name, acting.epsilon or 0.0)
 
 
 def choose(
     numbers: Tensor, sampled: Sampled, actions: ActionSpace, temperature: float, random: torch.Generator
 ) -> Action:
-    """Choose an action from the network's numbers, greedily at temperature 0."""
+    """Choose an action from the network's numbers. Temperature 0 is greedy."""
     if isinstance(actions, Continuous):
         mean, variance = numbers[:, : actions.size], softplus(numbers[:, actions.size :])
         noise = torch.randn(mean.shape, generator=random)
@@ -113,20 +113,20 @@ def choose(
 
 
 class CheckpointReceiver:
-    """Puts a newer checkpoint together from its parts."""
+    """Assembles a newer checkpoint from its parts."""
 
     def __init__(self, directory: Path, then: Callable[[LoadedCheckpoint], None]) -> None:
         self._directory, self._then = directory, then
         self._file: CheckpointFile | None = None
 
     def begin(self, file: CheckpointFile) -> None:
-        """Note which one comes now."""
+        """Start receiving a checkpoint."""
         self._file, self._content = file, bytearray()
 
     def take(self, part: bytes) -> None:
-        """Add a part; the last one makes the checkpoint whole."""
+        """Add a part. The last one completes the checkpoint."""
         if self._file is None:
-            return  # what is left of one whose beginning was lost with the connection
+            return  # the start of this checkpoint was lost with the connection
         self._content += part
         if len(self._content) < self._file.bytes:
             return
@@ -138,8 +138,8 @@ class CheckpointReceiver:
         try:
             arrived = checkpoints.read(path)
         except CheckpointError as error:
-            # It was damaged on the server or on the way, and is no reason to end the game.
-            print(f"the game goes on with the present checkpoint: {error}", file=sys.stderr)
+            # A damaged checkpoint is no reason to end the game.
+            print(f"the game continues with the current checkpoint: {error}", file=sys.stderr)
             return
         finally:
             path.unlink()

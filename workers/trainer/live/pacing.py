@@ -1,9 +1,9 @@
-"""Real time: says when the next picture is due."""
+"""Pacing of pictures in real time."""
 
 import time
 from collections.abc import Callable
 
-# One that is further behind than this does not hurry to catch up.
+# If a game is further behind than this, it does not try to catch up.
 LATE_SECONDS = 0.1
 
 

@@ -1,4 +1,4 @@
-"""Pictures as they are sent."""
+"""Encoding of the pictures that are sent."""
 
 import io
 
@@ -6,12 +6,12 @@ from PIL import Image
 
 from workers.trainer.games.video import Frame
 
-# Fast, and small where a picture has few colours.
+# Fast, and small for pictures with few colors.
 PNG_LEVEL = 1
 
 
 def png(picture: Frame) -> bytes:
-    """Return a picture as a file that every browser shows, without loss."""
+    """Return a picture as PNG."""
     file = io.BytesIO()
     Image.fromarray(picture).save(file, "PNG", compress_level=PNG_LEVEL)
     return file.getvalue()

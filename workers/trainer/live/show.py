@@ -1,4 +1,4 @@
-"""Plays a live game: pictures and thoughts go to the viewers as they come, and their orders are heeded."""
+"""Live game: sends pictures and network outputs to the viewers and executes their orders."""
 
 import queue
 import time
@@ -33,13 +33,13 @@ from workers.trainer.live.pictures import png
 from workers.trainer.live.stagings import Staging
 from workers.trainer.run.checkpoints import LoadedCheckpoint
 
-# How soon a game that stands still heeds an order.
+# The maximum delay of an order while the game is paused.
 STILL_SECONDS = 0.01
 NO_THOUGHT: DecisionDetails = {"action": None, "value": None, "numbers": []}
 
 
 class Show:
-    """One live game after another, until nobody watches or somebody ends it."""
+    """Plays live games one after another until nobody watches or the show is stopped."""
 
     def __init__(self, line: LiveConnection, staging: Staging, directory: Path, keep: Keeps = lambda _: None) -> None:
         self._line, self._staging, self._keep = line, staging, keep
@@ -55,7 +55,7 @@ class Show:
         self._thought = NO_THOUGHT
 
     def play(self, should_stop: Callable[[], bool]) -> str:
-        """Play until it is over, and say why it is."""
+        """Play until the end and return its reason."""
         try:
             self._begin()
             while self._line.over is None and not should_stop():
@@ -66,7 +66,7 @@ class Show:
                 elif self._stands_still:
                     time.sleep(STILL_SECONDS)
                 elif self._hands.viewer is not None:
-                    self._do_as_told()
+                    self._play_frame()
                 else:
                     self._decide()
         finally:
@@ -94,7 +94,7 @@ class Show:
         self._game.show(self._show)
 
     def _keep_if_wished(self) -> None:
-        """Keep the game so far; an order may come in the middle of a frame, but this is done between two."""
+        """Save the game so far if requested. Orders may come within a frame, so this runs between frames."""
         if self._keeps and (kept := self._record.kept(emulated(self._game))):
             self._keep(kept)
         self._keeps = False
@@ -104,12 +104,12 @@ class Show:
         if self._agent is None:
             return
         action, self._thought = self._agent.decide(self._game)
-        # An order that comes while this decision is carried out is for the next one.
+        # An order that comes during this decision applies to the next one.
         self._steps = 0
         self._game.step(action)
 
-    def _do_as_told(self) -> None:
-        """Play one frame by a person's hands."""
+    def _play_frame(self) -> None:
+        """Play one frame with a person's keys."""
         game = emulated(self._game)
         name = self._hands.action(game.action_names)
         chosen = game.action_names.index(name) if name in game.action_names else None
@@ -121,7 +121,7 @@ class Show:
             self._tell_scene()
 
     def _show(self, picture: Frame) -> None:
-        """Send a picture as soon as it is drawn, and wait until the next is due."""
+        """Send a picture and wait until the next one is due."""
         drawn = time.time()
         self._pictures += 1
         game, heard = self._game, self._heard
@@ -138,7 +138,7 @@ class Show:
         )
         self._line.send(live.packed(head, png(picture)))
         self._pace.wait()
-        # Within a decision, too, so that an answer does not wait for the next one.
+        # Also within a decision, so that an answer does not wait for the next one.
         self._heed_all()
 
     def _heed_all(self) -> None:
@@ -148,8 +148,8 @@ class Show:
             except queue.Empty:
                 break
             if message is None:
-                # The viewers have new names.
-                self._let_go()
+                # The viewers have new names after a reconnect.
+                self._end_human_play()
                 self._tell_scene()
             elif isinstance(message, bytes):
                 self._arrival.take(message)
@@ -158,11 +158,11 @@ class Show:
             else:
                 self._arrival.begin(said.checkpoint)
         if self._hands.silent:
-            self._let_go()
+            self._end_human_play()
             self._tell_scene()
 
     def _hear(self, said: Ordered) -> None:
-        """Heed an order; while somebody plays, those who watch give none."""
+        """Execute an order. While a person plays, other viewers cannot give orders."""
         if said.order.id:
             self._heard.append(said.order.id)
         self._hands.hear(said.viewer)
@@ -182,7 +182,7 @@ class Show:
             if isinstance(self._game, AtariGame):
                 self._hands.take(viewer)
         elif isinstance(order, HandBack):
-            self._let_go()
+            self._end_human_play()
         else:
             self._steer(order)
         self._tell_scene()
@@ -197,8 +197,8 @@ class Show:
             self._paused = not isinstance(order, Go)
             self._steps = 1 if isinstance(order, Step) else 0
 
-    def _let_go(self) -> None:
-        """Let nobody play any more; the agent sees the present screen alone, as where an episode begins."""
+    def _end_human_play(self) -> None:
+        """End a person's play. The agent then sees only the current screen, as at the start of an episode."""
         if self._hands.viewer is not None:
             self._hands.free()
             emulated(self._game).hold([])

@@ -1,4 +1,4 @@
-"""What is played in a live game."""
+"""Setup of a live game."""
 
 import secrets
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from workers.trainer.run.checkpoints import LoadedCheckpoint
 
 @dataclass(frozen=True)
 class Staging:
-    """An environment, what begins its games by their number, and the agent that plays if there is one."""
+    """Environment, start of its games by number, and the agent, if any."""
 
     env: str
     game: PlayableGame
@@ -26,7 +26,7 @@ class Staging:
 
 
 def of_agent(checkpoint: LoadedCheckpoint, config: RunConfig) -> Staging:
-    """Let a checkpoint's agent play games that begin and end as its longest evaluation's."""
+    """Return the setup for a checkpoint's agent, with the starts and ends of its longest evaluation."""
     protocol = protocol_of(config)
     frames = config.environment.frames_per_step
     game = opener(config.env, protocol, frames, config.action_set, filmed=True)()
@@ -39,12 +39,12 @@ def of_agent(checkpoint: LoadedCheckpoint, config: RunConfig) -> Staging:
 
 
 def of_people(env: str) -> Staging:
-    """Let people play an Atari game from its reset, for no longer than the protocols have an episode last."""
+    """Return the setup for people: an Atari game from its reset, with the protocols' time limit."""
     game = AtariGame(env, CAP_FRAMES, frames_per_step=1)
     return Staging(env, game, lambda _number: game.begin(secrets.randbelow(SEEDS)), None)
 
 
 def protocol_of(config: RunConfig) -> EvaluationProtocol:
-    """Return how a live game begins and ends: like the longest evaluation without start points."""
+    """Return the protocol of a live game: the longest evaluation without start points."""
     fitting = [PROTOCOLS[name] for name in fitting_protocols(config.environment.family)]
     return max((each for each in fitting if each.opening != "starts"), key=lambda each: each.cap_frames or 0)

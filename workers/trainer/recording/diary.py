@@ -1,4 +1,4 @@
-"""Gathers the columns of a track, a row for each decision."""
+"""Columns of a track, with one row per decision."""
 
 from collections.abc import Sequence
 
@@ -27,12 +27,12 @@ TYPES: dict[str, DTypeLike] = {
 
 
 def kind_of_numbers(output_kind: OutputKind, actions: ActionSpace) -> Numbers:
-    """Say what the numbers of a network are."""
+    """Return the kind of a network's numbers."""
     return "gaussian" if isinstance(actions, Continuous) else output_kind
 
 
 def told(numbers: Tensor, kind: Numbers) -> Tensor:
-    """Turn a network's numbers into those that a reader understands: logits into probabilities, x into σ²."""
+    """Convert a network's numbers for display: logits to probabilities, x to σ²."""
     if kind == "policy":
         return torch.softmax(numbers, dim=-1)
     if kind == "gaussian":
@@ -41,7 +41,7 @@ def told(numbers: Tensor, kind: Numbers) -> Tensor:
 
 
 def discounted(rewards: Sequence[float], ends: Sequence[bool], gamma: float, after: float) -> NDArray[np.float64]:
-    """Return Gₜ = rₜ + γ Gₜ₊₁ of each decision, from 0 behind an end, and from what came after the last decision."""
+    """Return Gₜ = rₜ + γ Gₜ₊₁ of each decision, starting from `after` and from 0 after an end."""
     returns = np.zeros(len(rewards))
     following = after
     for t in reversed(range(len(rewards))):
@@ -58,11 +58,11 @@ class Diary:
 
     @property
     def empty(self) -> bool:
-        """Whether the agent has decided nothing yet."""
+        """True if there is no decision yet."""
         return not self._rows
 
     def decide(self, picture: int, output: NetworkOutput, score: float, lives: int, observation: Observations) -> None:
-        """Note what the agent sees and thinks before it acts."""
+        """Add what the agent sees and the network's output before it acts."""
         row: dict[str, object] = {
             "picture": picture,
             "numbers": told(output.numbers[0], self._kind).numpy(),
@@ -75,11 +75,11 @@ class Diary:
         self._rows.append(row)
 
     def act(self, action: Action, reward: float, *, life_lost: bool) -> None:
-        """Note what the agent did, and what came of it."""
+        """Add the agent's action and its result."""
         self._rows[-1] |= {"action": action, "reward": reward, "life_lost": life_lost}
 
     def columns(self, head: TrackHead, after: float) -> dict[str, Column]:
-        """Return all columns; `after` is what the agent expected when the recording ended, 0 if the episode did."""
+        """Return all columns. `after` is the value at the end of the recording, or 0 if the episode ended."""
         columns = {name: np.array([row[name] for row in self._rows], dtype=TYPES.get(name)) for name in self._rows[0]}
         rewards = np.clip(columns["reward"], -1, 1) if head.clip_rewards else columns["reward"]
         ends = columns["life_lost"] if head.life_loss_ends_episode else np.zeros(len(rewards), dtype=np.bool_)

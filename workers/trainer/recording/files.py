@@ -1,4 +1,4 @@
-"""The files of a recording: the game's own pictures, and what the network saw, picture by picture in step."""
+"""Files of a recording: a video of the game, and a synchronous video of what the network saw."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ COLOURS = 3
 
 @dataclass(frozen=True)
 class Files:
-    """Where a recording goes; what the network saw is filmed only where it sees pictures."""
+    """Paths of a recording's files. `seen` is written only if the network sees pixels."""
 
     video: Path
     seen: Path
@@ -26,14 +26,14 @@ class Files:
 
 
 def files_in(folder: Path) -> Files:
-    """Name the files of a recording that has a folder to itself."""
+    """Return the paths of a recording in its own folder."""
     return Files(folder / "recording.mp4", folder / "seen.mp4", folder / "track.npz", folder / "poster.png")
 
 
 class RecordingVideos:
-    """Writes both videos; a picture of the second is repeated until the agent sees another.
+    """Writes both videos. A picture of the second one is repeated until the agent sees another.
 
-    They appear at the end, the game's own last: where it is, the whole recording is.
+    The files appear at the end, the game's video last. If it exists, the recording is complete.
     """
 
     def __init__(self, files: Files, game: PlayableGame, *, sees_pixels: bool) -> None:
@@ -44,27 +44,27 @@ class RecordingVideos:
 
     @property
     def pictures(self) -> int:
-        """How many pictures the video has so far."""
+        """The number of pictures in the video so far."""
         return self._video.frames
 
     @property
     def seconds(self) -> float:
-        """Length of the video so far."""
+        """The length of the video so far."""
         return self._video.seconds
 
     def show(self, picture: Frame) -> None:
-        """Film one picture of the game."""
+        """Add one picture of the game."""
         self._video.add(picture)
         self._last = picture
 
     def see(self, observation: Observations) -> None:
-        """Film what the network sees now; until then it saw what it was shown before."""
+        """Add what the network sees from now on."""
         if self._seen is None:
             return
         while self._screen is not None and self._seen.frames < self._video.frames - 1:
             self._seen.add(self._screen)
         self._screen = seen_picture(observation)
-        # Some worlds draw fewer pictures than the agent sees.
+        # Some environments draw fewer pictures than the agent sees.
         if self._seen.frames < self._video.frames:
             self._seen.add(self._screen)
 
@@ -86,7 +86,7 @@ class RecordingVideos:
 
 
 def seen_picture(observation: Observations) -> Frame:
-    """Return the picture that is new to the network: of stacked grey ones the newest, or one in colour."""
+    """Return the newest picture: the last of stacked gray ones, or the color picture."""
     planes = observation.astype(np.uint8)
     if len(planes) == COLOURS:
         return np.ascontiguousarray(planes.transpose(1, 2, 0))

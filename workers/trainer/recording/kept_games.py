@@ -1,4 +1,4 @@
-"""Plays a kept game again, by the actions of the person who played it, and films it."""
+"""Videos of kept games, replayed from the person's actions."""
 
 import math
 from collections.abc import Callable
@@ -14,13 +14,13 @@ FILM, POSTER = "kept-game.mp4", "kept-game.png"
 
 
 class OtherGameError(TrainerError):
-    """The actions of a kept game lead elsewhere than they did."""
+    """The actions of a kept game do not lead to the same result."""
 
 
 def film(
     which: FilmParameters, directory: Path, advance: Callable[[int], None], should_stop: Callable[[], bool]
 ) -> None:
-    """Film a kept game; `advance` hears how many of its frames are done."""
+    """Render the video of a kept game. `advance` receives the number of finished frames."""
     game = AtariGame(which.env, cap_frames=None, frames_per_step=1)
     with VideoWriter(directory / FILM, game.pictures_per_second, game.scale) as video:
 

@@ -1,6 +1,6 @@
-"""Plays one episode, films it, and keeps a track of what the agent saw, thought and got.
+"""Recorder of one episode with its track of observations, network outputs and rewards.
 
-It is the episode that an evaluation with the same protocol, seed and number plays: the same lane of `playing`.
+It plays the same episode as an evaluation with the same protocol, seed and number, in the same lane of `playing`.
 """
 
 from collections.abc import Callable
@@ -31,12 +31,12 @@ Ended = Literal["over", "cut off", "unfinished"]
 
 
 class StoppedError(TrainerError):
-    """Somebody ended the recording early."""
+    """The user stopped the job."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which episode is recorded, and how."""
+    """Episode to record."""
 
     protocol: EvaluationProtocol
     seed: int
@@ -51,7 +51,7 @@ def record(
     files: Files,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Track:
-    """Record an episode of a checkpoint's agent; the video appears last."""
+    """Record an episode of a checkpoint's agent. The video file appears last."""
     devices.compute_in(1)
     subject = subjects.agent_subject(checkpoint, config, asked.protocol, None, filmed=True)
     game = subject.open_game()
@@ -99,7 +99,7 @@ def _play(
     diary: Diary,
     should_stop: Callable[[], bool],
 ) -> tuple[Ended, float]:
-    """Play to the end; return how it ended, and what the agent expected then (0 behind an end)."""
+    """Play to the end. Return how the episode ended and the value after it (0 after an end)."""
     lane, row = Lane(asked.protocol, asked.seed, subject.acting, game, begin), asked.episode % LANES
     lane.open(asked.episode)
     game.show(films.show)
@@ -119,7 +119,7 @@ def _play(
 
 
 def _predictor(subject: Subject, row: int) -> Callable[[PlayableGame], NetworkOutput]:
-    """Return what asks the network about the game, in the row of its lane, and remembers the LSTM's state."""
+    """Return a function that evaluates the network in the row of the episode's lane and keeps the LSTM's state."""
     observations = np.zeros((LANES, *subject.observation_shape), dtype=subject.observation_type)
     memory: Memory = subject.network.initial_memory(LANES)
 

@@ -1,4 +1,4 @@
-"""Replays: recordings whose files lie in a run's directory, named after the checkpoint."""
+"""Replays: recordings in a run's directory, named after their checkpoint."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ LONGEST_SECONDS = 300.0
 
 
 def of_training(config: RunConfig, step: int) -> RecordingParameters:
-    """Say which episode shows a run at a step: another one at each."""
+    """Return the episode of a replay at a step. Each step has another one."""
     usual = fitting_protocols(config.environment.family)[0]
     return RecordingParameters(protocol=usual, seed=config.seed + step, episode=0)
 

@@ -1,4 +1,4 @@
-"""The command line of a recording. Loads no torch, so that mistakes are told at once."""
+"""Command line of a recording. It does not load torch, so that mistakes are reported immediately."""
 
 import argparse
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MOST_EPISODES = 1_000_000
 
 @dataclass(frozen=True)
 class RecordRequest:
-    """What the command line asks for; without a protocol, the usual one of the run's environment."""
+    """Parsed command line. Without a protocol, the default one of the run's environment is used."""
 
     run_directory: Path
     step: int | None
@@ -26,7 +26,7 @@ class RecordRequest:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
+    """Return the argument parser."""
     protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
     parser = argparse.ArgumentParser(
         prog="arcadia record",
@@ -54,13 +54,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def read(options: argparse.Namespace) -> RecordRequest:
-    """Check what was asked for."""
+    """Check the arguments and return the request."""
     if not options.run_dir.is_dir():
         raise RequestError(f"there is no run directory {options.run_dir}")
     if options.protocol is not None and options.protocol not in PROTOCOLS:
         raise RequestError(f"there is no protocol {options.protocol!r}: choose one of {', '.join(PROTOCOLS)}")
     if options.protocol is not None and PROTOCOLS[options.protocol].starts_from:
-        raise RequestError(f"{options.protocol} begins at stored start points, which recordings do not: use no-op-5min")
+        raise RequestError(
+            f"{options.protocol} begins at start points, which recordings do not support: use no-op-5min"
+        )
     if not 0 <= options.seed <= LARGEST_SEED:
         raise RequestError(f"--seed {options.seed}: give a number from 0 to 2⁶³ − 1")
     if not 0 <= options.episode < MOST_EPISODES:

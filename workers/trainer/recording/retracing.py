@@ -1,4 +1,4 @@
-"""Plays a recorded episode again, by the actions that were taken in it, and computes the saliency of each decision."""
+"""Saliency of a recorded episode, which is replayed from its actions."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ STEPS = 255
 
 
 class OtherEpisodeError(TrainerError):
-    """The actions of a recording lead elsewhere than they did."""
+    """The actions of a recording do not lead to the same result."""
 
 
 def salient(
@@ -38,7 +38,7 @@ def salient(
     advance: Callable[[int], None],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Saliency:
-    """Compute the saliency of a recording; `advance` hears how many of its decisions are done."""
+    """Compute the saliency of a recording. `advance` receives the number of finished decisions."""
     devices.compute_in(1)
     subject = subjects.agent_subject(checkpoint, config, PROTOCOLS[which.protocol], None)
     game = subject.open_game()
@@ -92,8 +92,8 @@ def _actions(taken: Sequence[int] | Sequence[Sequence[float]]) -> Iterator[Actio
 
 
 def _column(name: str, maps: NDArray[np.float32]) -> dict[str, Column]:
-    """Round the maps to steps of each decision's peak."""
+    """Quantize the maps relative to each decision's peak."""
     peaks = maps.max(axis=(1, 2))
-    # A network that has diverged says NaN, which is kept as the peak.
+    # A diverged network outputs NaN, which is kept as the peak.
     shares = np.nan_to_num(maps / np.where(peaks > 0, peaks, 1)[:, None, None])
     return {name: np.round(shares * STEPS).astype(np.uint8), f"{name}_peak": peaks}

@@ -1,13 +1,13 @@
 """Perturbation saliency: Greydanus et al. 2018, "Visualizing and Understanding Atari Agents", section 3.
 
-Blur what the network sees around one place, and see how much its answer changes:
+Blur an observation around one place and measure how much the network's output changes:
 
     Φ(I, i, j) = I ⊙ (1 − M(i, j)) + A(I) ⊙ M(i, j)        M(i, j): Gaussian around (i, j), A: Gaussian blur
     S_π(i, j)  = ½ ‖π_u(I) − π_u(Φ(I, i, j))‖²              π_u: the logits
     S_V(i, j)  = ½ ‖V(I) − V(Φ(I, i, j))‖²
 
-The state I is all that the network reads at a decision: of four stacked screens each is blurred at the place, since
-else the older ones tell what the newest hides. What an LSTM remembers stays as it is.
+The state I is everything that the network reads at a decision. All four stacked screens are blurred, because the
+older ones would otherwise reveal what the newest hides. The memory of an LSTM is unchanged.
 """
 
 from collections.abc import Iterator
@@ -22,17 +22,17 @@ from workers.trainer.networks.agents import Memory
 # The paper's: σ² = 25 of the mask M, σ = 3 of the blur A, and a place every five pixels.
 SIGMA, BLUR_SIGMA, SPACING = 5.0, 3.0, 5
 FIRST = SPACING // 2
-# States that the network is asked about at once; as many as the processor's cache likes.
+# States per forward pass. This number fits the CPU's cache.
 ROWS = 64
 
 
 def places(side: int) -> list[int]:
-    """Return the rows, or columns, of the grid on a picture of so many pixels."""
+    """Return the rows, or columns, of the grid on a picture of this size."""
     return list(range(FIRST, side, SPACING))
 
 
 def gaussian(centres: Tensor, side: int, sigma: float) -> Tensor:
-    """Return, for each centre, e^(−d²/2σ²) of every pixel's distance from it."""
+    """Return, for each center, e^(−d²/2σ²) of every pixel's distance from it."""
     distance = torch.arange(side) - centres[:, None]
     return torch.exp(-(distance**2) / (2 * sigma**2))
 
@@ -57,7 +57,7 @@ def blurred(state: Tensor) -> Tensor:
 
 
 def perturbed(state: Tensor) -> Iterator[Tensor]:
-    """Yield Φ(I, i, j) of all places, some of them at a time: (places, channels, side, side)."""
+    """Yield Φ(I, i, j) of all places in batches: (places, channels, side, side)."""
     change = blurred(state) - state
     for some in masks(state.shape[-1]).split(ROWS):
         yield state + some[:, None] * change

@@ -52,7 +52,7 @@ def test_a_quiet_game_goes_on_when_the_backend_is_started_again() -> None:
     with backend(watch_only) as port:
         connected = opened(port, lambda: now[0])
         assert connected.heard.get(timeout=PATIENCE_SECONDS) is None
-        now[0] = 10 * connection.PATIENCE_SECONDS
+        now[0] = 10 * connection.RECONNECT_TIMEOUT_SECONDS
     with connected, backend(watch_only, port):
         wait_until(lambda: connected.over or not connected.heard.empty())
         assert connected.over is None
@@ -65,7 +65,7 @@ def test_a_backend_that_stays_away_is_given_up() -> None:
         connected.heard.get(timeout=PATIENCE_SECONDS)
     wait_until(lambda: connected.over)
     assert connected.over == "the backend has been away for 60 seconds"
-    assert next(seconds) > connection.PATIENCE_SECONDS
+    assert next(seconds) > connection.RECONNECT_TIMEOUT_SECONDS
 
 
 def test_a_game_that_the_backend_ends_is_over_with_its_reason() -> None:
