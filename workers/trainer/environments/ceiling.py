@@ -1,4 +1,4 @@
-"""How fast the environments of a run step by themselves, which no method on the same host surpasses."""
+"""Speed of a run's environments without a network, which no method on the same host can exceed."""
 
 import time
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from workers.trainer.host import open_files
 from workers.trainer.host.processes import Link, Processes
 
 TELL_SECONDS = 0.1
-# Actions are drawn once, so that drawing costs nothing.
+# Actions are drawn once, so that drawing takes no time.
 DRAWN = 1_000
 
 
 def measure(config: CeilingFields, seconds: float, should_stop: Callable[[], bool]) -> float | None:
-    """Return the steps a second of the environments with random actions; None if the run is to stop meanwhile."""
+    """Return the environments' steps per second with random actions, or None if the run should stop."""
     stepping = config.stepping
-    # By process: when it told, and how many steps it had taken.
+    # For each process: the time of its report and its number of steps.
     first: dict[int, tuple[float, int]] = {}
     last: dict[int, tuple[float, int]] = {}
     open_files.allow(stepping.processes)
@@ -31,7 +31,7 @@ def measure(config: CeilingFields, seconds: float, should_stop: Callable[[], boo
         while not should_stop():
             last.update(processes.receive(TELL_SECONDS))
             if len(last) == stepping.processes:
-                # Not before all of them step: they share the host.
+                # Measure only while all of them step, because they share the host.
                 first = first or dict(last)
                 spans = [(last[n][0] - begun, last[n][1] - steps) for n, (begun, steps) in first.items()]
                 if min(span for span, _ in spans) >= seconds:
@@ -40,9 +40,9 @@ def measure(config: CeilingFields, seconds: float, should_stop: Callable[[], boo
 
 
 def step(link: Link, config: CeilingFields, stepping: Stepping, seed: int) -> None:
-    """Step the environments of one process until it is to stop, and tell now and then how many steps those were.
+    """Step the environments of one process until it should stop, and report the number of steps regularly.
 
-    Where an episode begins anew, no step is taken: methods count none there either.
+    The reset of an episode is not a step, as in the methods.
     """
     batch = environments.make(config, stepping.envs, seed, stepping.threads)
     try:
@@ -62,7 +62,7 @@ def step(link: Link, config: CeilingFields, stepping: Stepping, seed: int) -> No
 
 
 def drawn(space: ActionSpace, envs: int, seed: int) -> Actions:
-    """Draw random actions for so many environments, `DRAWN` times."""
+    """Draw `DRAWN` batches of random actions."""
     random = np.random.default_rng(seed)
     if isinstance(space, Discrete):
         return random.integers(0, space.count, (DRAWN, envs))

@@ -15,7 +15,7 @@ from workers.contract.config import TrainingConfig
 from workers.contract.games import ENVIRONMENTS, rom_of
 from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
 from workers.trainer.environments import roms
-from workers.trainer.environments import worlds as worlds  # registers our worlds with gymnasium
+from workers.trainer.environments import worlds as worlds  # registers Arcadia's environments with gymnasium
 from workers.trainer.host import devices
 
 Floats = NDArray[np.float32]
@@ -26,7 +26,7 @@ Observations = NDArray[np.uint8] | NDArray[np.float32]
 
 @dataclass(frozen=True)
 class EnvironmentStep:
-    """The result of one action in every environment; rewards are raw.
+    """Result of one action in every environment, with raw rewards.
 
     A row is `fresh` if its episode had ended before this step: its action was ignored, its reward is 0 and its
     observation opens the next episode (autoreset on the next step). Learners leave fresh rows out.
@@ -41,7 +41,7 @@ class EnvironmentStep:
 
 
 class Environments(Protocol):
-    """A batch of environments that step together."""
+    """Batch of environments that step together."""
 
     num_envs: int
     observation_shape: tuple[int, ...]
@@ -66,26 +66,26 @@ class Environments(Protocol):
 
 
 def action_space(env: str, space: gymnasium.Space[Any]) -> ActionSpace:
-    """Translate gymnasium's description of the actions."""
+    """Convert gymnasium's action space."""
     if isinstance(space, gymnasium.spaces.Discrete):
         return Discrete(int(space.n))
     if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
         return Continuous(tuple(map(float, space.low)), tuple(map(float, space.high)))
-    raise TypeError(f"{env} takes {space}, but agents choose one of a number of actions or set several numbers")
+    raise TypeError(f"{env} takes {space}, but agents need a Discrete or a Box space")
 
 
 def observed(seen: Any) -> Observations:
-    """Copy an observation: pixels stay bytes, anything else becomes float32."""
+    """Copy an observation. Pixels stay bytes, everything else becomes float32."""
     array = np.array(seen)
     return array if array.dtype == np.uint8 else array.astype(np.float32)
 
 
 @cache
 def starting_frames(env: str) -> int:
-    """Count the frames that the emulator plays by itself to open an Atari game, as by pressing SELECT for its mode."""
+    """Return the number of frames that the emulator plays automatically to open a game, such as to select its mode."""
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     emulator = ale_py.ALEInterface()
-    emulator.setFloat("repeat_action_probability", 0.0)  # else Double Dunk's menu takes a few more by chance
+    emulator.setFloat("repeat_action_probability", 0.0)  # otherwise Double Dunk's menu sometimes takes a few more
     emulator.loadROM(roms.path_of(env))
     return emulator.getEpisodeFrameNumber()
 
@@ -132,7 +132,7 @@ class AtariEnvironments:
         return observations
 
     def send(self, actions: Actions) -> None:
-        # An action outside the set would make an emulator thread throw and `recv` wait for ever.
+        # An action outside the set would make an emulator thread throw and `recv` wait forever.
         if actions.min() < 0 or actions.max() > self._highest:
             raise ValueError(f"actions must lie between 0 and {self._highest}, got {actions.tolist()}")
         self._games.send(actions)
@@ -156,7 +156,7 @@ class AtariEnvironments:
     def _with_noops(
         self, observations: Observations, info: dict[str, Any], opening: Flags
     ) -> tuple[Observations, dict[str, Any]]:
-        """Reset the opening games again that drew too few no-ops."""
+        """Reset games again if they drew too few no-ops."""
         while (few := opening & (info["episode_frame_number"] < self._fewest_frames)).any():
             observations, info = self._games.reset(options={"reset_mask": few})
         return observations, info
@@ -166,13 +166,13 @@ class AtariEnvironments:
 
 
 class GymnasiumEnvironments:
-    """Gymnasium's environments and our worlds, stepped in this process."""
+    """Environments of gymnasium and Arcadia, stepped in this process."""
 
     def __init__(self, env: str, num_envs: int, seed: int) -> None:
         if ENVIRONMENTS[env].family.simulator == "mujoco":
             from workers.trainer.environments.worlds import physics  # loads the physics engine
 
-            physics.hear_warnings()
+            physics.redirect_warnings()
         vectorised = gymnasium.spec(env).vector_entry_point is not None
         self._envs: VectorEnv[Observations, Actions, Any] = gymnasium.make_vec(
             env, num_envs, vectorization_mode="vector_entry_point" if vectorised else "sync"
@@ -181,7 +181,7 @@ class GymnasiumEnvironments:
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
         self.actions = action_space(env, self._envs.single_action_space)
         self.observation_shape = self._envs.single_observation_space.shape or ()
-        # Environment i is seeded with this and i: runs of neighbouring seeds share none of their environments.
+        # Environment i is seeded with this and i, so that runs with neighboring seeds share no environments.
         self._seed = seed * num_envs
         self._over = np.zeros(num_envs, dtype=np.bool_)
         self._actions: Actions | None = None
@@ -193,8 +193,8 @@ class GymnasiumEnvironments:
 
     def send(self, actions: Actions) -> None:
         if isinstance(self.actions, Continuous):
-            # A Gaussian policy knows no bounds; the environments do. That of a run that has diverged gives no numbers,
-            # which Box2D's worlds fail on before the run is told.
+            # A Gaussian policy is unbounded, but the environments are bounded. A diverged policy outputs NaN, on which
+            # Box2D would fail before the divergence is reported.
             bounded = np.clip(np.nan_to_num(actions), self.actions.low, self.actions.high)
             actions = bounded.astype(np.float32)
         self._actions = actions

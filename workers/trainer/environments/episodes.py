@@ -1,4 +1,4 @@
-"""Count steps and add up the raw return of every episode."""
+"""Counter of steps and raw returns of episodes."""
 
 import numpy as np
 
@@ -18,11 +18,11 @@ class EpisodeBook:
 
     @property
     def frames(self) -> int:
-        """Emulator frames so far."""
+        """The number of emulator frames so far."""
         return self.step * self._frames_per_step
 
     def record(self, rewards: Floats, ended: Flags, fresh: Flags) -> None:
-        """Record one step of all environments; fresh ones took no decision and do not count."""
+        """Record one step of all environments. Fresh ones took no decision and do not count."""
         decided = ~fresh
         self.step += int(np.count_nonzero(decided))
         self._returns += rewards

@@ -12,7 +12,7 @@ from workers.trainer.environments.environments import Actions, Observations
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one action.
+    """Result of one action.
 
     `reward` is clipped if the run clips rewards. `terminal` means that no return follows; a lost life can be terminal
     too. `over` means that the episode has ended. If it is over but not terminal, a time limit cut it off, and the
@@ -26,14 +26,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class FinishedEpisode:
-    """The raw return and length of an episode that has ended."""
+    """Raw return and length of a finished episode."""
 
     episode_return: float
     length: int
 
 
 class OwnEnvironment:
-    """A single environment, stepped one action at a time."""
+    """Single environment, stepped one action at a time."""
 
     def __init__(self, config: TrainingConfig, seed: int) -> None:
         self._environments = environments.make(config, 1, seed)
@@ -41,9 +41,9 @@ class OwnEnvironment:
         self.observation_shape = self._environments.observation_shape
         self._clips = config.clip_rewards
         self._life_loss_ends = config.life_loss_ends_episode
-        self._ignored = action_of_nobody(self.actions)
+        self._ignored = arbitrary_action(self.actions)
         self._return, self._length = 0.0, 0
-        # What the agent sees now, with a leading dimension of one.
+        # The current observation, with a leading dimension of one.
         self.observation: Observations = self._environments.reset()
 
     def step(self, action: Actions) -> Outcome:
@@ -62,7 +62,7 @@ class OwnEnvironment:
         )
 
     def begin_again(self) -> FinishedEpisode:
-        """Begin the next episode after an `over` step, and return the finished one."""
+        """Start the next episode after an `over` step, and return the finished one."""
         ended = FinishedEpisode(self._return, self._length)
         self._return, self._length = 0.0, 0
         self._environments.send(self._ignored)
@@ -74,8 +74,8 @@ class OwnEnvironment:
         self._environments.close()
 
 
-def action_of_nobody(actions: ActionSpace) -> Actions:
-    """Return an arbitrary action for the step that opens an episode, which ignores it."""
+def arbitrary_action(actions: ActionSpace) -> Actions:
+    """Return an action for the step that opens an episode, which ignores it."""
     if isinstance(actions, Continuous):
         return np.zeros((1, actions.size), dtype=np.float32)
     return np.zeros(1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Where the ROM of an Atari game lies: in the folder that ALE_ROMS_DIR names, or in ale-py itself."""
+"""Location of an Atari game's ROM: the folder ALE_ROMS_DIR or ale-py itself."""
 
 import contextlib
 import io
@@ -12,19 +12,19 @@ from workers.trainer.errors import TrainerError
 
 
 class MissingGameError(TrainerError):
-    """The ROM of the game is not where it is looked for."""
+    """The ROM of the game was not found."""
 
 
 def check(env: str) -> None:
-    """Refuse an Atari game that is missing."""
+    """Raise if an Atari game's ROM is missing."""
     if ENVIRONMENTS[env].family.simulator == "ale":
         path_of(env)
 
 
 def path_of(env: str) -> Path:
-    """Return the ROM of a game."""
+    """Return the path of a game's ROM."""
     try:
-        # ale-py prints the folder, and standard output may be somebody's document.
+        # ale-py prints the folder, but standard output may contain a document.
         with contextlib.redirect_stdout(io.StringIO()):
             path = get_rom_path(rom_of(env))
     except OSError as error:
@@ -35,7 +35,7 @@ def path_of(env: str) -> Path:
 
 
 def _missing(env: str, error: OSError) -> MissingGameError:
-    """Say where the game was looked for, what is wrong there, and what would be right."""
+    """Return an error message with the searched folder, the problem and the fix."""
     file = f"{rom_of(env)}.bin"
     if isinstance(error, NotADirectoryError):
         wrong = "is no folder"
@@ -43,7 +43,7 @@ def _missing(env: str, error: OSError) -> MissingGameError:
         wrong = f"has no {file}"
     elif error.strerror:
         wrong = f"has a {file} that cannot be read ({error.strerror})"
-    else:  # of another hash
+    else:  # has another hash
         wrong = f"has a {file} that is not the game's"
     if folder := os.environ.get("ALE_ROMS_DIR"):
         return MissingGameError(

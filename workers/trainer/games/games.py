@@ -117,7 +117,7 @@ def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:
         return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)
     from workers.trainer.environments.worlds import physics  # loads the physics engine
 
-    physics.hear_warnings()
+    physics.redirect_warnings()
     if filmed and not environment.shows_pixels:
         return physics.Filmed(gymnasium.make(env))
     return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)

@@ -1,4 +1,4 @@
-"""Work on a GPU whose kernels start together.
+"""CUDA graphs: GPU work whose kernels start together.
 
 The networks of the papers are so small that a GPU computes a kernel in a few microseconds, while starting one from
 Python takes the CPU several times as long. A CUDA graph records the kernels once and then starts all of them at once.
@@ -18,10 +18,10 @@ WARM_UP_CALLS = 3
 
 
 def graphed(work: Callable[..., Result], device: torch.device) -> Callable[..., Result]:
-    """Return the work as it is on a CPU; on a GPU, replay it as a CUDA graph.
+    """Return the work unchanged for a CPU, or as a CUDA graph for a GPU.
 
-    The work takes tensors, slices and floats, and decides nothing by their values. Its tensors lie in the same memory
-    in every call. On a GPU each float reaches it as a tensor, and its result is valid until the next call.
+    The work takes tensors, slices and floats and must not branch on their values. Its tensors use the same memory in
+    every call. On a GPU it receives each float as a tensor, and its result is valid until the next call.
     """
     return Graphed(work) if device.type == "cuda" else work
 
@@ -57,12 +57,12 @@ class RecordedWork(Generic[Result]):
         self._graph = torch.cuda.CUDAGraph()
 
     def run(self) -> Result:
-        """Do the work without recording it."""
+        """Run the work without recording it."""
         return self._work(*self._arguments)
 
     def record(self) -> None:
         """Record the kernels of the work without running them."""
-        # Other threads may use the GPU meanwhile.
+        # Other threads may use the GPU at the same time.
         with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
             self._result = self.run()
 
@@ -76,7 +76,7 @@ class RecordedWork(Generic[Result]):
 
 
 def _signature(argument: Tensor | slice | float) -> object:
-    """Tell apart tensors in different memory, and different slices."""
+    """Return a key that distinguishes tensors by memory and shape, and slices by bounds."""
     if isinstance(argument, Tensor):
         return argument.data_ptr(), argument.shape
     return (argument.start, argument.stop) if isinstance(argument, slice) else None

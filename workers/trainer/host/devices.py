@@ -1,4 +1,4 @@
-"""The device that the network runs on, and the CPU threads it uses."""
+"""Device of the network, and the CPU threads that it uses."""
 
 import os
 
@@ -9,11 +9,11 @@ from workers.trainer.errors import TrainerError
 
 
 class DeviceError(TrainerError):
-    """The configuration asks for a device that this machine lacks."""
+    """The configured device does not exist on this machine."""
 
 
 def resolve(device: Device) -> torch.device:
-    """Return the torch device; auto means a GPU if there is one."""
+    """Return the torch device. Auto means a GPU if one exists."""
     if device == "cuda" and not torch.cuda.is_available():
         raise DeviceError("device is cuda, but this machine has no GPU that torch can use: choose auto or cpu")
     return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
@@ -24,8 +24,8 @@ def describe(device: torch.device) -> str:
     return f"cuda ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else device.type
 
 
-def go_on_drawing(random: torch.Generator, state: torch.Tensor) -> None:
-    """Set a generator's saved state; where another kind of device drew before, the generator stays as it was seeded."""
+def restore_generator(random: torch.Generator, state: torch.Tensor) -> None:
+    """Restore a generator's state. If another kind of device saved it, the generator keeps its seed."""
     if len(state) == len(random.get_state()):
         random.set_state(state)
 
@@ -36,7 +36,7 @@ def cores() -> int:
 
 
 def shares_of_cores(number: int) -> list[set[int] | None]:
-    """Deal out the cores in equal shares of neighbours; None for each where that is not possible."""
+    """Divide the cores into equal shares of neighbors, or return None for each if that is not possible."""
     if not hasattr(os, "sched_setaffinity") or cores() % number:
         return [None] * number
     own, size = sorted(os.sched_getaffinity(0)), cores() // number
@@ -44,20 +44,20 @@ def shares_of_cores(number: int) -> list[set[int] | None]:
 
 
 def set_threads(config: TrainingConfig, device: torch.device) -> None:
-    """Give the network the cores that the emulators leave; in Atari games both work at the same time.
+    """Use the cores that the emulators leave free for the network. In Atari games both run at the same time.
 
-    If threads outnumber the free cores, they wait for each other at every layer; on two busy cores that cost nine
-    tenths of the rate. A network for vectors is too small to split, and on a GPU the CPU has nothing to split.
+    If threads outnumber the free cores, they wait for each other at every layer. On two busy cores this cost nine
+    tenths of the speed. A network for vectors is too small to split, and on a GPU the CPU has nothing to split.
     """
     shared = device.type == "cpu" and config.environment.family.steps_in_threads
     compute_in(max(1, torch.get_num_threads() // 2) if shared else 1)
 
 
 def compute_in(threads: int) -> None:
-    """Have torch compute in so many threads, and take numbers below 1e-38 for zero in them and in threads they start.
+    """Set the number of torch's threads, and flush numbers below 1e-38 to zero in them and in threads they start.
 
-    An optimizer's mean square that no gradient feeds, as that of a dead unit, fades to such numbers within some 9,000
-    updates and stays there. An Intel processor takes seven times as long for them.
+    The mean square of a dead unit decays to such numbers within about 9,000 updates. An Intel CPU takes seven times
+    as long to compute with them.
     """
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)

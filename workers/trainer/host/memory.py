@@ -1,4 +1,4 @@
-"""Estimate a run's need of host memory before training begins, from measured sizes."""
+"""Estimate of the host memory that a run needs, from measured sizes."""
 
 import ctypes
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from workers.trainer.networks.precision import body_dtype
 
 MEBIBYTE = 2**20
 SIDE, FRAMES = 84, 4
-# By glibc's numbers: new threads share one arena (M_ARENA_MAX), which gives nothing back (M_TRIM_THRESHOLD) and holds
-# tensors as large as possible (M_MMAP_THRESHOLD).
+# glibc's option numbers: new threads share one arena (M_ARENA_MAX), which returns nothing to the system
+# (M_TRIM_THRESHOLD) and holds tensors as large as possible (M_MMAP_THRESHOLD).
 MALLOC_OPTIONS = {-8: 1, -1: 2**31 - 1, -3: 32 * MEBIBYTE}
 FLOAT = 4
 
@@ -26,7 +26,7 @@ class MemoryShortageError(TrainerError):
 
 @dataclass(frozen=True)
 class Need:
-    """The memory that a part of a run takes, and the configuration fields that decide how much."""
+    """Memory of one part of a run, and the configuration fields that determine it."""
 
     what: str
     size: float
@@ -38,7 +38,7 @@ PROGRAM = Need("the program", 350 * MEBIBYTE, "network")
 
 
 def check(needs: list[Need]) -> None:
-    """Refuse a run whose needs, plus the program's own, exceed the free memory: the system would kill it."""
+    """Raise if the run's needs plus the program's own exceed the free memory. The system would kill it."""
     refuse_if_short([PROGRAM, *needs], "here")
 
 
@@ -116,11 +116,10 @@ def _left_to(group: Path, limit: str, usage: str, reclaimable: str) -> float:
 
 
 def keep_freed() -> None:
-    """Have the C library keep freed memory for the next tensors.
+    """Make the C library keep freed memory for the next tensors.
 
-    glibc gives the memory of large tensors back to the system, some of it or all, as it happens to lie. An update then
-    waits until the system has cleared the same pages again: 2,000 of them in some runs and none in others. Other C
-    libraries are left as they are.
+    By default glibc returns some of the memory of large tensors to the system. An update then waits until the system
+    has cleared the same pages again: 2,000 pages in some runs and none in others. Other C libraries are unchanged.
     """
     if set_option := getattr(ctypes.CDLL(None), "mallopt", None):
         for option, size in MALLOC_OPTIONS.items():
@@ -128,5 +127,5 @@ def keep_freed() -> None:
 
 
 def gibibytes(size: float) -> str:
-    """Write a size in GiB."""
+    """Format a size in GiB."""
     return f"{size / 2**30:,.1f} GiB"

@@ -1,4 +1,4 @@
-"""Child processes for acting and learning: forked by a clean server, watched, and ended with the main process."""
+"""Child processes for acting and learning, forked by a clean server. They end with the main process."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ Arguments = TypeVarTuple("Arguments")
 Pipe = connection.Connection
 
 GRACE_SECONDS = 1.0
-# The server imports these once. Its forks have them, but none of our threads, locks or CUDA contexts.
+# The server imports these once. Its forks inherit them, but no threads, locks or CUDA contexts.
 PRELOADED = ["workers.trainer.methods"]
 DEAF_TO = {signal.SIGINT, signal.SIGTERM}
 
@@ -51,14 +51,14 @@ class Link:
         self.tell("message", message)
 
     def tell(self, kind: str, content: object) -> None:
-        """Send content of a kind that `Processes` knows; end this process if the main process is gone."""
+        """Send content of a kind that `Processes` knows. End this process if the main process is gone."""
         try:
             self._pipe.send((kind, content))
         except (BrokenPipeError, ConnectionResetError):
             os._exit(1)
 
     def _listen(self) -> None:
-        """Wait for the request to stop, then for the main process to go; end this process when it has gone."""
+        """Wait for a stop request, then for the end of the main process. End this process with it."""
         try:
             self._pipe.recv()
             self.stopping = True
@@ -86,15 +86,15 @@ class Child:
 
 
 class Processes:
-    """The processes of a run; each has its own pipe, so that a killed one cannot block another.
+    """Processes of a run. Each has its own pipe, so that a killed one cannot block another.
 
-    A thread starts them, because the server first imports torch, and the run must be able to stop meanwhile.
+    A thread starts them, because the server first imports torch and the run must be able to stop during that time.
     """
 
     def __init__(self) -> None:
         self._context = torch.multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(PRELOADED)
-        self._starter = ThreadPoolExecutor(1, "starter", initializer=_be_deaf)
+        self._starter = ThreadPoolExecutor(1, "starter", initializer=_block_signals)
         # Starting a process also reaps ended ones, which two threads must not do at once.
         self._lock = threading.Lock()
         self._children: dict[int, Child] = {}
@@ -103,7 +103,7 @@ class Processes:
 
     @property
     def running(self) -> list[int]:
-        """The numbers of the processes that still run; raises if a process has failed."""
+        """The numbers of the running processes. Raises if a process has failed."""
         if self._failure:  # the last process may have failed right after its last messages
             raise self._failure
         return list(self._children)
@@ -120,7 +120,7 @@ class Processes:
 
     def receive(self, timeout: float) -> list[tuple[int, Any]]:
         """Wait for messages from any process and return all of them; raise if a process has failed."""
-        if self._failure:  # raised one call late, after the messages; other processes may keep sending for ever
+        if self._failure:  # raised one call late, after the messages, because other processes may keep sending forever
             raise self._failure
         messages = list(self._received(timeout))
         if self._failure and not messages:
@@ -128,7 +128,7 @@ class Processes:
         return messages
 
     def stop(self, number: int) -> None:
-        """Ask one process to end; it counts as running until it has."""
+        """Request that one process ends. It counts as running until it has ended."""
         child = self._children.get(number)
         if child and not child.asked_to_stop:
             child.asked_to_stop = True
@@ -136,7 +136,7 @@ class Processes:
                 child.pipe.send("stop")
 
     def close(self) -> list[tuple[int, Any]]:
-        """Ask all processes to stop, kill those that do not within a moment, and return their last messages."""
+        """Request that all processes stop, kill those that do not, and return their last messages."""
         for number in self._children:
             self.stop(number)
         messages: list[tuple[int, Any]] = []
@@ -168,7 +168,7 @@ class Processes:
             child.process.join()
 
     def _received(self, timeout: float) -> Iterator[tuple[int, Any]]:
-        """Yield the messages received, and note which processes ended."""
+        """Yield the received messages and record which processes ended."""
         children = {child.pipe: child for child in self._children.values()}
         for pipe in connection.wait(children, timeout):
             child = children[cast(Pipe, pipe)]
@@ -210,8 +210,8 @@ def _run(number: int, pipe: Pipe, function: Callable[[Link, *Arguments], None], 
         link.tell("returned", None)
 
 
-def _be_deaf() -> None:
-    """Block the signals, so that only the main thread gets them; the server and its children inherit the block."""
+def _block_signals() -> None:
+    """Block signals so that only the main thread gets them. The server and its children inherit this."""
     resource_tracker.ensure_running()  # start the tracker first: starting it unblocks the signals
     signal.pthread_sigmask(signal.SIG_BLOCK, DEAF_TO)
 

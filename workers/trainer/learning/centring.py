@@ -1,9 +1,9 @@
-"""Updates that leave out what all of a layer's inputs have in common.
+"""Updates that ignore the mean of a layer's inputs.
 
 Screens and the outputs of rectifiers are never negative. So a layer's gradient moves all weights of a unit in the same
-direction (LeCun et al. 1998, "Efficient BackProp", section 4.3), and with them what the unit computes for every state.
-RMSProp makes each of these many steps as long as the learning rate. A few in a row close a rectifier on every state,
-and no gradient opens it again.
+direction (LeCun et al. 1998, "Efficient BackProp", section 4.3), and with them the unit's output for every state.
+RMSProp makes each of these steps as long as the learning rate. A few in a row close a rectifier on every state, and
+no gradient opens it again.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from torch import Tensor, nn
 
 from workers.trainer.learning.optimizers import Correction, FlatParameters
 
-# Over so many states go the running means of an actor-learner and of GA3C. What they learn from at once may be a few
-# successive states of one game, and what those share tells them from other states.
+# The window of the running means of an actor-learner and of GA3C. One of their updates may have only a few successive
+# states of one game, whose mean is not that of all states.
 STATES_OF_A_MEAN = 200
 
 
 class Centring:
-    """Has the layers of one or several bodies learn as if they read x − c, c being the (running) mean of their inputs.
+    """Makes the layers of bodies learn as if they read x − c, where c is the (running) mean of their inputs.
 
     Wx + b = W(x − c) + b′ where b′ = b + Wc. In the gradients of W and b′, only that of W differs: by −Δb·cᵀ. A step
-    that changes W and b′ changes b by Δb′ − ΔW·c; the network itself stays as it is, with any c. What a state has in
-    common with c, only b′ learns.
+    that changes W and b′ changes b by Δb′ − ΔW·c. The network itself is the same for any c. Only b′ learns from what
+    a state has in common with c.
     """
 
     def __init__(self, body: nn.Module, parameters: FlatParameters) -> None:
@@ -30,14 +30,14 @@ class Centring:
         self._means: list[Tensor] = []
         place = {id(parameter): parameters.places[name] for name, parameter in parameters.module.named_parameters()}
         layers = [layer for layer in body.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
-        # Of each layer the number of its units, and where its weight and its bias lie.
+        # For each layer: the number of units, and the slices of its weight and bias.
         self._layers = [(len(layer.weight), place[id(layer.weight)], place[id(layer.bias)]) for layer in layers]
 
     def centre(self, means: Sequence[Tensor], states: int = STATES_OF_A_MEAN) -> Correction:
-        """Centre the gradients, given the means of each layer's inputs; return what the step needs after that.
+        """Center the gradients, given the means of each layer's inputs. Return the correction of the step.
 
-        Means over many games serve as they are. Those over so many `states` of one game move the running ones, by the
-        share of `STATES_OF_A_MEAN` that they are.
+        Means over many games are used directly. Means over only `states` states update the running means with the
+        weight states / STATES_OF_A_MEAN.
         """
         share, kept = min(1.0, states / STATES_OF_A_MEAN), self._means or means
         means = self._means = [before.lerp(mean, share) for before, mean in zip(kept, means, strict=True)]

@@ -11,9 +11,9 @@ Epsilons = NDArray[np.float64]
 
 
 class FinalEpsilons:
-    """Each actor's final ε, drawn anew every `epsilon_draw_frames` (Mnih et al. 2016, section 4: periodically).
+    """Final ε of each actor, drawn again every `epsilon_draw_frames` (Mnih et al. 2016, section 4: periodically).
 
-    A draw depends on the run's seed and its number alone, so that a resumed run goes on with the same.
+    A draw depends only on the run's seed and the draw's number, so a resumed run continues with the same values.
     """
 
     def __init__(self, config: ValueBasedFields, number: int) -> None:
@@ -22,7 +22,7 @@ class FinalEpsilons:
         self._drawn = self._draw()
 
     def at(self, frames: int) -> Epsilons:
-        """Return them after so many frames of training."""
+        """Return the final ε after `frames` frames of training."""
         every = self._config.epsilon_draw_frames
         period = frames // every if every else 0
         if period != self._period:
@@ -33,13 +33,13 @@ class FinalEpsilons:
     def _draw(self) -> Epsilons:
         config = self._config
         probabilities = np.array(config.final_epsilon_probabilities)
-        # The first draw is that of earlier versions, which drew once.
+        # The first draw is the same as in earlier versions, which drew once.
         random = np.random.default_rng([config.seed, self._period] if self._period else config.seed)
         return random.choice(config.final_epsilons, size=self._number, p=probabilities / probabilities.sum())
 
 
 def annealed(final: Epsilons, frames: int, anneal_frames: int) -> Epsilons:
-    """Return ε after so many frames: it falls linearly from 1 to its final value and stays there."""
+    """Return ε after `frames` frames. It falls linearly from 1 to its final value."""
     remaining = 1 - frames / anneal_frames if frames < anneal_frames else 0.0
     return final + (1 - final) * remaining
 
@@ -47,8 +47,8 @@ def annealed(final: Epsilons, frames: int, anneal_frames: int) -> Epsilons:
 class EpsilonGreedy:
     """Chooses actions for n_e environments: at random with probability ε, else by the highest action value.
 
-    Each environment has its own ε. `begin` draws the random numbers of some steps at once; each call uses those of the
-    given rows, which count the environments of one step after those of another.
+    Each environment has its own ε. `begin` draws the random numbers of several steps. Each call uses those of the given
+    rows: row t · n_e + i belongs to step t of environment i.
     """
 
     def __init__(self, final: Epsilons, anneal_frames: int, seed: int, device: torch.device) -> None:
@@ -59,11 +59,11 @@ class EpsilonGreedy:
         self.anneal(frames=0)
 
     def anneal(self, frames: int) -> None:
-        """Set every ε to its value after so many frames of training."""
+        """Set every ε to its value after `frames` frames of training."""
         self.epsilons = torch.from_numpy(annealed(self.final, frames, self._anneal_frames)).to(self._device)
 
     def begin(self, steps: int, actions: int) -> None:
-        """Draw what so many steps of all environments need."""
+        """Draw the random numbers for `steps` steps of all environments."""
         draws = steps * len(self.epsilons)
         drawn = torch.rand(draws, generator=self.random, device=self._device)
         self._explores = drawn < self.epsilons.repeat(steps)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Losses:
-    """The objective of one update, summed over its steps, and its terms."""
+    """Loss of one update, summed over its steps, and its terms."""
 
     total: Tensor
     policy: Tensor

@@ -1,4 +1,4 @@
-"""The papers' optimizers over one flat buffer of parameters, which needs few kernels and can lie in shared memory."""
+"""The papers' optimizers over one flat buffer of parameters, which needs few kernels and can be shared memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 Correction = Callable[[Tensor], None]
-"""Changes a step, as long as all parameters, before it is taken."""
+"""Changes a step in the flat buffer before it is taken."""
 
 
 @dataclass(frozen=True)
 class FormatSlice:
-    """The parameters of one number format: their place in the buffer, and the module's values."""
+    """Parameters of one number format: their slice of the buffer, and the module's values."""
 
     where: slice
     values: Tensor
@@ -42,7 +42,7 @@ class FlatParameters:
         in_short = FormatSlice(rounded, copies)
         in_full = FormatSlice(exact, self.values[exact] if shared is None else self.values[exact].clone())
         self._copied = [in_short] if shared is None else [in_short, in_full]
-        # Where each parameter lies; the weights of a convolution with the channels of one place side by side.
+        # The slice of each parameter. Convolution weights are stored with channels last.
         self.places: dict[str, slice] = {}
         start = 0
         for name, parameter in module.named_parameters():
@@ -50,25 +50,25 @@ class FlatParameters:
             one_format = in_short if start < border else in_full
             within = slice(where.start - one_format.where.start, where.stop - one_format.where.start)
             parameter.data = _view(one_format.values[within], parameter)
-            # Gradients computed by hand are written here, in float32 whatever the format of the parameter.
+            # Hand-written gradients are stored here, always in float32.
             parameter.grad_dtype = None
             parameter.grad = _view(self.gradients[where], parameter)
             start = where.stop
         self._gradients = list(self.named_in(self.gradients).values())
 
     def backward(self, loss: Tensor) -> None:
-        """Write the gradients of the loss into the buffer; raise if the loss does not depend on every parameter."""
+        """Write the gradients of the loss into the buffer. Raise if the loss does not depend on every parameter."""
         found = torch.autograd.grad(loss, list(self.module.parameters()))
         for into, gradient in zip(self._gradients, found, strict=True):
             into.copy_(gradient)
 
     def changed(self) -> None:
-        """Copy changed values from the buffer to the module; with shared values, θ' ← θ."""
+        """Copy changed values from the buffer to the module. With shared values this is θ' ← θ."""
         for one_format in self._copied:
             one_format.values.copy_(self.values[one_format.where])
 
     def take_over(self, others: "FlatParameters") -> None:
-        """Copy all values from a module of the same kind."""
+        """Copy all values from a module of the same structure."""
         self.values.copy_(others.values)
         self.changed()
 
@@ -82,7 +82,7 @@ class FlatParameters:
         return {name: _view(flat[where], shapes[name]) for name, where in self.places.items()}
 
     def load(self, named: dict[str, Tensor]) -> None:
-        """Load values by name; raise, naming the parameter, if one is missing or has the wrong shape."""
+        """Load values by name. Raise if a parameter is missing or has the wrong shape."""
         if named.keys() != self.places.keys():
             raise ValueError(f"expected the parameters {sorted(self.places)}, got {sorted(named)}")
         for name, values in self.named().items():
@@ -95,7 +95,7 @@ class FlatParameters:
 
 
 def _storage_order(parameter: Tensor) -> Tensor:
-    """Put a convolution's channels last, as the convolution kernels read them."""
+    """Move a convolution's channels to the end, as its kernels need."""
     return parameter.permute(0, 2, 3, 1) if parameter.dim() == 4 else parameter
 
 
@@ -125,7 +125,7 @@ class Optimizer(Protocol):
 
 
 class RMSProp:
-    """g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g+ε), with ε inside the root, unlike torch (A3C, equation 1).
+    """RMSProp: g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g+ε), with ε inside the root, unlike torch (A3C, equation 1).
 
     Actor-learners that share g do Shared RMSProp.
     """
@@ -155,7 +155,7 @@ class RMSProp:
         return torch.ones_like(values)
 
     def step(self, learning_rate: float | Tensor, correct: Correction | None = None) -> None:
-        """Update the parameters with the gradients in the buffer; in a CUDA graph the learning rate is a tensor."""
+        """Update the parameters with the gradients in the buffer. In a CUDA graph the learning rate is a tensor."""
         self._side_by_side(self._find_direction, len(self.mean_square))
         if correct is not None:
             correct(self._direction)
@@ -202,7 +202,7 @@ class CentredRMSProp:
 
 
 class MomentumSGD:
-    """m ← αm + (1−α)Δθ;  θ ← θ − ηm, each actor-learner with its own m (A3C, supplementary section 1)."""
+    """Momentum SGD: m ← αm + (1−α)Δθ;  θ ← θ − ηm, each actor-learner with its own m (A3C, supplementary section 1)."""
 
     def __init__(self, parameters: FlatParameters, momentum: float, running: Tensor | None = None) -> None:
         self.parameters = parameters
@@ -226,7 +226,7 @@ class MomentumSGD:
 
 
 class AdaGrad:
-    """G ← G + Δθ²;  θ ← θ − ηΔθ/√(G+ε) (Duchi et al. 2011), the optimizer of Gorila's paper."""
+    """AdaGrad, the optimizer of Gorila's paper: G ← G + Δθ²;  θ ← θ − ηΔθ/√(G+ε) (Duchi et al. 2011)."""
 
     def __init__(self, parameters: FlatParameters, epsilon: float, sum_square: Tensor | None = None) -> None:
         self.parameters = parameters
@@ -248,7 +248,7 @@ class AdaGrad:
 
 
 def clip_to_norm(gradients: Tensor, limit: float) -> Tensor:
-    """Scale gradients in place so that their norm is at most `limit`; return the norm they had."""
+    """Scale gradients in place so that their norm is at most `limit`. Return the norm before."""
     norm: Tensor = gradients.norm()
     if gradients.is_cuda or norm > limit:  # a comparison would wait for the GPU
         gradients.mul_((limit / (norm + 1e-12)).clamp(max=1.0))

@@ -1,6 +1,6 @@
-"""Policies over both kinds of actions: draw actions, and compute log-probabilities and entropies.
+"""Policies over discrete and continuous actions: sampling, log-probabilities and entropies.
 
-Each policy works on the output of a network's policy head, one row for each state.
+Each policy takes the output of a network's policy head, one row per state.
 """
 
 from math import log, pi
@@ -19,20 +19,20 @@ class Categorical:
         self.random = random
 
     def sample(self, numbers: Tensor) -> Tensor:
-        """Draw one action a row by an exponential race: the smallest of Exp(1)/π wins with probability π."""
+        """Draw one action per row by an exponential race: the smallest of Exp(1)/π wins with probability π."""
         race = torch.empty_like(numbers).exponential_(generator=self.random)
         return (numbers - race.log_()).argmax(dim=-1)
 
     @staticmethod
     def judge(numbers: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """Return log π(a|s) of the actions, and the entropy H(π(s))."""
+        """Return log π(a|s) of the actions and the entropy H(π(s))."""
         log_policy = torch.log_softmax(numbers, dim=-1)
         log_chosen = log_policy.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
         return log_chosen, -(log_policy.exp() * log_policy).sum(-1)
 
 
 class Gaussian:
-    """A normal distribution with a mean for each number of the action, and one variance for all (Mnih et al. 2016).
+    """Normal distribution with one mean per dimension and a shared variance (Mnih et al. 2016).
 
     The last number is the variance before the softplus, σ² = log(1 + eˣ).
     """
@@ -41,7 +41,7 @@ class Gaussian:
         self.random = random
 
     def sample(self, numbers: Tensor) -> Tensor:
-        """Draw one action a row."""
+        """Draw one action per row."""
         mean, variance = self._mean_and_variance(numbers)
         noise = torch.empty_like(mean).normal_(generator=self.random)
         return torch.addcmul(mean, variance.sqrt(), noise)
@@ -63,5 +63,5 @@ Policy = Categorical | Gaussian
 
 
 def policy_over(actions: ActionSpace, random: torch.Generator) -> Policy:
-    """Make the policy that fits an environment's actions."""
+    """Return the policy for an environment's actions."""
     return Gaussian(random) if isinstance(actions, Continuous) else Categorical(random)

@@ -1,4 +1,4 @@
-"""Arithmetic of returns and targets: tensors (t_max, n_e) for n_e environments, plain numbers for one."""
+"""Returns and targets: tensors (t_max, n_e) for n_e environments, plain numbers for one."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ from torch import Tensor
 def n_step_returns(
     rewards: Tensor, values: Tensor, terminated: Tensor, fresh: Tensor, bootstrap: Tensor, gamma: float
 ) -> Tensor:
-    """R_t = r_t + γ R_{t+1}, starting from 0 if the episode terminated, else V(s) (PAAC, algorithm 1, lines 12–16).
+    """Return R_t = r_t + γ R_{t+1}, from 0 if the episode terminated, else from V(s) (PAAC, lines 12–16).
 
-    An episode that a time limit cut off has a future too. Its last observation is in the next, fresh row, whose value
-    serves as the R_{t+1} of the row before it.
+    An episode that a time limit cut off continues with V(s) of its last observation. That is in the next, fresh row,
+    whose value is the R_{t+1} of the row before it.
     """
     discounts = gamma * (~terminated).to(rewards.dtype)
     returns, following = [], bootstrap
@@ -23,7 +23,7 @@ def n_step_returns(
 
 
 def returns_of_one(rewards: Sequence[float], bootstrap: float, gamma: float) -> list[float]:
-    """R ← r_i + γR backwards from R = `bootstrap`, for one environment (Mnih et al. 2016, algorithms S1 and S2)."""
+    """Return R ← r_i + γR backwards from R = `bootstrap`, for one environment (Mnih et al. 2016, S1 and S2)."""
     following = bootstrap
     returns = []
     for reward in reversed(rewards):
@@ -33,5 +33,5 @@ def returns_of_one(rewards: Sequence[float], bootstrap: float, gamma: float) -> 
 
 
 def one_step_targets(rewards: Sequence[float], following: Sequence[float], gamma: float) -> list[float]:
-    """y ← r + γQ(s', ·; θ⁻); `following` holds Q(s', ·; θ⁻), 0 for terminal s' (Mnih et al. 2016, algorithm 1)."""
+    """Return y ← r + γQ(s', ·; θ⁻). `following` is Q(s', ·; θ⁻), 0 for terminal s' (Mnih et al. 2016, algorithm 1)."""
     return [reward + gamma * value for reward, value in zip(rewards, following, strict=True)]

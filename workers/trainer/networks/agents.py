@@ -1,4 +1,4 @@
-"""A3C's agents: feed-forward or with LSTM cells, policy and value on one trunk or on two (Mnih et al. 2016)."""
+"""A3C's agents: with or without LSTM cells, with one or two trunks for policy and value (Mnih et al. 2016)."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -19,7 +19,7 @@ Memory = tuple[Cells, ...]
 
 
 class Agent(nn.Module):
-    """π(a|s; θ) and V(s; θ_v); weights start uniform in ±1/√fan_in, as in the paper's code.
+    """Policy π(a|s; θ) and value V(s; θ_v). Weights start uniform in ±1/√fan_in, as in the paper's code.
 
     The policy's numbers are logits for discrete actions; for continuous ones they are the means and, last, the
     variance before the softplus. `dtype` is the number format of the bodies; all later layers compute in float32.
@@ -53,7 +53,7 @@ class Agent(nn.Module):
 
     @property
     def trunks(self) -> list[Body]:
-        """The bodies, one for policy and value together, or one for each."""
+        """The bodies: one shared by policy and value, or one for each."""
         return [cast(Body, body) for body in self.bodies]
 
     @property
@@ -62,7 +62,7 @@ class Agent(nn.Module):
         return cast(Sequence[Lstm], self.lstms)
 
     def state_values(self, states: Tensor) -> Tensor:
-        """Return V(s) of each state by itself, as if an episode began with it."""
+        """Return V(s) of each state as if an episode began with it."""
         features = self.trunks[-1](states).float()
         if self.lstms:
             features = torch.cat([self.lstms[-1](row, self.blank[-1])[0] for row in features.split(1)])
@@ -78,12 +78,12 @@ class Agent(nn.Module):
         return *self.heads(features), after
 
     def heads(self, features: list[Tensor]) -> tuple[Tensor, Tensor]:
-        """Return the numbers of the first trunk's features and the values of the last's; a single trunk is both."""
+        """Return the policy's numbers from the first trunk and the values from the last. They may be the same trunk."""
         return self.policy(features[0]), self.value(features[-1]).squeeze(-1)
 
 
 class AgentTape:
-    """Keeps what an agent computes in a rollout, so that learning needs no second forward pass."""
+    """Tape of an agent's forward passes in a rollout, so that learning needs no second one."""
 
     def __init__(self, agent: Agent, rows: int) -> None:
         self._agent = agent
@@ -99,7 +99,7 @@ class AgentTape:
         return tuple(lstm.memory for lstm in self._lstms)
 
     def rewind(self, memory: Memory) -> None:
-        """Drop everything kept, because the weights have changed, and continue with this memory."""
+        """Clear the tape, because the weights have changed, and continue with this memory."""
         for body in self._bodies:
             body.rewind()
         for lstm, before in zip(self._lstms, memory, strict=True):
@@ -126,7 +126,7 @@ class AgentTape:
 
     @torch.no_grad()
     def backward(self, states: Tensor, of_numbers: Tensor, of_values: Tensor) -> None:
-        """Write the gradients of all parameters, given those of the numbers and values that were recalled."""
+        """Write the gradients of all parameters, given those of the recalled numbers and values."""
         of_values = of_values.unsqueeze(-1)
         write_linear(self._agent.policy, of_numbers, self._features[0])
         write_linear(self._agent.value, of_values, self._features[-1])
@@ -142,7 +142,7 @@ class AgentTape:
 def build(
     config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, dtype: torch.dtype = torch.float32
 ) -> Agent:
-    """Make the run's agent with fresh weights."""
+    """Build the run's agent with fresh weights."""
     trunks = 2 if config.separate_networks else 1
     bodies = [build_body(config, observation_shape) for _ in range(trunks)]
     return initialised(Agent(bodies, config.lstm_units, actions, dtype), config)

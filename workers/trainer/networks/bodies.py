@@ -24,13 +24,13 @@ ARCHITECTURES: dict[Network, tuple[Convolutions, int]] = {
 
 
 class Prepare(Protocol):
-    """Converts raw observations once to what a body's layers read, into `out` if it is given."""
+    """Converts raw observations once to the input format of a body, into `out` if given."""
 
     def __call__(self, observations: Tensor, out: Tensor | None = None) -> Tensor: ...
 
 
 class PixelBody(nn.Module):
-    """Convolutions over stacked 84×84 frames, then one hidden layer; takes pixel values 0–255 in any float format."""
+    """Convolutions over stacked 84×84 frames, then one hidden layer. Pixels are 0–255 in any float format."""
 
     def __init__(
         self, observation_shape: tuple[int, ...], convolutions: Convolutions, hidden: int, streams: int = 1
@@ -44,17 +44,17 @@ class PixelBody(nn.Module):
         self.convolutions = nn.ModuleList(layers)
         self.features = streams * hidden
         self.hidden = nn.Linear(channels * side * side, self.features)
-        # Scales the gradient that the streams together send back to the convolutions (Wang et al. 2016, section 4.2).
+        # Scales the streams' joint gradient to the convolutions (Wang et al. 2016, section 4.2).
         self.share = streams**-0.5
 
     def prepare(self, observations: Tensor, out: Tensor | None = None) -> Tensor:
-        """Convert frames in bytes once to what the layers read, into `out` if it is given; keep prepared ones."""
+        """Convert bytes to the layers' input format, into `out` if given. Return prepared frames unchanged."""
         first = cast(PixelConvolution, self.layers[0])
         pixels = first.arrange(observations) if observations.dtype is torch.uint8 else observations
         if out is not None:
             return out.copy_(pixels)
         pixels = pixels.to(self.hidden.weight.dtype)
-        # A single state is quickly converted to channels last, and backpropagating through it then takes a third of
+        # Converting a single state to channels last is cheap, and backpropagation through it then takes a third of
         # the time.
         on_gpu = pixels.device.type == "cuda" and pixels.dtype is torch.bfloat16
         last = on_gpu or len(pixels) == 1
@@ -119,7 +119,7 @@ Body = PixelBody | VectorBody
 
 
 def build_body(config: TrainingConfig, observation_shape: tuple[int, ...], streams: int = 1) -> Body:
-    """Make the run's body with fresh weights; each of the streams gets a full set of hidden units."""
+    """Build the run's body with fresh weights. Each stream gets a full set of hidden units."""
     kind = config.resolved_network
     if kind == "mlp":
         return VectorBody(observation_shape, streams * config.hidden_units, config.hidden_layers, config.activation)

@@ -1,7 +1,7 @@
-"""Measures whether a network still tells states apart: its dead units, and the spread of its values over states.
+"""Measurement of whether a network still distinguishes states: dead units, and the spread of values over states.
 
-A rectifier that is 0 on every state passes no gradient back, so no update brings it to life again. Nor does an LSTM
-cell whose gates are saturated on every state. When all units of a layer are dead, the network computes the same for
+A rectifier that is 0 on every state passes no gradient back, so no update revives it. The same is true of an LSTM
+cell whose gates are saturated on every state. When all units of a layer are dead, the network has the same output for
 every state.
 """
 
@@ -15,22 +15,22 @@ from torch import Tensor
 from workers.trainer.networks.bodies import Body
 from workers.trainer.networks.lstm import Lstm
 
-# How many states decide whether a unit is dead, and how many of them pass through the network at once.
+# The number of states that decide whether a unit is dead, and the number per forward pass.
 STATES, AT_ONCE = 256, 32
-# Of so many states that a method shows one is kept, and at most so many of each batch.
+# One of this many states of a method is sampled, and at most this many of each batch.
 ONE_OF, MOST_OF_A_BATCH = 20, 8
-# A cell is dead if its output moves less than this with its inputs in every state; of a fresh cell it is a quarter.
+# A cell is dead if its sensitivity is below this in every state. A fresh cell has a quarter.
 MOVES = 0.01
 # One pass over the states takes 10 to 60 ms.
 PERIOD_SECONDS = 10.0
 
 
 class Measurable(Protocol):
-    """A network with rectifiers that estimates the values of states."""
+    """Network with rectifiers that estimates the values of states."""
 
     @property
     def trunks(self) -> list[Body]:
-        """Its bodies."""
+        """The network's bodies."""
         ...
 
     @property
@@ -39,7 +39,7 @@ class Measurable(Protocol):
         ...
 
     def prepare(self, observations: Tensor) -> Tensor:
-        """Convert observations to the format that the bodies read."""
+        """Convert observations to the input format of the bodies."""
         ...
 
     def state_values(self, states: Tensor) -> Tensor:
@@ -48,16 +48,16 @@ class Measurable(Protocol):
 
 
 class StateSample:
-    """The latest of the states that a method has shown, a few of each batch."""
+    """Sample of a method's latest states, a few from each batch."""
 
     def __init__(self, like: Tensor, rows: int = STATES) -> None:
         self._rows = torch.zeros(rows, *like.shape[1:], dtype=like.dtype, device=like.device)
         self._seen = 0
 
     def add(self, states: Tensor) -> None:
-        """Keep a few states of a batch, spread over it, in place of the oldest."""
+        """Replace the oldest states by a few states spread over a batch."""
         number = min(MOST_OF_A_BATCH, -(-len(states) // ONE_OF))
-        # In a batch of several environments' steps, those of one are an even number of rows apart.
+        # In a batch of several environments' steps, the steps of one environment are an even number of rows apart.
         chosen = states[:: len(states) // number | 1]
         first = self._seen % len(self._rows)
         chosen = chosen[: len(self._rows) - first]
@@ -71,7 +71,7 @@ class StateSample:
 
 
 class NetworkWatch:
-    """Measures a network now and then on the states that its method has shown."""
+    """Measures a network regularly on a sample of its method's states."""
 
     def __init__(self, network: Measurable) -> None:
         self._network = network
@@ -79,13 +79,13 @@ class NetworkWatch:
         self._next = 0.0
 
     def see(self, states: Tensor) -> None:
-        """Keep some of these states, prepared or not, but each time the same."""
+        """Sample some of these states. They must always be prepared, or never."""
         if self._sample is None:
             self._sample = StateSample(states)
         self._sample.add(states)
 
     def metrics(self) -> dict[str, float]:
-        """Return the metrics of the network if it is time for them and enough states were seen."""
+        """Return the metrics of the network, or nothing if it is too early or there are too few states."""
         states = self._sample.states if self._sample else None
         if states is None or time.monotonic() < self._next:
             return {}
@@ -98,7 +98,7 @@ def measured(network: Measurable, states: Tensor) -> dict[str, float]:
     """Return the share of dead units in each layer that can die, and the standard deviation of the states' values."""
     batches = [network.prepare(batch) for batch in states.split(AT_ONCE)]
     values = torch.cat([network.state_values(batch) for batch in batches])
-    # Of two trunks, the one with more dead units counts.
+    # With two trunks, the one with more dead units counts.
     shares: dict[str, float] = {}
     for trunk in network.trunks:
         for layer, share in _dead(trunk, batches):
@@ -111,7 +111,7 @@ def measured(network: Measurable, states: Tensor) -> dict[str, float]:
 
 
 def _dead(trunk: Body, batches: list[Tensor]) -> Iterator[tuple[str, float]]:
-    """Return the layers with the share of units that are 0 on every state; a filter is one unit at all its places."""
+    """Return each layer's share of units that are 0 on every state. A filter is one unit."""
     alive: dict[str, Tensor] = {}
     for batch in batches:
         for layer, outputs in trunk.rectified(batch).items():
@@ -122,6 +122,6 @@ def _dead(trunk: Body, batches: list[Tensor]) -> Iterator[tuple[str, float]]:
 
 
 def _dead_cells(lstm: Lstm, trunk: Body, batches: list[Tensor]) -> float:
-    """Return the share of cells that no state moves."""
+    """Return the share of cells that respond to no state."""
     most = torch.cat([lstm.sensitivity(trunk(batch).float()) for batch in batches]).amax(0)
     return (most < MOVES).float().mean().item()

@@ -1,4 +1,4 @@
-"""Gradients of layers, computed by hand and written into the buffers that the optimizer reads.
+"""Hand-written gradients of layers, which are written into the optimizer's buffers.
 
 For the few states of a rollout, autograd costs more than the arithmetic, and its results would have to be copied.
 """

@@ -15,7 +15,7 @@ HEAD_GAINS = {"policy": 0.01, "value": 1.0, "values": 1.0, "advantages": 1.0}
 
 
 def initialised(network: Network, config: TrainingConfig) -> Network:
-    """Initialise a fresh network's weights as the run asks."""
+    """Initialize a fresh network's weights as configured."""
     if config.initialisation == "orthogonal":
         make_orthogonal(network)
     return network

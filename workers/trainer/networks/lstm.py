@@ -1,4 +1,4 @@
-"""LSTM cells that act one step at a time in one environment, and their backward pass through those steps."""
+"""LSTM cells that act step by step in one environment, and their backward pass through those steps."""
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,7 @@ Cells = tuple[Tensor, Tensor]
 class Lstm(nn.Module):
     """o, i, f = σ(…), g = tanh(…);  c ← f·c + i·g;  h ← o·tanh c.
 
-    torch's own LSTM rearranges its weights at every call. With one step a call, that takes twenty times as long as
+    torch's LSTM rearranges its weights in every call. With one step per call, this takes twenty times as long as
     the step.
     """
 
@@ -34,7 +34,7 @@ class Lstm(nn.Module):
         return torch.cat(steps), before
 
     def step(self, x: Tensor, before: Cells) -> Cells:
-        """Return h and c after one step, in one environment or in each of several, a row each."""
+        """Return h and c after one step, with one row per environment."""
         gates, g = self.gates(x, before[0])
         o, i, f = gates.chunk(3, dim=1)
         c = f * before[1] + i * g
@@ -46,9 +46,9 @@ class Lstm(nn.Module):
         return sums[:, : 3 * self.cells].sigmoid(), sums[:, 3 * self.cells :].tanh()
 
     def sensitivity(self, x: Tensor) -> Tensor:
-        """Return by how much h moves at most with the sums of a cell's gates, in each state as if an episode began.
+        """Return the sensitivity of h to the inputs of a cell's gates in each state, as if an episode began there.
 
-        It is |∂h/∂o| + |∂h/∂i| + |∂h/∂g|, each at the sum; f has nothing to forget yet.
+        It is |∂h/∂o| + |∂h/∂i| + |∂h/∂g|. The gate f has nothing to forget yet.
         """
         gates, g = self.gates(x, x.new_zeros(len(x), self.cells))
         o, i, _ = gates.chunk(3, dim=1)
@@ -58,13 +58,13 @@ class Lstm(nn.Module):
 
 
 class LstmTape:
-    """Keeps what the cells compute while they act, so that learning needs no second pass through the steps."""
+    """Tape of the cells' forward passes, so that learning needs no second one."""
 
     def __init__(self, lstm: Lstm) -> None:
         self._lstm = lstm
 
     def rewind(self, before: Cells) -> None:
-        """Drop all steps and continue from these cells."""
+        """Clear the tape and continue from these cells."""
         self.memory = self._begun = before
         self._x: list[Tensor] = []
         self._gates: list[Tensor] = []
@@ -101,7 +101,7 @@ class LstmTape:
         o, i, f = torch.cat(self._gates).chunk(3, dim=1)
         g, c = torch.cat(self._g), torch.cat([self._begun[1], *self._c])
         before, after = c[:-1], c[1:].tanh()
-        # Factors that carry the gradients of h and c back to the inputs of the activations that give o, i, f and g.
+        # Factors that propagate the gradients of h and c to the inputs of the activations of o, i, f and g.
         from_h = (after * o * (1 - o)).unbind()
         from_c = torch.stack((g * i * (1 - i), before * f * (1 - f), i * (1 - g * g)), dim=1).unbind()
         to_c, kept_of_c, of_h_rows = (o * (1 - after * after)).unbind(), f.unbind(), of_h.unbind()

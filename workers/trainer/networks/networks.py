@@ -1,4 +1,4 @@
-"""The papers' networks: a body, and heads for a policy and a value, or for action values."""
+"""The papers' networks: a body with heads for policy and value, or for action values."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -15,7 +15,7 @@ from workers.trainer.networks.lstm import Lstm
 
 
 class ActorCritic(nn.Module):
-    """π(a|s; θ) and V(s; θ_v) with a shared body; weights start uniform in ±1/√fan_in, as in the papers' code.
+    """Policy π(a|s; θ) and value V(s; θ_v) with a shared body. Weights start uniform in ±1/√fan_in.
 
     The policy's numbers are logits for discrete actions; for continuous ones they are the means and, last, the
     variance before the softplus. `dtype` is the number format of the body; the heads always compute in float32.
@@ -40,7 +40,7 @@ class ActorCritic(nn.Module):
 
     @property
     def trunks(self) -> list[Body]:
-        """The body, which policy and value share."""
+        """The shared body of policy and value."""
         return [self.body]
 
     def state_values(self, states: Tensor) -> Tensor:
@@ -64,7 +64,7 @@ class ActorCritic(nn.Module):
 
 
 class ActionValues(nn.Module):
-    """Q(s, a; θ) for every action; uses the same bodies as `ActorCritic`."""
+    """Action values Q(s, a; θ), with the same bodies as `ActorCritic`."""
 
     cells: Sequence[Lstm] = ()
 
@@ -98,7 +98,7 @@ class ActionValues(nn.Module):
 
 
 class DuelingValues(ActionValues):
-    """Q = V + A − mean A (Wang et al. 2016, equation 9); each stream has its own half of the hidden units."""
+    """Dueling action values, Q = V + A − mean A (Wang et al. 2016, equation 9). Each stream has half of the units."""
 
     def __init__(self, body: Body, num_actions: int, dtype: torch.dtype = torch.float32) -> None:
         super().__init__(body, num_actions, dtype)
@@ -118,7 +118,7 @@ def build(
     actions: ActionSpace,
     dtype: torch.dtype = torch.float32,
 ) -> ActorCritic:
-    """Make the run's actor-critic with fresh weights."""
+    """Build the run's actor-critic with fresh weights."""
     return initialised(ActorCritic(build_body(config, observation_shape), actions, dtype), config)
 
 
@@ -128,7 +128,7 @@ def build_action_values(
     actions: ActionSpace,
     dtype: torch.dtype = torch.float32,
 ) -> ActionValues:
-    """Make the run's action-value network with fresh weights."""
+    """Build the run's action-value network with fresh weights."""
     body, count = build_body(config, observation_shape, config.streams), number_of_actions(actions)
     kind = DuelingValues if config.streams == 2 else ActionValues
     return initialised(kind(body, count, dtype), config)

@@ -1,4 +1,4 @@
-"""What the layers of a body put out for each state, kept in rows, and the gradients that follow from it."""
+"""Stored outputs of a body's layers, one row per state, and the gradients computed from them."""
 
 import threading
 from typing import cast
@@ -20,7 +20,7 @@ from workers.trainer.networks.side_by_side import SideBySide
 
 
 class PixelOutputs:
-    """The outputs of convolutions and of the hidden layer after them. Several threads may keep states at a time."""
+    """Stored outputs of convolutions and the hidden layer. Several threads may store states concurrently."""
 
     def __init__(self, body: PixelBody, rows: int, side_by_side: SideBySide) -> None:
         self._body, self._rows, self._side_by_side = body, rows, side_by_side
@@ -33,7 +33,7 @@ class PixelOutputs:
         self.features = torch.empty(0)
 
     def forget_weights(self) -> None:
-        """Read the weights again, because they have changed."""
+        """Drop cached weights, because the weights have changed."""
         self._kernel = None
 
     def keep(self, pixels: Tensor, rows: slice) -> Tensor:
@@ -47,8 +47,8 @@ class PixelOutputs:
 
     def input_means(self, pixels: Tensor, rows: slice) -> list[Tensor]:
         """Return the mean of each layer's inputs over these rows, for each channel; one number for the pixels."""
-        # Every grey frame is the newest of one state. Of a coloured picture it is the mean of blue: agents learnt
-        # less with a mean for each colour (docs/results/labyrinth.md).
+        # Every gray frame is the newest of one state. For a color picture it is the mean of blue: agents learned
+        # less with one mean per color (docs/results/labyrinth.md).
         scaled = self._first.newest(pixels[rows]).mean(dtype=torch.float32).view(1) / 255
         maps = [x[rows].mean((0, 2, 3), dtype=torch.float32) for x in self._maps]
         return [scaled, *maps, self._flat[rows].mean(0, dtype=torch.float32)]
@@ -59,7 +59,7 @@ class PixelOutputs:
         filled, units = len(pixels), self._body.features
         gradient = through_rectifier(gradient, self.features[:filled])
 
-        @torch.no_grad()  # which holds in the thread alone that enters it
+        @torch.no_grad()  # applies only to the thread that enters it
         def share_of(rows: slice) -> list[Tensor]:
             # Nearly all parameters belong to hidden units. Each thread takes some units and all states, so nothing
             # has to be added up; of the convolutions it takes some states.
@@ -83,7 +83,7 @@ class PixelOutputs:
         return [*self._first.gradients(gradient, pixels[rows]), *found]
 
     def _begun(self, pixels: Tensor) -> Tensor:
-        """Return the kernel of the first layer, after making room for what is kept."""
+        """Allocate the buffers and return the kernel of the first layer."""
         with self._beginning:
             if not self._maps:
                 self._allocate(pixels[:2])  # kernels of one state may have another layout
@@ -105,7 +105,7 @@ class PixelOutputs:
 
 
 class VectorOutputs:
-    """The outputs of hidden layers over vectors."""
+    """Stored outputs of hidden layers over vectors."""
 
     def __init__(self, body: VectorBody, rows: int) -> None:
         self._layers = [layer for layer in body.layers if isinstance(layer, nn.Linear)]
@@ -115,7 +115,7 @@ class VectorOutputs:
         self._activate, self._through = (torch.tanh, through_tanh) if saturates else (torch.relu, through_rectifier)
 
     def forget_weights(self) -> None:
-        """Do nothing: nothing is made of the weights."""
+        """Do nothing: no weights are cached."""
 
     def keep(self, readings: Tensor, rows: slice) -> Tensor:
         """Keep the outputs for some states in these rows, and return the features."""

@@ -1,4 +1,4 @@
-"""The first layer of the papers' networks, and the arrangement of frames that it reads fast."""
+"""First layer of the papers' networks, with an arrangement of frames that it reads quickly."""
 
 from functools import cache
 
@@ -8,13 +8,13 @@ from torch import Tensor, nn
 
 from workers.trainer.networks.gradients import parameter_gradients, weight_gradients
 
-# Pixels side by side, a stride of them, move as one word.
+# Adjacent pixels, as many as the stride, move as one word.
 WORDS = {2: torch.int16, 4: torch.int32}
 
 
 @cache
 def _word_order(frames: int, rows: int, side: int, columns: int) -> Tensor:
-    """Return where each word of the blocks lies in the frames: row by row of blocks, in each block frame by frame."""
+    """Return each word's position in the frames: by row of blocks, then frame by frame within a block."""
     words = torch.arange(frames * rows * side * columns)
     return words.view(frames, rows, side, columns).permute(1, 3, 0, 2).reshape(1, -1)
 
@@ -25,7 +25,7 @@ class PixelConvolution(nn.Conv2d):
     A CPU's kernels are slow on images of three or four channels. So where the stride divides the kernel, a block of
     stride × stride pixels of all frames becomes one place with as many channels: 84 × 84 pixels of four frames become
     21 × 21 places of 64 channels. A kernel of 2 × 2 places and stride 1 then computes the same sum of products as
-    8 × 8 pixels and stride 4. `arrange` brings frames there once; the layer reads them as they came, too.
+    8 × 8 pixels and stride 4. `arrange` converts frames once. The layer reads unconverted frames, too.
     """
 
     def arrange(self, frames: Tensor) -> Tensor:
@@ -33,7 +33,7 @@ class PixelConvolution(nn.Conv2d):
         side = self.stride[0]
         number, depth, height, width = frames.shape
         fits = side in WORDS and all(length % side == 0 for length in (*self.kernel_size, height, width))
-        # A single state is as fast the way it is, and a GPU's kernels need no help.
+        # This gains nothing for a single state or on a GPU.
         if number == 1 or not fits or frames.device.type != "cpu":
             return frames
         rows, columns = height // side, width // side
@@ -46,7 +46,7 @@ class PixelConvolution(nn.Conv2d):
         return self.convolve(pixels, self.kernel(pixels))
 
     def kernel(self, pixels: Tensor) -> Tensor:
-        """Return the weights in the layout that such pixels need; valid until the weights change."""
+        """Return the weights in the layout for these pixels. It is valid until the weights change."""
         # Folding 1/255 into the weights spares a pass over the pixels, which bfloat16 holds exactly as 0–255.
         weight = self.weight / 255
         return self._blocks(weight) if self._are_blocks(pixels) else weight
@@ -56,7 +56,7 @@ class PixelConvolution(nn.Conv2d):
         return F.conv2d(pixels, kernel, self.bias, 1 if self._are_blocks(pixels) else self.stride)
 
     def gradients(self, output_gradient: Tensor, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients of weight and bias; pixels need none."""
+        """Return the gradients of weight and bias. Pixels need none."""
         if not self._are_blocks(pixels):
             weight, bias = parameter_gradients(self, output_gradient, pixels)
             return weight / 255, bias

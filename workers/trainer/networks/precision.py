@@ -1,4 +1,4 @@
-"""The number format that the network's body computes in."""
+"""Number format of the network's body."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from workers.contract.config import TrainingConfig
 
 
 def fast_bfloat16(device: torch.device, cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
-    """Say whether the device multiplies bfloat16 faster than float32.
+    """Return True if the device multiplies bfloat16 faster than float32.
 
-    Intel's processors do so in their tiles, AMD's by their vector instruction. Intel's vector instruction takes twice
-    as long as that for float32.
+    Intel CPUs do so with tiles, AMD CPUs with vector instructions. Intel's vector instruction for bfloat16 takes twice
+    as long as for float32.
     """
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
@@ -20,7 +20,7 @@ def fast_bfloat16(device: torch.device, cpuinfo: Path = Path("/proc/cpuinfo")) -
 
 
 def body_dtype(config: TrainingConfig, device: torch.device) -> torch.dtype:
-    """Resolve `precision`, which is that of convolutions: readings need none, and their layers compute in float32."""
+    """Resolve the field `precision`, which applies to convolutions. Layers over vectors compute in float32."""
     if not config.environment.shows_pixels:
         return torch.float32
     pays = config.precision == "auto" and config.auto_bfloat16 and fast_bfloat16(device)

@@ -1,11 +1,11 @@
-"""Work in several threads that compute independently, each on its own share of the cores.
+"""Threads that compute independently, each on its own share of the cores.
 
 torch's own threads split one kernel, and in some convolution kernels they spin while they wait for each other. On an
-idle machine that is as fast, but as soon as anything else needs a core, nine tenths of the rate are lost.
+idle machine this is as fast. But as soon as anything else needs a core, nine tenths of the speed are lost.
 
-Linux moves threads between cores too seldom for threads that run for milliseconds: two of them were seen to take turns
-on one of two cores for ten milliseconds while the other idled. So where a run uses all cores, each thread stays on its
-share, and so do the threads that it starts.
+Linux moves threads between cores too rarely for threads that run for milliseconds. In a test, two threads shared one
+of two cores for ten milliseconds while the other core was idle. So if a run uses all cores, each thread and its
+children are pinned to a share of them.
 """
 
 import os
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class SideBySide:
-    """A number of threads, each on its share of the cores, if there are shares. A single item needs none of them."""
+    """Pool of threads, optionally pinned to shares of the cores. A single item runs in the caller's thread."""
 
     def __init__(self, threads: int, shares: Sequence[set[int] | None] = ()) -> None:
         torch_threads = torch.get_num_threads()
@@ -31,16 +31,16 @@ class SideBySide:
         ]
 
     def __call__(self, work: Callable[[slice], Result], rows: int) -> list[Result]:
-        """Do the work for equal shares of rows, and return the results in the order of the rows."""
+        """Run the work on equal shares of rows. Return the results in the order of the rows."""
         threads = min(len(self._threads), rows)
         return self.each(work, [slice(*pair) for pair in pairwise(rows * i // threads for i in range(threads + 1))])
 
     def each(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """Do the work for each item, one a thread and always the same, and return the results in their order."""
+        """Run the work on each item, always in the same thread. Return the results in order."""
         if len(items) == 1:
             return [work(items[0])]
         begun = [thread.submit(work, item) for thread, item in zip(self._threads[: len(items)], items, strict=True)]
-        wait(begun)  # if one fails, none may still be at work when the caller hears of it
+        wait(begun)  # if one fails, all must end before the caller sees the error
         return [one.result() for one in begun]
 
 

@@ -1,7 +1,7 @@
-"""Tapes keep what a body computes while it acts, so that learning needs no second forward pass.
+"""Tapes, which store a body's outputs while it acts, so that learning needs no second forward pass.
 
-The weights stay the same during a rollout, so a second forward pass over it would repeat the outputs of acting. A tape
-keeps those outputs row by row, and one backward pass with hand-written gradients goes over all rows.
+The weights do not change during a rollout, so a second forward pass would repeat the outputs of acting. A tape stores
+those outputs row by row, and one backward pass with hand-written gradients covers all rows.
 """
 
 from typing import Any, cast
@@ -16,7 +16,7 @@ from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 
 class Tape:
-    """The outputs of a body's layers, one row for each of at most `rows` states. Several threads may act at a time."""
+    """Outputs of a body's layers, one row for each of at most `rows` states. Several threads may act concurrently."""
 
     def __init__(self, body: Body, rows: int, side_by_side: SideBySide = ALONE) -> None:
         self.body = body
@@ -27,14 +27,14 @@ class Tape:
         self.rewind()
 
     def rewind(self) -> None:
-        """Drop everything kept, because the weights have changed."""
+        """Clear the tape, because the weights have changed."""
         self._kept: list[slice] = []
         self._next = 0
         self._outputs.forget_weights()
 
     @torch.no_grad()
     def act(self, states: Tensor, rows: slice | None = None) -> Tensor:
-        """Return the features of some states, and keep every layer's output in these rows, by default the next."""
+        """Return the features of some states, and store every layer's output in these rows, by default the next."""
         if rows is None:
             rows = slice(self._next, self._next + len(states))
             self._next = rows.stop
@@ -42,22 +42,22 @@ class Tape:
         return self.keep(states, rows)
 
     def mark(self, rows: slice) -> None:
-        """Count these rows among the kept ones."""
+        """Mark these rows as stored."""
         self._kept.append(rows)
 
     @torch.no_grad()
     def keep(self, states: Tensor, rows: slice) -> Tensor:
-        """Return the features of some states, and keep every layer's output in these rows, which `mark` counts."""
+        """Return the features of some states, and store every layer's output in these rows without marking them."""
         return self._outputs.keep(states, rows)
 
     def recall(self) -> Tensor:
-        """Return the kept features of all states since the tape was rewound."""
+        """Return the stored features of all states since the last `rewind`."""
         return self._outputs.features[: self._filled].detach()
 
     def input_means(self, states: Tensor) -> list[Tensor]:
-        """Return the mean of each layer's inputs over all kept states, for each channel; one number for pixels."""
+        """Return the mean of each layer's inputs over all stored states, per channel. For pixels it is one number."""
 
-        @torch.no_grad()  # which holds in the thread alone that enters it
+        @torch.no_grad()  # applies only to the thread that enters it
         def weighted(rows: slice) -> list[Tensor]:
             share = (rows.stop - rows.start) / self._filled
             return [mean * share for mean in self._outputs.input_means(states, rows)]
@@ -65,9 +65,9 @@ class Tape:
         return [torch.stack(parts).sum(0) for parts in zip(*self._side_by_side(weighted, self._filled), strict=True)]
 
     def features(self, states: Tensor) -> Tensor:
-        """Return the kept features attached to autograd, which can then compute the body's gradients."""
+        """Return the stored features attached to autograd, which can then compute the body's gradients."""
         if self._filled != len(states):
-            raise ValueError(f"the tape keeps {self._filled} states, but {len(states)} were given")
+            raise ValueError(f"the tape stores {self._filled} states, but {len(states)} were given")
         return cast(Tensor, _Recalled.apply(self, states, *self.body.parameters()))  # type: ignore[no-untyped-call]
 
     @torch.no_grad()
@@ -88,7 +88,7 @@ class Tape:
 
 
 class _Recalled(torch.autograd.Function):
-    """Returns kept features; its backward pass takes the gradients of the body's parameters from the tape."""
+    """Returns stored features. Its backward pass takes the gradients of the body's parameters from the tape."""
 
     @staticmethod
     def forward(ctx: Any, tape: Tape, states: Tensor, *_: Tensor) -> Tensor:

@@ -60,9 +60,7 @@ def read(options: argparse.Namespace) -> RecordRequest:
     if options.protocol is not None and options.protocol not in PROTOCOLS:
         raise RequestError(f"there is no protocol {options.protocol!r}: choose one of {', '.join(PROTOCOLS)}")
     if options.protocol is not None and PROTOCOLS[options.protocol].starts_from:
-        raise RequestError(
-            f"{options.protocol} begins at start points, which recordings do not support: use no-op-5min"
-        )
+        raise RequestError(f"{options.protocol} needs start points, which recordings do not support: use no-op-5min")
     if not 0 <= options.seed <= LARGEST_SEED:
         raise RequestError(f"--seed {options.seed}: give a number from 0 to 2⁶³ − 1")
     if not 0 <= options.episode < MOST_EPISODES:

@@ -1,4 +1,4 @@
-"""Arcadia's own environments; importing this package registers them with gymnasium."""
+"""Arcadia's own environments. Importing this package registers them with gymnasium."""
 
 import gymnasium
 

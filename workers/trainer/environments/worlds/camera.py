@@ -1,4 +1,4 @@
-"""Pictures of MuJoCo's scenes without OpenGL: the physics engine casts a ray through every pixel."""
+"""Camera for MuJoCo's scenes without OpenGL: the physics engine casts a ray through every pixel."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from workers.trainer.environments.worlds.painting import Picture
 
 FIELD_OF_VIEW = np.deg2rad(45)
 FARTHEST = 100.0
-# Sky and floor are dark, so that bodies stand out in grey pictures too.
+# Sky and floor are dark, so that bodies are also visible in gray pictures.
 SKY = (0.12, 0.16, 0.24)
-SQUARE = 0.5  # side of the floor's checkers, in metres
+SQUARE = 0.5  # side of the floor's checkers, in meters
 FLOOR = (0.3, 0.4)  # brightness of the two kinds of checkers
 UNLIT = 0.4  # brightness of a surface seen edge-on; the light is at the camera
 
@@ -36,7 +36,7 @@ class View:
 
 
 class Camera:
-    """Takes square pictures from a view; without one, with the model's camera `track`, which follows the body."""
+    """Takes square pictures from a view, or by default from the model's camera `track`, which follows the body."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, side: int, view: View | None = None) -> None:
         self._model, self._data, self._side, self._view = model, data, side, view

@@ -1,4 +1,4 @@
-"""Car racing with Atari's interface: four frames an action, and the last four pictures in grey."""
+"""Car racing with Atari's interface: four frames per action, and the last four pictures in gray."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -45,7 +45,7 @@ Result = tuple[Grey, float, bool, bool, dict[str, Any]]
 
 
 class SwiftCarRacing(CarRacing):
-    """Gymnasium's car racing, but drawing only the pictures that are used; drawing takes most of its time."""
+    """Gymnasium's car racing that draws only the pictures that are used. Drawing takes most of its time."""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         result = super().reset(seed=seed, options=options)
@@ -83,7 +83,7 @@ def _draw(view: pygame.Surface, quadrangles: NDArray[np.float64], colours: Seque
 
 
 class Driving(gymnasium.Env[Grey, Action]):
-    """A new track every episode; reward 1000 / tiles for each tile of road reached and −0.1 a frame."""
+    """Car racing with a new track every episode. Each tile of road pays 1000 / tiles, each frame costs 0.1."""
 
     metadata = {"render_modes": ["rgb_array_list"], "render_fps": 50}  # noqa: RUF012, as gymnasium declares it
 

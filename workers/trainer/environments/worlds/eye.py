@@ -13,7 +13,7 @@ Planes = NDArray[np.uint8]
 HALF_VIEW = np.tan(np.deg2rad(75) / 2)  # half the width, and half the height, of the view at distance 1
 EYE_HEIGHT = 0.5  # walls have height 1
 NEAREST = 0.15  # things nearer than this are not drawn
-DIMMING = 0.12  # how fast colours darken with distance
+DIMMING = 0.12  # how fast colors darken with distance
 DARK_SIDE = 0.7  # brightness of walls that run along x
 
 WALLS = np.array(
@@ -22,7 +22,7 @@ WALLS = np.array(
 FLOOR = np.array((120, 110, 100), dtype=np.float64)
 CEILING = np.array((60, 65, 80), dtype=np.float64)
 
-# Brightness of the stripes across a wall cell, for each colour. The patterns tell walls apart where colours are dim.
+# Brightness of the stripes across a wall cell, for each color. The patterns distinguish walls where colors are dim.
 STRIPES = np.ones((COLOURS, 16))
 STRIPES[:, [0, 15]] = 0.5  # joints between cells
 for _colour in range(COLOURS):
@@ -31,7 +31,7 @@ for _colour in range(COLOURS):
 
 @dataclass(frozen=True)
 class Thing:
-    """An upright ellipse that faces the viewer, drawn as rings of two colours."""
+    """An upright ellipse that faces the viewer, drawn as rings of two colors."""
 
     half_width: float
     half_height: float
@@ -65,7 +65,7 @@ class Eye:
         # A row of floor or ceiling has the same distance everywhere.
         ground = dimmed(EYE_HEIGHT * self._focus / np.abs(middle))[:, None]
         rows = (np.where(middle[:, None] > 0, FLOOR, CEILING) * ground).astype(np.uint8)
-        # Whole, and in memory plane by plane as pictures are read: with a view `look` takes half as long again.
+        # A contiguous array, plane by plane: with a view, `look` takes 50 % longer.
         self._backdrop = np.repeat(rows.T[:, :, None], side, axis=2)
 
     def look(self, maze: Maze, x: float, y: float, heading: float, placed: list[Placed]) -> Planes:
@@ -78,7 +78,7 @@ class Eye:
         return picture
 
     def _meet_walls(self, maze: Maze, eye: Floats, rays: Floats) -> tuple[Floats, Planes]:
-        """Return for each ray (2, columns) the distance ahead of the first wall, and the wall's colour (columns, 3)."""
+        """Return for each ray (2, columns) the distance ahead of the first wall, and the wall's color (columns, 3)."""
         rays = np.where(np.abs(rays) < 1e-9, 1e-9, rays)
         lines = np.arange(len(maze.walls) + 1.0)
         nearest = []

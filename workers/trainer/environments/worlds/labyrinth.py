@@ -36,7 +36,7 @@ Seen = NDArray[np.uint8]
 
 @dataclass
 class Pose:
-    """The player's position and heading; angles grow clockwise."""
+    """Position and heading of the player. Angles grow clockwise."""
 
     x: float
     y: float
@@ -83,7 +83,7 @@ class Labyrinth(gymnasium.Env[Seen, np.int64]):
         return pictures
 
     def _spawn(self) -> None:
-        """Put the player at a random place, and every apple back in its own."""
+        """Put the player at a random place and restore every apple."""
         x, y = self._free_cells[self.np_random.integers(len(self._free_cells))].tolist()
         self.player = Pose(x, y, float(self.np_random.uniform(0, 2 * math.pi)))
         self.apples_left = list(self.apples)

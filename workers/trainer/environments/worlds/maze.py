@@ -5,18 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# Corridors join junctions that lie two cells apart; with the outer walls that makes 2·JUNCTIONS + 1 cells a side.
+# Corridors join junctions two cells apart. With the outer walls this makes 2·JUNCTIONS + 1 cells per side.
 JUNCTIONS = 6
 CELLS = 2 * JUNCTIONS + 1
 ROOMS = 3
 ROOM_JUNCTIONS = (2, 3)  # rooms are 3×3 to 5×5 cells
 COLOURS = 6
-COLOURED_ALIKE = 4  # walls have one colour per area of so many cells a side, as landmarks
+COLOURED_ALIKE = 4  # side of the areas whose walls share one color, as landmarks
 
 
 @dataclass(frozen=True)
 class Maze:
-    """The walls [y, x], and the number of each wall's colour."""
+    """Walls [y, x] and the color index of each wall."""
 
     walls: NDArray[np.bool_]
     colours: NDArray[np.int64]

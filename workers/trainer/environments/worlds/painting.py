@@ -1,4 +1,4 @@
-"""Colours of the small worlds, and pictures made of cells."""
+"""Colors and cell pictures of the small environments."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Gymnasium's MuJoCo tasks, filmed for replays or learnt from the camera's pictures."""
+"""Gymnasium's MuJoCo tasks, filmed for replays or learned from the camera's pictures."""
 
 import logging
 from typing import Any
@@ -27,7 +27,7 @@ FILM_SIDE, FILM_SCALE, FILM_RATE = 200, 2, 30
 Numbers = NDArray[np.float32]
 
 
-def hear_warnings() -> None:
+def redirect_warnings() -> None:
     """Send MuJoCo's warnings to the log; by default it writes them to a file in the working directory."""
     mujoco.set_mju_user_warning(_log)
 
@@ -78,12 +78,12 @@ class Filmed(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class Pixels(gymnasium.Env[Grey, Numbers]):
-    """A task seen only through its camera: the agent gets the last four pictures in grey, not the readings."""
+    """Task seen only through its camera: the agent gets the last four pictures in gray, not the state vector."""
 
     metadata = {"render_modes": ["rgb_array_list"], "render_fps": 30}  # noqa: RUF012, as gymnasium declares it
 
     def __init__(self, task: str, render_mode: str | None = None) -> None:
-        hear_warnings()
+        redirect_warnings()
         self.render_mode = render_mode
         readings = gymnasium.make(task)
         self._task = readings if render_mode is None else Filmed(readings)

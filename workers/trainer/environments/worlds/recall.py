@@ -1,4 +1,4 @@
-"""Recall: a cue is shown once and asked for several steps later; an agent without memory can only guess."""
+"""Recall: a cue is shown once and must be named several steps later. An agent without memory can only guess."""
 
 from typing import Any
 
@@ -16,10 +16,9 @@ Shown = NDArray[np.float32]
 
 
 class Recall(gymnasium.Env[Shown, np.int64]):
-    """An episode shows the cue, then blanks, then the question; only the answer to the question counts.
+    """Recall task. An episode shows the cue, then blanks, then the question. Only the answer counts.
 
-    The action that the cue named pays +1, any other −1. Observations have one number for each cue and a last one
-    for the question.
+    The action of the cue pays +1, any other −1. Observations have one number per cue and one for the question.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 2}  # noqa: RUF012, as gymnasium declares it

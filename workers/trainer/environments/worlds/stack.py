@@ -1,4 +1,4 @@
-"""The last four pictures in grey, as agents see Atari games."""
+"""Stack of the last four gray pictures, as agents see Atari games."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -58,7 +58,7 @@ class Framework:
 
     @property
     def frames(self) -> int:
-        """Emulator frames so far."""
+        """The number of emulator frames so far."""
         return self._book.frames
 
     @property

@@ -103,7 +103,7 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
         sample = Sampler(framework.seed, device)
         if run.restored:
             updater.restore(run.restored)
-            devices.go_on_drawing(sample.random, run.restored.tensors["sampler.random"])
+            devices.restore_generator(sample.random, run.restored.tensors["sampler.random"])
 
         def choose(states: Tensor, rows: slice) -> Tensor:
             return sample(network.policy(tape.keep(states, rows).float()), rows)

@@ -71,7 +71,7 @@ def train(config: PaacQConfig, run: TrainingRun) -> None:
         if run.restored:
             updater.restore(run.restored)
             target_parameters.load(run.restored.component("target"))
-            devices.go_on_drawing(explore.random, run.restored.tensors["explore.random"])
+            devices.restore_generator(explore.random, run.restored.tensors["explore.random"])
 
         def policy(states: Tensor, rows: slice) -> Tensor:
             return explore(network.head(tape.act(states, rows)), rows)

@@ -26,7 +26,7 @@ SCENE = """
 
 @pytest.fixture(autouse=True)
 def _no_log_file_in_the_working_directory() -> None:
-    physics.hear_warnings()
+    physics.redirect_warnings()
 
 
 @pytest.mark.parametrize("elevation", [0, 10])
@@ -92,7 +92,7 @@ def test_warnings_are_logged_and_no_file_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    physics.hear_warnings()
+    physics.redirect_warnings()
     env = gymnasium.make("HalfCheetah-v5")  # its model file is deprecated
     env.reset(seed=1)
     with caplog.at_level(logging.WARNING):
