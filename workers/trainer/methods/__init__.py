@@ -1,7 +1,6 @@
-"""The methods: a folder for each family, which reads like its paper, and one line for each method here.
+"""Registry of the methods. Each family has a folder that reads like its paper.
 
-To add one: write its configuration (`workers/contract/config/`, with a line in the union there), its folder with a
-`Method` in `__init__.py`, its line below, and a preset (`workers/contract/presets/`).
+`docs/extending.md` describes how to add a method.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2); the comments quote its lines."""
+"""A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2). The comments quote its lines."""
 
 from dataclasses import dataclass, field
 
@@ -30,9 +30,9 @@ MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/gra
 
 @dataclass
 class EpisodeRollout:
-    """Up to t_max steps of one episode."""
+    """Rollout of up to t_max steps of one episode."""
 
-    # The states in which it acted; they last until the next rollout.
+    # The states of the steps. They are valid until the next rollout.
     states: Tensor = field(default_factory=lambda: torch.empty(0))
     actions: list[Tensor] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
@@ -56,7 +56,7 @@ def losses(
 
 
 class PolicyActor:
-    """Acts in its own environment and carries the agent's memory from rollout to rollout."""
+    """Acts in its own environment and keeps the agent's memory between rollouts."""
 
     def __init__(self, config: A3cConfig, participant: Participant, environment: OwnEnvironment, agent: Agent) -> None:
         self._participant, self._environment, self._agent = participant, environment, agent
@@ -85,7 +85,7 @@ class PolicyActor:
         if self._bootstraps and not terminal:
             rollout.bootstrap = self._agent(states.now, self._memory)[1].item()
         if over:
-            participant.tell_episode(environment.begin_again())
+            participant.report_episode(environment.begin_again())
             self._memory = self._agent.blank
         return rollout
 
@@ -99,7 +99,7 @@ def learn(
     entropy_cost: float,
     centring: Centring | None = None,
 ) -> dict[str, float]:
-    """Perform asynchronous update of θ using dθ; return the measures, with losses as means over the steps."""
+    """Perform asynchronous update of θ using dθ. Return the measures, with losses as means over the steps."""
     numbers, values = (output.requires_grad_() for output in actor.tape.recall())
     loss = losses(numbers, values, actor.policy, rollout, config, entropy_cost)
     states, steps = rollout.states, len(rollout.rewards)
@@ -117,7 +117,7 @@ def learn(
 
 
 def centring_of(config: A3cConfig, agent: Agent, parameters: FlatParameters) -> Centring | None:
-    """Return what has the bodies learn from centred inputs, where the run asks for it."""
+    """Return the centering of the bodies' inputs, or None if it is off."""
     return Centring(agent.bodies, parameters) if config.centred_inputs else None
 
 
@@ -132,24 +132,24 @@ def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
     while participant.goes_on:
         rollout = actor.rollout()
         if participant.stopping:
-            break  # the stop may have cut the rollout short
+            break  # a stop may have shortened the rollout
         entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, participant.T, config.total_steps)
         rates = (participant.learning_rate, entropy_cost)
         measures = learn(actor, rollout, config, optimizer, *rates, centring)
-        participant.tell_update(len(rollout.rewards), measures)
-        participant.tell_network(agent, rollout.states)
+        participant.report_update(len(rollout.rewards), measures)
+        participant.report_network(agent, rollout.states)
     environment.close()
 
 
 def build(config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace) -> Agent:
-    """Make the agent with fresh weights, in the number format of the run."""
+    """Build the agent with fresh weights, in the run's number format."""
     return agents.build(config, observation_shape, actions, body_dtype(config, torch.device("cpu")))
 
 
 def load_network(
     config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState
 ) -> TrainedAgent:
-    """Play a checkpoint."""
+    """Build the agent with a checkpoint's weights."""
     return TrainedAgent(load_weights(agents.build(config, observation_shape, actions), state))
 
 

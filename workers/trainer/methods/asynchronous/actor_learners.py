@@ -1,4 +1,4 @@
-"""The main process of actor-learner methods (Mnih et al. 2016, section 4).
+"""Main process of actor-learner methods (Mnih et al. 2016, section 4).
 
 It lays out the shared state, starts the actor-learners, reports their progress and saves checkpoints.
 """
@@ -32,9 +32,9 @@ def train(
     measures: Sequence[str],
     others: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Have `num_actors` actor-learners train the network until T reaches T_max or the run is asked to stop.
+    """Train the network with `num_actors` actor-learners until T reaches T_max or the run should stop.
 
-    `measures` names the measures of an update; reports give their mean over all updates since the last report.
+    `measures` names the measures of an update. Reports contain their mean over all updates since the last report.
     """
     parameters = FlatParameters(network)
     shared = lay_out(config, run.restored, parameters, measures, others or {})
@@ -42,9 +42,9 @@ def train(
     reporter = ActorLearnersReporter(run, shared, frames_per_step)
 
     def state() -> TrainingState:
-        """Return everything the next update depends on, except the environments: they begin new episodes on resume.
+        """Return everything the next update depends on, except the environments, which start new episodes.
 
-        While actor-learners write, it may contain half an update, just as they may read one.
+        It may contain half an update, because actor-learners write without locks.
         """
         step = shared.step
         tensors = prefixed("network", parameters.named())
@@ -58,11 +58,11 @@ def train(
             processes.start(actor_learner, config, shared)
         run.start_step(FIRST_UPDATE)
         while processes.running and not run.should_stop():
-            time.sleep(ROUND_SECONDS)  # waking for every episode would take time from the actor-learners
-            reporter.tell(processes.receive(timeout=0))
+            time.sleep(ROUND_SECONDS)  # waking up for every episode would slow down the actor-learners
+            reporter.report(processes.receive(timeout=0))
             if run.checkpoint_due():
                 run.save(state())
-        reporter.tell(processes.close())
+        reporter.report(processes.close())
     run.save(state())
 
 
@@ -72,10 +72,10 @@ class ActorLearnersReporter:
     def __init__(self, run: TrainingRun, shared: SharedState, frames_per_step: int) -> None:
         self._run, self._shared, self._frames_per_step = run, shared, frames_per_step
         self._updates = 0
-        self._told = np.zeros(1 + len(shared.measures))
+        self._reported = np.zeros(1 + len(shared.measures))
         self._of_network: dict[str, float] = {}
 
-    def tell(self, messages: Sequence[tuple[int, Any]]) -> None:
+    def report(self, messages: Sequence[tuple[int, Any]]) -> None:
         """Report progress, finished episodes and, when metrics are due, the mean measures of the latest updates."""
         run, frames_per_step = self._run, self._frames_per_step
         step, sums = self._shared.step, self._shared.sums.sum(dim=0).numpy()
@@ -86,9 +86,9 @@ class ActorLearnersReporter:
                 run.episode(at, at * frames_per_step, told.episode_return, told.length)
             else:
                 self._of_network = told
-        count, *totals = sums - self._told
+        count, *totals = sums - self._reported
         if count and run.metrics_due():
-            self._told = sums
+            self._reported = sums
             measures = zip(self._shared.measures, totals, strict=True)
             run.metrics({name: float(total / count) for name, total in measures} | self._of_network)
             self._of_network = {}

@@ -34,9 +34,9 @@ MEASURES = ("train/value_loss", "train/q_mean", "train/grad_norm", "train/learni
 
 @dataclass
 class EpisodeSteps:
-    """An actor-learner's steps since its last update, all of one episode."""
+    """Steps of an actor-learner since its last update, all of one episode."""
 
-    # One more than the rewards: the last is the state after the last step. They last until the next steps.
+    # One more than the rewards: the last is the state after the last step. Valid until the next steps.
     states: Tensor = field(default_factory=lambda: torch.empty(0))
     # In Sarsa one more than the rewards: the last is the next action.
     actions: list[int] = field(default_factory=list)
@@ -46,7 +46,7 @@ class EpisodeSteps:
 
 @torch.no_grad()
 def q_targets(target: ActionValues, seen: EpisodeSteps, gamma: float) -> list[float]:
-    """y = r for terminal s', else r + γ max_a' Q(s', a'; θ⁻)."""
+    """Return y = r for terminal s', else r + γ max_a' Q(s', a'; θ⁻)."""
     highest = target.head(target.body(seen.states[1:])).max(dim=-1).values.tolist()
     if seen.terminal:
         highest[-1] = 0.0
@@ -55,7 +55,7 @@ def q_targets(target: ActionValues, seen: EpisodeSteps, gamma: float) -> list[fl
 
 @torch.no_grad()
 def sarsa_targets(target: ActionValues, seen: EpisodeSteps, gamma: float) -> list[float]:
-    """y = r for terminal s', else r + γ Q(s', a'; θ⁻), where a' is the action taken in s'."""
+    """Return y = r for terminal s', else r + γ Q(s', a'; θ⁻), where a' is the action taken in s'."""
     following = target.head(target.body(seen.states[1:])).gather(-1, torch.tensor(seen.actions[1:]).unsqueeze(-1))
     values = following.squeeze(-1).tolist()
     if seen.terminal:
@@ -118,7 +118,7 @@ class EpsilonGreedyActor:
             seen.actions.append(self._choose(self._network.body(states.now)))
             self._intended = None if over else seen.actions[-1]
         if over:
-            participant.tell_episode(environment.begin_again())
+            participant.report_episode(environment.begin_again())
         return seen
 
     def close(self) -> None:
@@ -133,22 +133,22 @@ class EpsilonGreedyActor:
 
 
 class SharedTarget:
-    """Q(s, a; θ⁻): its parameters are shared, and each actor-learner computes with its own copy of them."""
+    """Target network Q(s, a; θ⁻). Its parameters are shared, and each actor-learner computes with its own copy."""
 
     def __init__(self, network: ActionValues, shared: SharedState, update_frames: int) -> None:
         self.network = network
         self._theta = shared.values
-        # The frame of the last update of θ⁻; read before θ⁻ itself, of which there may be a newer one by then.
+        # The frame of the last update of θ⁻. It is read before θ⁻ itself, which may be newer by then.
         self._since = shared.others["target.since"].numpy()
         self._copied_since = int(self._since[0])
         self._parameters = FlatParameters(network, shared.others["target.values"])
         self._update_frames = update_frames
 
     def update_if_due(self, frames: int) -> None:
-        """Set θ⁻ ← θ if T has passed a multiple of I_target; the actor-learner that notices first does it.
+        """Set θ⁻ ← θ if T has passed a multiple of I_target. The first actor-learner that notices does it.
 
-        No fixed actor-learner is responsible, because it may be slow. If two notice at once, both write nearly the
-        same values. Each sets `since` only after writing, so that all end up copying the values written last.
+        No fixed actor-learner is responsible, because it may be slow. If two notice at the same time, both write
+        nearly the same values. Each sets `since` only after writing, so all copy the values written last.
         """
         if frames // self._update_frames > self._since[0] // self._update_frames:
             self._parameters.values.copy_(self._theta)
@@ -169,7 +169,7 @@ class QLearner:
         self._centring = Centring(network.body, self._parameters) if config.centred_inputs else None
 
     def accumulate(self, seen: EpisodeSteps, tape: Tape, targets: list[float]) -> None:
-        """dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
+        """Compute dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
         states = seen.states[:-1]
         loss, q_mean = q_loss(self.network.head(tape.features(states)), seen, targets)
         self._parameters.backward(loss)
@@ -182,8 +182,8 @@ class QLearner:
         gradient_norm = clip_to_norm(self._parameters.gradients, self._config.max_grad_norm)
         learning_rate = self._participant.learning_rate
         self._optimizer.step(learning_rate, self._correct)
-        self._participant.tell_network(self.network, self._states)
-        self._participant.tell_update(
+        self._participant.report_network(self.network, self._states)
+        self._participant.report_update(
             len(self._states),
             {
                 **self._measures,
@@ -207,7 +207,7 @@ def begin(
 
 
 def one_step(link: Link, config: OneStepQConfig | OneStepSarsaConfig, shared: SharedState) -> None:
-    """Run algorithm 1 in one actor-learner; Sarsa differs only in its targets."""
+    """Run algorithm 1 in one actor-learner. Sarsa differs only in its targets."""
     participant, actor, learner, target = begin(link, config, shared)
     sarsa = config.algorithm == "one_step_sarsa"
     targets = sarsa_targets if sarsa else q_targets
@@ -216,7 +216,7 @@ def one_step(link: Link, config: OneStepQConfig | OneStepSarsaConfig, shared: Sh
         # Until t mod I_AsyncUpdate = 0 or s is terminal.
         seen = actor.act(config.t_max - t % config.t_max, intends=sarsa)
         if participant.stopping:
-            break  # the stop may have cut the steps short
+            break  # a stop may have shortened the steps
         t += len(seen.rewards)
         learner.accumulate(seen, actor.tape, targets(target.network, seen, config.gamma))
         target.update_if_due(participant.frames)
@@ -230,7 +230,7 @@ def n_step(link: Link, config: NStepQConfig, shared: SharedState) -> None:
     while participant.goes_on:
         seen = actor.act(config.t_max)  # until terminal s_t or t − t_start = t_max
         if participant.stopping:
-            break  # the stop may have cut the steps short
+            break  # a stop may have shortened the steps
         learner.accumulate(seen, actor.tape, n_step_targets(target.network, seen, config.gamma))
         learner.update(actor.epsilon)
         target.update_if_due(participant.frames)
@@ -238,7 +238,7 @@ def n_step(link: Link, config: NStepQConfig, shared: SharedState) -> None:
 
 
 def build(config: Config, observation_shape: tuple[int, ...], actions: ActionSpace) -> ActionValues:
-    """Make the action-value network with fresh weights, in the number format of the run."""
+    """Build the action-value network with fresh weights, in the run's number format."""
     dtype = body_dtype(config, torch.device("cpu"))
     return networks.build_action_values(config, observation_shape, actions, dtype)
 

@@ -1,4 +1,4 @@
-"""The host memory that actor-learners need."""
+"""Host memory of the actor-learners."""
 
 import torch
 
@@ -9,6 +9,6 @@ ACTOR_LEARNER = 24 * MEBIBYTE
 
 
 def needs(config: AsynchronousFields, device: torch.device) -> list[Need]:
-    """Return the need of the actor-learners' processes, each with a rollout."""
+    """Return the memory needs of the actor-learners' processes and rollouts."""
     each = ACTOR_LEARNER + config.t_max * row_size(config, device)
     return [Need(f"{config.num_actors:,} actor-learners", config.num_actors * each, "num_actors or t_max")]

@@ -1,4 +1,4 @@
-"""The states of an actor-learner's rollout, as its network reads them."""
+"""Prepared states of an actor-learner's rollout."""
 
 import torch
 from torch import Tensor
@@ -9,9 +9,9 @@ from workers.trainer.networks.gradients import layout
 
 
 class RolloutStates:
-    """The states in which the agent has acted since its last update, a row each, and after them what it sees now.
+    """States of the current rollout, one row each, followed by the current state.
 
-    Each rollout overwrites those of the one before.
+    Each rollout overwrites the states of the previous one.
     """
 
     def __init__(self, prepare: Prepare, observation: Observations, steps: int) -> None:
@@ -22,18 +22,18 @@ class RolloutStates:
         self._acted = 0
 
     def begin(self, observation: Observations) -> None:
-        """Begin a rollout with what the environment shows."""
+        """Begin a rollout with the current observation."""
         self._acted = 0
         self._show(observation)
 
     def move_on(self, observation: Observations) -> None:
-        """Take what the environment shows after a step."""
+        """Add the observation after a step."""
         self._acted += 1
         self._show(observation)
 
     @property
     def now(self) -> Tensor:
-        """What the agent sees now."""
+        """The current state."""
         return self._rows[self._acted : self._acted + 1]
 
     @property
@@ -43,7 +43,7 @@ class RolloutStates:
 
     @property
     def all(self) -> Tensor:
-        """The states in which the agent has acted, and the one that it sees now."""
+        """The states in which the agent has acted, and the current one."""
         return self._rows[: self._acted + 1]
 
     def _show(self, observation: Observations) -> None:

@@ -1,4 +1,4 @@
-"""The state that actor-learners share without locks, and each one's view of it (Mnih et al. 2016, section 4)."""
+"""State that actor-learners share without locks, and each one's view of it (Mnih et al. 2016, section 4)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,19 +22,19 @@ ActorLearnerOptimizer = RMSProp | MomentumSGD
 
 @dataclass(frozen=True)
 class SharedState:
-    """The tensors that all actor-learners read and write in shared memory, without locks (Hogwild)."""
+    """Tensors in shared memory that all actor-learners read and write without locks (Hogwild)."""
 
     # θ, flat.
     values: Tensor
     # The optimizer's running mean: one row shared by all, or one for each actor-learner.
     statistics: Tensor
-    # T in parts: each actor-learner counts its steps in its own place, so that none is lost or counted twice.
+    # T in parts: each actor-learner counts its own steps, so that none is lost or counted twice.
     steps: Tensor
-    # How many of each one's steps have been learnt from: of a rollout in progress a checkpoint holds nothing.
+    # The steps of each one that were used in updates. A checkpoint contains no rollouts in progress.
     learnt: Tensor
     # The names of an update's measures.
     measures: tuple[str, ...]
-    # A row for each actor-learner: the number of its updates, and the sum of each measure.
+    # One row per actor-learner: its number of updates, and the sum of each measure.
     sums: Tensor
     # The method's other shared tensors by name; checkpoints include them.
     others: Mapping[str, Tensor] = field(default_factory=dict)
@@ -48,12 +48,12 @@ class SharedState:
 
     @property
     def step(self) -> int:
-        """The steps that have been learnt from, which is how far the run is."""
+        """The number of steps used in updates, which is the run's step."""
         return int(self.learnt.sum())
 
 
 class Participant:
-    """One actor-learner's view of the run: its counts, its optimizer, its seed."""
+    """View of the run for one actor-learner: its counts, optimizer and seed."""
 
     def __init__(self, link: Link, config: AsynchronousFields, shared: SharedState) -> None:
         self._link, self._config, self._shared = link, config, shared
@@ -63,7 +63,7 @@ class Participant:
         self._own_learnt = shared.learnt.numpy()[link.number : link.number + 1]
         self._watch: NetworkWatch | None = None
         self._own_sums = shared.sums.numpy()[link.number]
-        # Each actor-learner needs its own seed and, since the environments begin anew, a new one in every attempt.
+        # Each actor-learner needs its own seed, and a new one in every attempt because the environments restart.
         entropy = np.random.SeedSequence((config.seed, link.number, shared.first_step))
         self.seed = int(entropy.generate_state(1)[0]) % LARGEST_SEED
 
@@ -79,12 +79,12 @@ class Participant:
 
     @property
     def stopping(self) -> bool:
-        """Whether the run has been asked to end."""
+        """True if the run should stop."""
         return self._link.stopping
 
     @property
     def goes_on(self) -> bool:
-        """Whether T has not reached T_max, and the run has not been asked to end."""
+        """True until T reaches T_max or the run should stop."""
         steps_left = self._config.total_steps - self.T
         return steps_left > 0 and not self.stopping
 
@@ -95,7 +95,7 @@ class Participant:
         return decayed(config.learning_rate, config.learning_rate_decay, self.T, config.total_steps)
 
     def optimizer(self, parameters: FlatParameters) -> ActorLearnerOptimizer:
-        """Make the optimizer that the run asks for, over the shared statistics or this actor-learner's own."""
+        """Return the configured optimizer, with the shared statistics or this actor-learner's own."""
         config, rows = self._config, self._shared.statistics
         statistics = rows[self._link.number % len(rows)]
         if config.optimizer == "momentum_sgd":
@@ -103,10 +103,10 @@ class Participant:
         return RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, statistics)
 
     def count_step(self) -> None:
-        """T ← T + 1."""
+        """Set T ← T + 1."""
         self._own_steps += 1
 
-    def tell_update(self, steps: int, measures: Mapping[str, float]) -> None:
+    def report_update(self, steps: int, measures: Mapping[str, float]) -> None:
         """Count the steps of an update with the episodes that ended in them, and add its measures to the sums."""
         names = self._shared.measures
         if len(measures) != len(names):
@@ -117,8 +117,8 @@ class Participant:
             self._link.send((self._shared.step, episode))
         self._ended.clear()
 
-    def tell_network(self, network: Measurable, states: Tensor) -> None:
-        """Have the first actor-learner measure its θ' now and then, on some of the states that it shows here."""
+    def report_network(self, network: Measurable, states: Tensor) -> None:
+        """Measure θ' of the first actor-learner regularly on a sample of these states."""
         if self._link.number != 0:
             return
         self._watch = self._watch or NetworkWatch(network)
@@ -126,8 +126,8 @@ class Participant:
         if found := self._watch.metrics():
             self._link.send((self._shared.step, found))
 
-    def tell_episode(self, episode: FinishedEpisode) -> None:
-        """Report an episode that has just ended, once its last steps have been learnt from."""
+    def report_episode(self, episode: FinishedEpisode) -> None:
+        """Report a finished episode after its last steps were used in an update."""
         self._ended.append(episode)
 
 
@@ -138,7 +138,7 @@ def lay_out(
     measures: Sequence[str],
     others: Mapping[str, Tensor],
 ) -> SharedState:
-    """Lay out the shared memory, fresh or from a checkpoint."""
+    """Allocate the shared memory, fresh or from a checkpoint."""
     beginning = (MomentumSGD if config.optimizer == "momentum_sgd" else RMSProp).beginning(parameters.values)
     rows = 1 if config.optimizer == "shared_rmsprop" else config.num_actors
     shared = SharedState(
@@ -164,9 +164,9 @@ def lay_out(
 
 
 def keeps_statistics(config: AsynchronousFields, restored: TrainingState) -> bool:
-    """Say whether the optimizer can go on with a checkpoint's statistics: momentum's would mislead RMSProp.
+    """Return True if the optimizer can continue with a checkpoint's statistics. Momentum's would mislead RMSProp.
 
-    A checkpoint that does not name its optimizer is an older one, and is taken to be of the run's.
+    An older checkpoint does not name its optimizer. It is assumed to be the run's.
     """
     before = restored.facts.get("optimizer", config.optimizer)
     return (before == "momentum_sgd") == (config.optimizer == "momentum_sgd")

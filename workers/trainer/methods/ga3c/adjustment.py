@@ -13,8 +13,8 @@ class Counts:
     predictors: int
     trainers: int
 
-    def neighbours(self, most: "Counts") -> list["Counts"]:
-        """Return all settings that differ by one in one number, within 1 and `most`."""
+    def neighbors(self, most: "Counts") -> list["Counts"]:
+        """Return all settings that differ by one in one number, between 1 and `most`."""
         limits = asdict(most)
         return [
             replace(self, **{name: number + change})
@@ -30,10 +30,10 @@ class Counts:
 
 
 class Adjustment:
-    """Tries a neighbour of the current setting for a while, and keeps it if it makes more updates a second.
+    """Tries a neighbor of the current setting for a while, and keeps it if it makes more updates per second.
 
-    After a failed trial, the old setting is measured anew: the machine may have become slower meanwhile, and against
-    an outdated rate every later trial would fail.
+    After a failed trial, the old setting is measured again. The machine may have become slower, and compared with an
+    outdated rate every later trial would fail.
     """
 
     def __init__(self, counts: Counts, most: Counts, seconds: float, random: np.random.Generator) -> None:
@@ -45,11 +45,11 @@ class Adjustment:
 
     @property
     def kept(self) -> Counts:
-        """The setting that no trial has beaten yet; a trial's is not known to be better."""
+        """The best setting so far, without the one on trial."""
         return self._before or self.counts
 
     def observe(self, now: float, updates: int) -> None:
-        """Record the number of updates by now; call it regularly from the first update on."""
+        """Record the current number of updates. Call it regularly from the first update on."""
         if self._begun is None:
             self._begun = now, updates
         began, first = self._begun
@@ -63,5 +63,5 @@ class Adjustment:
             self.counts, self._before = self._before, None
             return
         self._rate, self._before = rate, self.counts
-        neighbours = self.counts.neighbours(self._most)
+        neighbours = self.counts.neighbors(self._most)
         self.counts = neighbours[self._random.integers(len(neighbours))]

@@ -1,4 +1,4 @@
-"""Run the wanted numbers of GA3C's agents, predictors and trainers, and raise their failures."""
+"""Agents, predictors and trainers of GA3C in adjustable numbers."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -8,7 +8,7 @@ from workers.trainer.host.processes import Processes
 from workers.trainer.methods.ga3c.adjustment import Counts
 from workers.trainer.methods.ga3c.experiences import Desk, Exchange
 
-# Open files of the main process for an agent's four pipes, with some room.
+# Open files of the main process for an agent's four pipes, with a margin.
 FILES_OF_AN_AGENT = 10
 
 Work = Callable[[], None]
@@ -17,7 +17,7 @@ StartAgent = Callable[[Processes, Desk], int]
 
 
 class Ga3cCrew:
-    """Agents are processes in the slots of the exchange; predictors and trainers are threads."""
+    """Agent processes in the slots of the exchange, and predictor and trainer threads."""
 
     def __init__(
         self, exchange: Exchange, most: Counts, start_agent: StartAgent, predictor: Work, trainer: Work
@@ -33,7 +33,7 @@ class Ga3cCrew:
         self._leaving: set[int] = set()
 
     def bring_to(self, counts: Counts) -> None:
-        """Start or dismiss as many as needed; an agent whose slot is still being left starts at a later call."""
+        """Start or dismiss members to reach these numbers. If an agent's slot is still in use, it starts later."""
         self._bring_threads_to(counts.predictors, counts.trainers)
         self._bring_agents_to(counts.agents)
 
@@ -43,14 +43,14 @@ class Ga3cCrew:
         return len(self._processes.running)
 
     def watch(self, seconds: float) -> None:
-        """Wait a while, and raise the failure of any agent, predictor or trainer."""
+        """Wait, and raise the failure of any agent, predictor or trainer."""
         self._processes.receive(seconds)
         for future in [future for future in self._working if future.done()]:
             self._working.remove(future)
             future.result()
 
     def close(self) -> None:
-        """Dismiss all: first the threads, then the agents, which may be waiting for the threads."""
+        """Dismiss everyone: first the threads, then the agents, which may be waiting for the threads."""
         self._exchange.closing = True
         self._bring_threads_to(0, 0)
         wait(self._working)

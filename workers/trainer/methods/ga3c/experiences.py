@@ -2,7 +2,7 @@
 
 An experience is one row of several tables. Each agent owns some rollouts of t_max rows, two by default. It fills one
 while the others wait for a trainer. If all wait, the agent waits too, so that the policy lag stays bounded. Without a
-limit, an agent copies each rollout to its own memory and goes on; `BacklogDesk` hands the copies to the trainers.
+limit, an agent copies each rollout to its own memory and continues. `BacklogDesk` hands the copies to the trainers.
 """
 
 import math
@@ -27,11 +27,11 @@ FILLED = 2
 HANDED = 2
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108, no file is created there by name
 
-# Records of the queues: a row to predict for; a rollout to train on; the number of a rollout that is free again.
+# Records of the queues: a row to predict; a rollout to train on; the number of a free rollout.
 ROW = "i"
 ROLLOUT = "iiid"
 FREE = "B"
-# Instead of a row: tells the thread that takes it to end.
+# Sent instead of a row: the thread that takes it ends.
 NO_ROW = -1
 
 
@@ -40,7 +40,7 @@ class SharedMemoryError(TrainerError):
 
 
 class Submission(NamedTuple):
-    """An agent's rollout in the training queue, with length and raw return of the episode if it ended one."""
+    """Rollout in the training queue, with the length and raw return of the episode if it ended."""
 
     first_row: int
     length: int
@@ -50,7 +50,10 @@ class Submission(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiences:
-    """One row an experience: agents write states, actions and returns; predictors write π, V and the version of θ."""
+    """Shared tables with one row per experience.
+
+    Agents write states, actions and returns. Predictors write π, V and the version of θ.
+    """
 
     states: Tensor
     actions: Tensor
@@ -59,14 +62,14 @@ class Experiences:
     versions: Tensor
     t_max: int
     rollouts: int
-    # Of each agent, how many of its rollouts wait in its own memory; None where the training queue is limited.
+    # The number of waiting rollouts in each agent's own memory; None if the training queue is limited.
     backlogs: Tensor | None
 
     @classmethod
     def allocate(
         cls, config: Ga3cConfig, agents: int, observation_shape: tuple[int, ...], num_actions: int
     ) -> "Experiences":
-        """Make room for so many agents."""
+        """Allocate the tables for `agents` agents."""
         needed, free = agents * bytes_of_agent(config, observation_shape), free_shared_memory()
         if needed > free:
             raise SharedMemoryError(
@@ -98,17 +101,17 @@ class Experiences:
         return (slot * self.rollouts + rollout) * self.t_max
 
     def owner(self, row: int) -> tuple[int, int]:
-        """Return the slot and the rollout that a row belongs to."""
+        """Return the slot and the rollout of a row."""
         return divmod(row // self.t_max, self.rollouts)
 
 
 def rollouts_of_agent(config: Ga3cConfig) -> int:
-    """Return how many rollouts of an agent are in shared memory."""
+    """Return the number of an agent's rollouts in shared memory."""
     return config.training_queue_rollouts or FILLED + HANDED
 
 
 def state_dtype(config: Ga3cConfig) -> torch.dtype:
-    """Return the number format of states; pixels stay bytes."""
+    """Return the number format of states. Pixels stay bytes."""
     return torch.uint8 if config.environment.shows_pixels else torch.float32
 
 
@@ -118,13 +121,13 @@ def bytes_of_agent(config: Ga3cConfig, observation_shape: tuple[int, ...]) -> in
 
 
 def free_shared_memory() -> float:
-    """Return the free bytes of shared memory; a container has little by default."""
+    """Return the free bytes of shared memory. A container has little by default."""
     return shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.exists() else math.inf
 
 
 @dataclass
 class AgentRollout:
-    """A rollout of up to t_max experiences that an agent is filling."""
+    """Rollout of up to t_max experiences that an agent is filling."""
 
     first_row: int
     rewards: list[float] = field(default_factory=list)
@@ -142,7 +145,7 @@ class AgentRollout:
 
 @dataclass(frozen=True)
 class Desk:
-    """An agent's end of the queues: it asks for policies and submits rollouts here."""
+    """Agent's end of the queues: it requests policies and submits rollouts."""
 
     slot: int
     experiences: Experiences
@@ -165,7 +168,7 @@ class Desk:
         return policy, value
 
     def keep(self, rollout: AgentRollout, action: int, reward: float) -> None:
-        """Record the action taken in the state last asked about, and its reward."""
+        """Record the action taken in the last state, and its reward."""
         self.experiences.actions.numpy()[rollout.row] = action
         rollout.rewards.append(reward)
 
@@ -178,7 +181,7 @@ class Desk:
         self.submissions.put(rollout.first_row, rollout.length, length, episode_return)
 
     def leave(self) -> None:
-        """Leave the desk to the slot's next agent; every rollout has been submitted."""
+        """Leave the desk to the slot's next agent. Every rollout has been submitted."""
 
     def _write_returns(self, rollout: AgentRollout, bootstrap: float, gamma: float) -> None:
         returns = returns_of_one(rollout.rewards, bootstrap, gamma)
@@ -187,7 +190,7 @@ class Desk:
 
 @dataclass(frozen=True)
 class WaitingRollout:
-    """A full rollout in an agent's own memory."""
+    """Full rollout in an agent's own memory."""
 
     rows: tuple[Tensor, ...]
     length: int
@@ -197,7 +200,7 @@ class WaitingRollout:
 
 @dataclass(frozen=True)
 class BacklogDesk(Desk):
-    """The desk of an agent that never waits for the trainers: its rollouts wait in its own memory, in their order."""
+    """Desk of an agent that never waits for the trainers. Its rollouts wait in order in its own memory."""
 
     filling: deque[int] = field(default_factory=lambda: deque(range(FILLED)))
     handing: deque[int] = field(default_factory=deque)
@@ -208,14 +211,14 @@ class BacklogDesk(Desk):
         return AgentRollout(self.experiences.first_row(self.slot, self.filling.popleft()))
 
     def ask(self, rollout: AgentRollout, observation: Observations) -> tuple[list[float], float]:
-        """Hand waiting rollouts to the trainers, then ask for π(·|s) and V(s)."""
+        """Hand waiting rollouts to the trainers, then request π(·|s) and V(s)."""
         self.hand_over()
         return super().ask(rollout, observation)
 
     def submit(
         self, rollout: AgentRollout, bootstrap: float, gamma: float, episode: FinishedEpisode | None = None
     ) -> None:
-        """Compute the returns, and let a copy of the rollout wait for a trainer."""
+        """Compute the returns, and queue a copy of the rollout in the agent's memory."""
         self._write_returns(rollout, bootstrap, gamma)
         rows = tuple(table[rollout.first_row : rollout.row].clone() for table in self.experiences.tables)
         length, episode_return = (episode.length, episode.episode_return) if episode else (0, 0.0)
@@ -233,7 +236,7 @@ class BacklogDesk(Desk):
         self.handing.clear()
 
     def hand_over(self) -> None:
-        """Copy waiting rollouts to the shared ones that are free, and queue these for the trainers."""
+        """Copy waiting rollouts to free shared ones, and queue these for the trainers."""
         while self.free.waiting():
             self.handing.append(self.free.take()[0])
         while self.waiting and self.handing:
@@ -247,25 +250,25 @@ class BacklogDesk(Desk):
 
 @dataclass(frozen=True)
 class AgentQueues:
-    """The queues to the agent of one slot."""
+    """Queues to the agent of one slot."""
 
     answers: tuple[Reader, Writer]
     free: tuple[Reader, Writer]
 
 
 class Exchange:
-    """The other end of the queues: predictors take requests and answer, trainers take rollouts and free them."""
+    """Main process's end of the queues. Predictors answer requests; trainers take rollouts and free them."""
 
     def __init__(self, experiences: Experiences) -> None:
         self.experiences = experiences
         self._requests, self._asking = open_queue(ROW)
         self._submissions, self._submitting = open_queue(ROLLOUT)
         self._lines: dict[int, AgentQueues] = {}
-        # Once set, predictors answer no more requests and trainers learn no more.
+        # Once set, predictors and trainers stop working.
         self.closing = False
 
     def desk(self, slot: int) -> Desk:
-        """Return the desk for a slot's next agent; successive agents of a slot use the same queues."""
+        """Return the desk for a slot's next agent. Successive agents of a slot use the same queues."""
         if slot not in self._lines:
             self._lines[slot] = AgentQueues(open_queue(FREE), open_queue(FREE))
             first = 0 if self.experiences.backlogs is None else FILLED
@@ -276,10 +279,10 @@ class Exchange:
         return kind(slot, self.experiences, self._asking, self._submitting, line.answers[0], line.free[0])
 
     def take_requests(self) -> tuple[list[int], bool]:
-        """Wait for requests; return the rows of all that wait, and whether to end after answering them.
+        """Wait for requests. Return the rows of all of them, and True if the predictor must end after them.
 
-        It lets the queue settle first. On few cores the first request would wake a predictor while other agents are
-        about to ask, and a pass of the network over one state costs nearly as much as over four.
+        The queue settles first. On few cores, the first request would wake a predictor while other agents are about
+        to send theirs, and a forward pass over one state costs nearly as much as over four.
         """
         self._requests.wait_until_settled()
         rows = [row for (row,) in self._requests.take_all()]
@@ -291,26 +294,26 @@ class Exchange:
         return [row for row in rows if row != NO_ROW] if dismissals else rows, dismissals > 0
 
     def answer(self, rows: list[int]) -> None:
-        """Tell the agents of these rows that their policies are written."""
+        """Notify the agents of these rows that their policies are ready."""
         for row in rows:
             self._lines[self.experiences.owner(row)[0]].answers[1].put(0)
 
     def take_submission(self) -> Submission | None:
-        """Wait for an agent's rollout and return it; None tells the trainer to end."""
+        """Wait for an agent's rollout and return it, or None if the trainer must end."""
         submission = Submission(*self._submissions.take())
         return None if submission.first_row == NO_ROW or self.closing else submission
 
     def free(self, first_row: int) -> None:
-        """Give a copied rollout back to its agent."""
+        """Return a copied rollout to its agent."""
         slot, rollout = self.experiences.owner(first_row)
         self._lines[slot].free[1].put(rollout)
 
     def dismiss_predictor(self) -> None:
-        """Tell one predictor to end."""
+        """Request that one predictor ends."""
         self._asking.put(NO_ROW)
 
     def dismiss_trainer(self) -> None:
-        """Tell one trainer to end."""
+        """Request that one trainer ends."""
         self._submitting.put(NO_ROW, 0, 0, 0.0)
 
     def sizes(self) -> tuple[int, int]:
@@ -319,7 +322,7 @@ class Exchange:
         return self._requests.waiting(), self._submissions.waiting() + backlog
 
     def close(self) -> None:
-        """Close the agents' queues; agents that wait for an answer then end."""
+        """Close the agents' queues. Agents that wait for an answer then end."""
         for line in self._lines.values():
             for _, writer in (line.answers, line.free):
                 writer.pipe.close()

@@ -26,7 +26,7 @@ from workers.trainer.networks.precision import body_dtype
 from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, prefixed, starting
 
 TICK_SECONDS = 0.1
-# The paper's fastest setting had 8 agents a core.
+# The paper's fastest setting had 8 agents per core.
 AGENTS_PER_CORE = 8
 MOST_AGENTS, MOST_THREADS = 1024, 16
 
@@ -34,7 +34,7 @@ counts_adapter = TypeAdapter(Counts)
 
 
 def agent(link: Link, config: Ga3cConfig, seed: int, desk: Desk) -> None:
-    """Agent: a process that asks for policies, acts by them in its environment, and submits its experiences."""
+    """Run an agent: request policies, act in an environment, and submit the experiences."""
     environment = OwnEnvironment(config, seed)
     try:
         with suppress(QueueClosed):  # training is over
@@ -50,7 +50,7 @@ def play(
     desk: Desk,
     stopping: Callable[[], bool],
 ) -> None:
-    """Submit every experience exactly once: t_max at a time, fewer at the end of an episode or when asked to stop."""
+    """Submit every experience once: t_max per rollout, fewer at the end of an episode or at a stop."""
     full, rollout = None, desk.new_rollout()
     while not stopping():
         policy, value = desk.ask(rollout, environment.observation)
@@ -90,7 +90,7 @@ def draw(policy: list[float], uniform: float) -> int:
 
 
 def predictor(model: Model, exchange: Exchange) -> None:
-    """Predictor: a thread that answers all waiting requests with one pass of the network."""
+    """Run a predictor: answer all waiting requests with one pass of the network."""
     dismissed = False
     while not dismissed:
         rows, dismissed = exchange.take_requests()
@@ -100,7 +100,7 @@ def predictor(model: Model, exchange: Exchange) -> None:
 
 
 def trainer(model: Model, exchange: Exchange, config: Ga3cConfig) -> None:
-    """Trainer: a thread that gathers rollouts into a batch, and updates the network when the batch is full."""
+    """Run a trainer: collect rollouts in a batch, and update the network when the batch is full."""
     batch = TrainingBatch(exchange.experiences, config)
     while submission := exchange.take_submission():
         batch.add(submission)
@@ -113,7 +113,7 @@ def trainer(model: Model, exchange: Exchange, config: Ga3cConfig) -> None:
 
 
 def train(config: Ga3cConfig, run: TrainingRun) -> None:
-    """Train as in section 4: with agents, predictors and trainers around queues, and dynamically adjusted numbers."""
+    """Train as in section 4, with queues between agents, predictors and trainers, and adjusted numbers of each."""
     start = run.restored
     random = np.random.default_rng((config.seed, start.step if start else 0))
     observation_shape, actions = interface(config)
@@ -151,7 +151,7 @@ def train(config: Ga3cConfig, run: TrainingRun) -> None:
                 run.metrics(reporter.metrics(adjustment.counts))
             if run.checkpoint_due() and model.updates:
                 save()
-        exchange.closing = True  # so that nothing is learnt after the last checkpoint
+        exchange.closing = True  # so that no update follows the last checkpoint
         save()
 
 
@@ -203,7 +203,7 @@ class Ga3cReporter:
 
 
 def configured(config: Ga3cConfig) -> Counts:
-    """Return the configured numbers, with which training begins."""
+    """Return the configured numbers, which training starts with."""
     return Counts(config.num_agents, config.num_predictors, config.num_trainers)
 
 
@@ -219,7 +219,7 @@ def largest(config: Ga3cConfig, observation_shape: tuple[int, ...]) -> Counts:
 
 
 def state(model: Model, frames_per_step: int, counts: Counts, config: Ga3cConfig) -> TrainingState:
-    """Return everything the next update depends on, except the agents: they begin new episodes on resume."""
+    """Return everything the next update depends on, except the agents, which start new episodes."""
     tensors = prefixed("network", model.parameters.named())
     tensors["optimizer.mean_square"] = model.optimizer.mean_square
     facts: dict[str, JsonValue] = {"counts": asdict(counts), "configured": asdict(configured(config))}
@@ -227,7 +227,7 @@ def state(model: Model, frames_per_step: int, counts: Counts, config: Ga3cConfig
 
 
 def restore(start: TrainingState, model: Model, config: Ga3cConfig) -> Counts:
-    """Put a saved state back; return its adjusted numbers, or the configured ones if the configuration changed them."""
+    """Restore a saved state. Return its adjusted numbers, or the configured ones if the configuration has changed."""
     model.parameters.load(start.component("network"))
     model.optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
     model.step = start.step

@@ -1,4 +1,4 @@
-"""The host memory that GA3C needs."""
+"""Host memory of GA3C."""
 
 import torch
 
@@ -10,10 +10,10 @@ AGENT = 8 * MEBIBYTE
 
 
 def needs(config: Ga3cConfig, device: torch.device) -> list[Need]:
-    """Return the needs of the agents with their rollouts, and of the trainers' batches."""
+    """Return the memory needs of the agents with their rollouts and of the trainers' batches."""
     each = AGENT + rollouts_of_agent(config) * config.t_max * state_size(config)
     rows = config.min_training_batch + config.t_max
-    # Each trainer gathers a batch, but they take turns with the network.
+    # Each trainer collects a batch, but they take turns with the network.
     batches = rows * config.num_trainers * (state_size(config) + prepared_size(config, device))
     update = rows * outputs_size(config, device)
     return [

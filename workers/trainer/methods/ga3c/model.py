@@ -21,7 +21,7 @@ from workers.trainer.networks.tapes import Tape
 def guarded_losses(
     logits: Tensor, values: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig, entropy_cost: float
 ) -> Losses:
-    """Return equations 5 and 2 as one loss to minimise; ε keeps log π finite if the policy has changed since acting."""
+    """Return equations 5 and 2 as one loss to minimize. ε keeps log π finite if the policy has changed since."""
     policy = torch.softmax(logits, dim=-1) + config.log_epsilon
     log_policy = policy.log()
     log_chosen = log_policy.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
@@ -34,7 +34,7 @@ def guarded_losses(
 
 
 class TrainingBatch:
-    """Rollouts of several agents, copied from shared memory so that the agents can reuse their rows at once."""
+    """Rollouts of several agents, copied from shared memory so that the agents can reuse their rows."""
 
     def __init__(self, experiences: Experiences, config: Ga3cConfig) -> None:
         self._experiences, self._least = experiences, max(1, config.min_training_batch)
@@ -64,7 +64,7 @@ class TrainingBatch:
 
     @property
     def is_full(self) -> bool:
-        """Say whether the batch has enough experiences for an update."""
+        """True if the batch has enough experiences for an update."""
         return self.size >= self._least
 
     @property
@@ -88,13 +88,13 @@ class TrainingBatch:
 
 
 def most_rows(config: Ga3cConfig) -> int:
-    """Return the largest size of a batch: one experience was missing, and a full rollout came."""
+    """Return the largest size of a batch: one experience was missing, and a full rollout was added."""
     return max(1, config.min_training_batch) - 1 + config.t_max
 
 
 @dataclass(frozen=True)
 class Update:
-    """The measures of one update; the lag is the mean number of updates since acting."""
+    """Measures of one update. The lag is the mean number of updates since acting."""
 
     experiences: int
     losses: Losses
@@ -105,7 +105,7 @@ class Update:
 
 @dataclass
 class ModelTally:
-    """What happened since the last report: updates, experiences and their lag."""
+    """Counts since the last report: predictions, updates, experiences and their lag."""
 
     predictions: int = 0
     prediction_batches: int = 0
@@ -116,10 +116,10 @@ class ModelTally:
 
 
 class Model:
-    """θ, queried and updated by several threads.
+    """Network θ, queried and updated by several threads.
 
-    Trainers take turns, because they share the gradient buffer and would only slow each other down on one device.
-    Predictors never wait, and may read θ in the middle of an update, as in the paper.
+    Trainers take turns, because they share the gradient buffer and one device. Predictors never wait and may read θ
+    in the middle of an update, as in the paper.
     """
 
     def __init__(self, config: Ga3cConfig, network: ActorCritic, device: torch.device) -> None:
@@ -150,7 +150,7 @@ class Model:
             self._tally.prediction_batches += 1
 
     def train(self, batch: TrainingBatch) -> None:
-        """Update θ; only now do the batch's steps count."""
+        """Update θ, and count the batch's steps."""
         shown = batch.states.to(self._device)
         states = self._network.prepare(shown)
         actions, returns = batch.actions.to(self._device), batch.returns.to(self._device)
@@ -165,14 +165,14 @@ class Model:
             correct = self._centring.centre(self._tape.input_means(states), batch.size) if self._centring else None
             gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
             self.optimizer.step(learning_rate, correct)
-            self._watch.see(shown)  # one state alone is prepared otherwise than several
+            self._watch.see(shown)  # a single state is prepared differently from several
             lag = batch.lag(self.updates)
             self.updates += 1
             self.step += batch.size
             self._count(Update(batch.size, losses, gradient_norm, learning_rate, lag), batch.episodes)
 
     def network_metrics(self) -> dict[str, float]:
-        """Return the metrics of the network if it is time for them."""
+        """Return the metrics of the network when they are due."""
         with self.updating:
             return self._watch.metrics()
 
@@ -183,7 +183,7 @@ class Model:
         return tally
 
     def take_episodes(self) -> list[tuple[int, FinishedEpisode]]:
-        """Return the episodes whose ends were learnt from since the last call, each with the step at that time."""
+        """Return the episodes finished since the last call, each with the step at that time."""
         with self._counting:
             episodes, self._episodes = self._episodes, []
         return episodes

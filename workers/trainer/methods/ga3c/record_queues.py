@@ -1,7 +1,7 @@
-"""Queues of small records between processes, over the system's pipes.
+"""Queues of small records between processes, over pipes.
 
-The system writes and reads such records whole, so any number of processes and threads may share a queue without a
-lock: a killed one blocks no other, and a reader gets all waiting records in a single call.
+The system writes and reads such records atomically, so processes and threads can share a queue without a lock. A
+killed process blocks no other, and a reader gets all waiting records in a single call.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ from workers.trainer.errors import TrainerError
 Pipe = connection.Connection
 Record = tuple[Any, ...]
 
-# The most records that one call takes.
+# The maximum number of records per call.
 MOST = 1024
 
 
@@ -28,7 +28,7 @@ class QueueClosed(TrainerError):  # noqa: N818, the name says what happened
 
 @dataclass(frozen=True)
 class Writer:
-    """The writing end; it can be passed to a process when the process is started."""
+    """Writing end. It can be passed to a process at its start."""
 
     layout: str
     pipe: Pipe
@@ -40,7 +40,7 @@ class Writer:
 
 @dataclass(frozen=True)
 class Reader:
-    """The reading end."""
+    """Reading end."""
 
     layout: str
     pipe: Pipe
@@ -50,7 +50,7 @@ class Reader:
         return struct.unpack(self.layout, self._read(1))
 
     def take_all(self) -> list[Record]:
-        """Wait for a record, and return all that wait by then."""
+        """Wait for a record, and return all waiting records."""
         return list(struct.iter_unpack(self.layout, self._read(MOST)))
 
     def wait_until_settled(self) -> None:
@@ -65,7 +65,7 @@ class Reader:
             os.sched_yield()
 
     def waiting(self) -> int:
-        """Count the records that wait."""
+        """Return the number of waiting records."""
         unread = fcntl.ioctl(self.pipe.fileno(), termios.FIONREAD, bytes(4))
         return int(struct.unpack("i", unread)[0]) // struct.calcsize(self.layout)
 
@@ -77,6 +77,6 @@ class Reader:
 
 
 def open_queue(layout: str) -> tuple[Reader, Writer]:
-    """Make a queue of records in this `struct` layout."""
+    """Create a queue of records in this `struct` layout."""
     reader, writer = connection.Pipe(duplex=False)
     return Reader(layout, reader), Writer(layout, writer)

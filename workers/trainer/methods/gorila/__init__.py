@@ -1,19 +1,19 @@
-"""Gorila: the paper's algorithm, which knows no Ray, and the crew that runs it in processes of a Ray cluster.
+"""Gorila: the paper's algorithm, independent of Ray, and the crew that runs it in processes of a Ray cluster.
 
-    train           starts Ray, has a crew work, saves
-      crew            gives orders to roles, which carry them out in their processes, and replaces the lost
-        role            a role's process and host, as the trainer sees them
+    train           starts Ray and a crew, saves checkpoints
+      crew            gives orders to the roles in their processes, and replaces lost roles
+        role            a role's process and host, from the trainer's side
         remote          the parameter server and the global replay memory over Ray
         gorila          actors, learners, bundles: algorithm 1
           parameter_server, replay_memory
-      reporter        what the roles count, and what the run is told
-      ray_cluster     Ray itself, with the program ray_watch that ends what is left of it
+      reporter        counts of the roles, and reports to the run
+      ray_cluster     Ray itself, with the program ray_watch that cleans up after it
 
-A module imports only modules below it. The walk of one loss, from the learner to the curve:
+A module imports only modules below it. The path of a loss from the learner to the curve:
 
-    gorila.Learner.learn          adds it to the WorkRecord of its order
-    crew.WorkingRole.work         returns the record to the trainer, where Crew collects all records
-    reporter.Reporter.tell        averages them over the gradients and calls run.metrics
+    gorila.GorilaLearner.learn    adds it to the WorkRecord of its order
+    crew.WorkingRole.work         returns the record to the trainer, where GorilaCrew collects all records
+    reporter.Reporter.report      averages them over the gradients and calls run.metrics
 """
 
 from workers.contract.config import GorilaConfig

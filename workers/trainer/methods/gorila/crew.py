@@ -1,7 +1,7 @@
-"""A crew: the roles of a run, the orders they carry out in their processes, and a replacement for each that is lost.
+"""Crew: the roles of a run, the orders that they execute in their processes, and replacements for lost roles.
 
-A lost shard continues from a backup that the trainer keeps. A lost bundle or shard of the global replay memory begins
-again with an empty memory. What a lost role had not reported is not counted.
+A lost shard continues from the trainer's backup. A lost bundle or shard of the global replay memory starts again with
+an empty memory. Unreported work of a lost role is not counted.
 """
 
 import time
@@ -25,13 +25,13 @@ from workers.trainer.methods.gorila.replay_memory import frames_of
 from workers.trainer.methods.gorila.reporter import CrewWork, Stock, WorkRecord
 from workers.trainer.methods.gorila.role import WORKING, Answer, Role, Roster, is_lost
 
-# The length of an order: a stop request waits for its end, and between two orders a role waits for the trainer.
+# The duration of an order. A stop request waits for its end, and a role waits for the trainer between orders.
 ORDER_SECONDS = 0.2
-# A role whose shards do not answer rests before it returns, because its next order may meet the same shards.
+# A role whose shards do not answer waits before it returns, because its next order needs the same shards.
 REST_SECONDS = 0.05
-# A role that is silent for this long is lost; a new one has longer, because it imports torch first.
+# A role that is silent for this long is lost. A new one gets more time, because it first imports torch.
 SILENCE_SECONDS, BIRTH_SECONDS = 15.0, 300.0
-# How often to ask shards for counts and for a backup; a lost shard loses at most this much of its work.
+# The interval of counts and backups of shards. A lost shard loses at most this much work.
 TALLY_SECONDS, BACKUP_SECONDS = 0.3, 2.0
 LAST_RECORDS_SECONDS = 0.8
 LARGEST_SEED = 2**31 - 1
@@ -39,7 +39,7 @@ LARGEST_SEED = 2**31 - 1
 
 @dataclass(frozen=True)
 class Orders:
-    """What a role shall do next; it names the shards anew, so that everybody finds one that has moved."""
+    """Order for a role. It names the current shards, because they may have moved."""
 
     shards: Sequence[remote.Handle]
     replays: Sequence[remote.Handle]
@@ -50,13 +50,13 @@ class Orders:
 
 
 class WorkingRole:
-    """A process that carries out orders; `begin` sets up what it works with."""
+    """Process that executes orders. `begin` sets it up."""
 
     _worker: Bundle | FreeActor | FreeLearner
     _memory: remote.RemoteSink | remote.RemoteSource | None = None
 
     def work(self, orders: Orders) -> WorkRecord:
-        """Work as ordered, or until a shard does not answer; return what was done."""
+        """Execute an order until its end or until a shard does not answer. Return the work record."""
         record, deadline = WorkRecord(), time.monotonic() + orders.seconds
         if self._memory:
             self._memory.replays = orders.replays
@@ -73,17 +73,17 @@ class WorkingRole:
 
 
 class BundleRole(WorkingRole):
-    """A process that holds an actor, its replay memory and its learner."""
+    """Process of a bundle: an actor, its replay memory and its learner."""
 
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_to_fill: float) -> None:
-        """Set up the bundle, if this host has room for so many replay memories."""
+        """Set up the bundle if this host has enough memory."""
         devices.compute_in(1)
         check_replay(config, interface[0], memories_to_fill)
         self._worker = Bundle(config, config.num_shards, seed)
 
 
 class ActorRole(WorkingRole):
-    """A process that holds an actor of the free mode."""
+    """Process of an actor in free mode."""
 
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, _memories_to_fill: float) -> None:
         """Set up the actor."""
@@ -93,7 +93,7 @@ class ActorRole(WorkingRole):
 
 
 class LearnerRole(WorkingRole):
-    """A process that holds a learner of the free mode."""
+    """Process of a learner in free mode."""
 
     def begin(self, config: GorilaConfig, interface: Interface, _seed: int, _memories_to_fill: float) -> None:
         """Set up the learner."""
@@ -117,13 +117,13 @@ CONSEQUENCES: dict[RoleKind, str] = {
 
 
 def can_learn(config: GorilaConfig, stocks: Mapping[int, Stock]) -> bool:
-    """Say whether every shard of the global replay memory can be drawn from, and all together hold enough."""
+    """Return True if every shard of the global replay memory can be sampled and all together hold enough."""
     stored = [stock.transitions for stock in stocks.values()]
     return len(stored) == config.num_replays and all(stored) and sum(stored) >= config.learning_starts
 
 
 class GorilaCrew:
-    """All roles of a run; `step` is T and `updates` the global updates, and neither ever decreases."""
+    """All roles of a run. `step` is T and `updates` are the global updates; neither ever decreases."""
 
     def __init__(
         self,
@@ -149,11 +149,11 @@ class GorilaCrew:
 
     @property
     def places(self) -> list[RolePlace]:
-        """Which role runs where, and how often each was lost."""
+        """The host of each role, and how often it was lost."""
         return [role.place for role in self.roster.roles]
 
     def watch(self, seconds: float) -> None:
-        """Wait for answers, take them in, give new orders, and replace lost roles."""
+        """Wait for answers, process them, give new orders, and replace lost roles."""
         pending = {role.pending: role for role in self.roster.roles if role.pending is not None}
         done, _ = wait(pending, timeout=seconds, return_when=FIRST_COMPLETED)
         if not pending:
@@ -176,7 +176,7 @@ class GorilaCrew:
         return work
 
     def state(self) -> ShardState:
-        """Return the parameter server's state; for a shard that does not answer, its backup."""
+        """Return the parameter server's state, with the backup of each shard that does not answer."""
         asked = {role.number: role.handle.state.remote().future() for role in self.roster.all("shard") if role.ready}
         wait(asked.values(), timeout=remote.PATIENCE_SECONDS)
         for number, answer in asked.items():
@@ -185,7 +185,7 @@ class GorilaCrew:
         return joined(self._backups)
 
     def dismiss(self) -> None:
-        """Give no more orders, and collect the records of those that were given."""
+        """Stop giving orders, and collect the records of the pending ones."""
         working = {role.pending: role for role in self.roster.all(*WORKING) if role.pending and role.ready}
         done, _ = wait(working, timeout=LAST_RECORDS_SECONDS)
         for answer in done:
@@ -200,24 +200,24 @@ class GorilaCrew:
             role.end()
 
     def _begin(self, role: Role) -> None:
-        """Start a role's process and have it set itself up."""
+        """Start a role's process and its setup."""
         role.start(PROCESSES[role.kind])
         if role.kind == "shard":
             backup = restored(self._backups[role.number], self.updates, self._config.target_update_interval)
             role.expect(role.handle.begin.remote(self._config, backup))
             return
-        # What replay memories hold already is no longer free; the rest of each will be taken as it is filled.
+        # The filled part of each replay memory is no longer free. The rest will be used later.
         to_fill = sum(1 - each.fill for each in self.roster.all("bundle", "replay") if each.host == role.host)
         role.expect(role.handle.begin.remote(self._config, self._interface, self._seed(), to_fill))
 
     def _seed(self) -> int:
-        """Make a new seed for every process of every attempt, because environments begin anew."""
+        """Return a new seed for every process of every attempt, because environments start new episodes."""
         self._births += 1
         entropy = np.random.SeedSequence((self._config.seed, self._births, self._first_step))
         return int(entropy.generate_state(1)[0]) % LARGEST_SEED
 
     def _take(self, role: Role, answer: Answer) -> None:
-        """Take in an answer, or replace the role if it is lost."""
+        """Process an answer, or replace the role if it is lost."""
         role.pending = None
         if is_lost(answer):
             self._replace(role, "was lost")
@@ -228,7 +228,7 @@ class GorilaCrew:
         self._ask(role)
 
     def _collect(self, role: Role, found: object) -> None:
-        """Add what a role found to the counters, the backups and the crew's work."""
+        """Add a role's answer to the counters, the backups and the crew's work."""
         if found is not None:
             role.losses = 0
         if isinstance(found, WorkRecord):
@@ -248,7 +248,7 @@ class GorilaCrew:
             self._work.stock_seconds += found.busy_seconds
 
     def _ask(self, role: Role) -> None:
-        """Give a role its next order, if there is one for it now."""
+        """Give a role its next order, if any."""
         now, handle = time.monotonic(), role.handle
         if role.kind in ("shard", "replay") and now - role.asked < TALLY_SECONDS:
             return
@@ -283,7 +283,7 @@ class GorilaCrew:
         self._log(f"{str(role).capitalize()} {why} and {CONSEQUENCES.get(role.kind, 'begins again')}, on {role.host}")
 
     def _move(self, role: Role) -> None:
-        """Start a role's next process where it should be now."""
+        """Start a role's next process on the host where it belongs now."""
         role.end()
         if role.kind == "replay":
             self._stocks.pop(role.number, None)
@@ -291,11 +291,11 @@ class GorilaCrew:
         self._begin(role)
 
     def _bring_back(self) -> None:
-        """Move roles back to home hosts that have come back."""
+        """Move roles back to home hosts that have returned."""
         strays = self.roster.strays()
         for role in strays:
             if role.kind == "shard":
-                self.state()  # what moves is then a fresh backup
+                self.state()  # so that a fresh backup moves
             self._move(role)
         if strays:
             self._log(f"A host came back. Roles: {self.roster}")

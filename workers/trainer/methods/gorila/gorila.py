@@ -1,6 +1,6 @@
 """Gorila DQN: distributed deep Q-learning (Nair et al. 2015, section 4, its algorithm 1 quoted in comments).
 
-Nothing here knows Ray: `crew.py` runs bundles, or free actors and learners, in processes of a cluster.
+This module does not use Ray: `crew.py` runs bundles, or free actors and learners, in processes of a cluster.
 """
 
 import random
@@ -34,7 +34,7 @@ from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
 
-# The guard against outliers averages over the last HORIZON losses and judges none of the first WARM_UP.
+# The outlier test averages over the last HORIZON losses and skips the first WARM_UP.
 HORIZON, WARM_UP = 1000, 100
 
 Interface = tuple[tuple[int, ...], ActionSpace]
@@ -42,7 +42,7 @@ Interface = tuple[tuple[int, ...], ActionSpace]
 
 
 class ExperienceSink(Protocol):
-    """Where an actor stores its experience."""
+    """Destination of an actor's experience."""
 
     def begin(self, observation: Observations) -> None: ...
 
@@ -50,15 +50,15 @@ class ExperienceSink(Protocol):
 
 
 class DistantSink(ExperienceSink, Protocol):
-    """A sink in another process, which may store more slowly than an actor acts."""
+    """Sink in another process, which may store more slowly than an actor acts."""
 
     def keep_pace(self) -> None:
-        """Wait until little of what was sent is not stored yet."""
+        """Wait until most of the sent steps are stored."""
         ...
 
 
 class ExperienceSource(Protocol):
-    """Where a learner samples experience."""
+    """Source of a learner's samples."""
 
     def sample(self, size: int, beta: float) -> Minibatch: ...
 
@@ -87,7 +87,7 @@ class GorilaActor:
 
     @torch.no_grad()
     def act(self) -> FinishedEpisode | None:
-        """Take one step; return the episode that ended with it."""
+        """Take one step. Return the episode if it ended."""
         environment = self._environment
         if self._random.random() < self.epsilon:  # with probability ε take a random action a_t
             action = self._random.randrange(self._actions)
@@ -123,7 +123,7 @@ class GorilaLearner:
         self._synced = -1
 
     def learn(self, server: ParameterServer, step: int, record: WorkRecord) -> None:
-        """Send the gradients of one minibatch, unless it is an outlier; the global step sets the learning rate."""
+        """Send the gradients of one minibatch unless it is an outlier. The global step sets the learning rate."""
         config, network, parameters = self._config, self._replica.network, self._replica.parameters
         self._sync_target(server)
         progress = min(1.0, step / config.total_steps)
@@ -156,7 +156,7 @@ class GorilaLearner:
         )
 
     def _sync_target(self, server: ParameterServer) -> None:
-        """Every global N steps sync θ⁻ with parameters θ⁺ from the parameter server."""
+        """Sync θ⁻ with parameters θ⁺ from the parameter server every global N steps."""
         due = self._replica.updates // self._config.target_update_interval
         if due > self._synced:
             self._target.values.copy_(torch.from_numpy(np.concatenate(server.target())))
@@ -165,7 +165,7 @@ class GorilaLearner:
 
 
 class LossWatch:
-    """Finds losses far above the usual, whose gradients would do harm (Nair et al. 2015, section 4.2)."""
+    """Detects unusually large losses, whose gradients would be harmful (Nair et al. 2015, section 4.2)."""
 
     def __init__(self, deviations: float) -> None:
         self._deviations = deviations
@@ -173,9 +173,9 @@ class LossWatch:
         self.mean = self.variance = 0.0
 
     def is_outlier(self, loss: float) -> bool:
-        """Say whether a loss exceeds the running mean by k deviations, and add it to the mean.
+        """Return True if a loss exceeds the running mean by k deviations, and add it to the mean.
 
-        Outliers are added as well: losses that have grown for good soon become the usual ones.
+        Outliers are added as well, so that permanently larger losses soon count as normal.
         """
         outlier = self._seen >= WARM_UP and loss > self.mean + self._deviations * sqrt(self.variance)
         self._seen = min(self._seen + 1, HORIZON)
@@ -187,7 +187,7 @@ class LossWatch:
 
 @torch.no_grad()
 def targets(network: ActionValues, target: ActionValues, batch: Minibatch, config: GorilaConfig) -> Tensor:
-    """y = r for terminal s', else r + γ max_a' Q(s', a'; θ⁻).
+    """Return y = r for terminal s', else r + γ max_a' Q(s', a'; θ⁻).
 
     Double DQN chooses a' by θ and values it by θ⁻ (van Hasselt et al. 2016, equation 4).
     """
@@ -199,7 +199,7 @@ def targets(network: ActionValues, target: ActionValues, batch: Minibatch, confi
 
 
 def chosen(action_values: Tensor, actions: Tensor) -> Tensor:
-    """Select Q of one action in each state."""
+    """Return Q of the chosen action in each state."""
     return action_values.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
 
 
@@ -214,7 +214,7 @@ def dqn_loss(y: Tensor, q: Tensor, weights: Tensor, clip: bool) -> tuple[Tensor,
 
 
 class Bundle:
-    """An actor, its local replay memory and its learner, around one replica; only parameters leave it."""
+    """Actor, local replay memory and learner around one replica. Only parameters leave it."""
 
     def __init__(self, config: GorilaConfig, shards: int, seed: int) -> None:
         self._config = config
@@ -242,12 +242,12 @@ class Bundle:
                 replica.ask(server)  # θ⁺ with these gradients applied; it arrives while the actor acts
 
     def complete(self, record: WorkRecord) -> None:
-        """Note the updates, ε and the fill in a record."""
+        """Add the updates, ε and the fill to a record."""
         record.updates, record.epsilon, record.fill = self._replica.updates, self.actor.epsilon, self.memory.fill
 
 
 class FreeActor:
-    """An actor that stores its experience in the global replay memory."""
+    """Actor that stores its experience in the global replay memory."""
 
     def __init__(self, config: GorilaConfig, shards: int, seed: int, sink: DistantSink) -> None:
         self._config, self._sink = config, sink
@@ -268,12 +268,12 @@ class FreeActor:
                 record.step(actor.act())
 
     def complete(self, record: WorkRecord) -> None:
-        """Note the updates and ε in a record."""
+        """Add the updates and ε to a record."""
         record.updates, record.epsilon = self._replica.updates, self.actor.epsilon
 
 
 class FreeLearner:
-    """A learner that samples from the global replay memory."""
+    """Learner that samples from the global replay memory."""
 
     def __init__(self, config: GorilaConfig, shards: int, interface: Interface, source: ExperienceSource) -> None:
         self._replica = Replica(build(config, *interface), shards)
@@ -287,7 +287,7 @@ class FreeLearner:
                 self._learner.learn(server, step, record)
 
     def complete(self, record: WorkRecord) -> None:
-        """Note the updates in a record."""
+        """Add the updates to a record."""
         record.updates = self._replica.updates
 
 
@@ -298,7 +298,7 @@ def pull(replica: Replica, server: ParameterServer, record: WorkRecord) -> None:
 
 
 def replay_memory(config: GorilaConfig, observation_shape: tuple[int, ...], seed: int) -> ReplayMemory:
-    """Make one of the run's replay memories; together they hold `replay_frames`."""
+    """Create one of the run's replay memories, which together hold `replay_frames`."""
     frames, capacity = frames_of(observation_shape), config.replay_frames // config.num_memories
     if config.prioritised_replay:
         return PrioritisedMemory(frames, capacity, seed, config.priority_exponent)
@@ -306,6 +306,6 @@ def replay_memory(config: GorilaConfig, observation_shape: tuple[int, ...], seed
 
 
 def build(config: GorilaConfig, observation_shape: tuple[int, ...], actions: ActionSpace) -> ActionValues:
-    """Make Q with fresh weights, in the run's number format."""
+    """Build Q with fresh weights, in the run's number format."""
     dtype = body_dtype(config, torch.device("cpu"))
     return networks.build_action_values(config, observation_shape, actions, dtype)

@@ -1,4 +1,4 @@
-"""What Gorila needs of the hosts' memory."""
+"""Host memory of Gorila."""
 
 import socket
 
@@ -10,12 +10,12 @@ from workers.trainer.host.memory import MEBIBYTE, Need, refuse_if_short, row_siz
 from workers.trainer.methods.gorila import ray_cluster
 from workers.trainer.methods.gorila.replay_memory import BYTES_OF_PRIORITY, FrameKind, bytes_of_slot, frames_of
 
-# A process of Ray's shares nothing with ours; its own ones are a scheduler, a directory and their companions.
+# Ray's processes share no memory with the trainer. Ray's own processes include a scheduler and a directory.
 ROLE, RAY = 180 * MEBIBYTE, 550 * MEBIBYTE
 
 
 def needs(config: GorilaConfig, device: torch.device) -> list[Need]:
-    """Ray, its roles and their replay memories; the hosts of a cluster are asked one by one."""
+    """Return the memory needs of Ray, the roles and their replay memories. Cluster hosts are checked one by one."""
     if ray_cluster.address():
         return []
     roles = config.num_actors + config.num_shards
@@ -31,16 +31,16 @@ def needs(config: GorilaConfig, device: torch.device) -> list[Need]:
 
 
 def check_replay(config: GorilaConfig, observation_shape: tuple[int, ...], memories: float) -> None:
-    """Refuse so many of a run's replay memories on this host of a cluster if they do not fit into what is free."""
+    """Raise if `memories` replay memories do not fit into the free memory of this cluster host."""
     size = memories * (config.replay_frames // config.num_memories) * slot_size(config, frames_of(observation_shape))
     refuse_if_short([replay_need(size)], f"on {socket.gethostname()}")
 
 
 def replay_need(size: float) -> Need:
-    """Of replay memories."""
+    """Return the memory need of replay memories."""
     return Need("replay memory", size, "replay_frames")
 
 
 def slot_size(config: GorilaConfig, frames: FrameKind) -> int:
-    """Bytes of a frame in the replay memory, with the transition from it."""
+    """Return the bytes of a frame and its transition in the replay memory."""
     return bytes_of_slot(frames) + (BYTES_OF_PRIORITY if config.prioritised_replay else 0)

@@ -1,4 +1,4 @@
-"""The parameter server and the replicas of its network (Nair et al. 2015, sections 4 and 4.2).
+"""Parameter server and the replicas of its network (Nair et al. 2015, sections 4 and 4.2).
 
 The server holds θ⁺ in disjoint shards; each shard applies gradients independently of the others.
 """
@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ShardParameters:
-    """A shard's parameters after a number of updates."""
+    """Parameters of a shard after a number of updates."""
 
     # None if the caller has them already.
     values: Floats | None
@@ -33,7 +33,7 @@ class ShardParameters:
 
 @dataclass
 class ShardTally:
-    """Count what a shard did with the gradients it received; staleness is measured in updates."""
+    """Counts of the gradients that a shard received. Staleness is measured in updates."""
 
     applied: int = 0
     discarded: int = 0
@@ -51,7 +51,7 @@ class ShardTally:
 
 @dataclass(frozen=True)
 class ShardState:
-    """Everything a shard needs to continue in another process."""
+    """State that a shard needs to continue in another process."""
 
     values: Floats
     # The optimizer keeps one number for each parameter, or several, in rows.
@@ -62,7 +62,7 @@ class ShardState:
 
 
 class ParameterShard:
-    """Hold one slice of θ⁺ and apply gradients as they come; also keep the same slice of θ⁻ for all learners."""
+    """One slice of θ⁺, to which gradients are applied, and the same slice of θ⁻ for all learners."""
 
     def __init__(self, config: GorilaConfig, state: ShardState) -> None:
         self._config = config
@@ -80,7 +80,7 @@ class ParameterShard:
         return ShardParameters(None if known == self.updates else self._values, self.updates)
 
     def push(self, gradients: Floats, of_updates: int, learning_rate: float) -> None:
-        """Apply gradients computed from θ⁺ after `of_updates` updates; discard them if that is too long ago."""
+        """Apply gradients computed from θ⁺ after `of_updates` updates, or discard them if they are too old."""
         began = time.perf_counter()
         # A restored shard may have made fewer updates than a learner has seen.
         staleness = max(0, self.updates - of_updates)
@@ -127,7 +127,7 @@ def _optimizer(
 
 
 def first_statistics(config: GorilaConfig, values: Floats) -> Floats:
-    """Make the optimizer's statistics before the first update."""
+    """Return the optimizer's statistics before the first update."""
     beginnings = {
         "adagrad": AdaGrad.beginning,
         "rmsprop": RMSProp.beginning,
@@ -139,7 +139,7 @@ def first_statistics(config: GorilaConfig, values: Floats) -> Floats:
 
 
 def slices(size: int, shards: int) -> list[slice]:
-    """Divide a vector into disjoint slices whose lengths differ by one at most."""
+    """Return disjoint slices of a vector whose lengths differ by at most one."""
     borders = [size * shard // shards for shard in range(shards + 1)]
     return [slice(*pair) for pair in pairwise(borders)]
 
@@ -153,7 +153,7 @@ def split(whole: ShardState, shards: int) -> list[ShardState]:
 
 
 def joined(states: Sequence[ShardState]) -> ShardState:
-    """Join the shards' states; the updates are those that every shard has made."""
+    """Join the shards' states. The updates are those that every shard has made."""
     return ShardState(
         np.concatenate([state.values for state in states]),
         np.concatenate([state.statistics for state in states], axis=-1),
@@ -163,21 +163,21 @@ def joined(states: Sequence[ShardState]) -> ShardState:
 
 
 def restored(state: ShardState, updates: int, interval: int) -> ShardState:
-    """Continue a lost shard from its backup, but count on from the updates that others have seen it make."""
+    """Return a lost shard's backup with the number of updates that others have seen."""
     updates = max(updates, state.updates)
     passed = updates // interval > state.updates // interval
     return ShardState(state.values, state.statistics, state.values if passed else state.target, updates)
 
 
 Pending = Callable[[], list[ShardParameters]]
-"""Parameters that were asked for; calling it waits until they have arrived."""
+"""Requested parameters. Calling it waits for them."""
 
 
 class ParameterServer(Protocol):
-    """All shards together, as actors and learners see them."""
+    """All shards, from the actors' and learners' side."""
 
     def ask(self, known: Sequence[int]) -> Pending:
-        """Ask every shard for its parameters; `known` are the updates after which the caller has them."""
+        """Request the parameters of every shard. `known` are the updates after which the caller has them."""
         ...
 
     def push(self, gradients: Floats, of_updates: Sequence[int], learning_rate: float) -> None:
@@ -190,23 +190,23 @@ class ParameterServer(Protocol):
 
 
 class Replica:
-    """Q(s, a; θ) of an actor, a learner or a bundle, whose θ follows θ⁺."""
+    """Network Q(s, a; θ) of an actor, a learner or a bundle, whose θ follows θ⁺."""
 
     def __init__(self, network: ActionValues, shards: int) -> None:
         self.network = network
         self.parameters = FlatParameters(network)
         self._slices = slices(len(self.parameters.values), shards)
-        # The updates of each shard after which θ was copied from θ⁺; -1 before the first copy.
+        # The number of updates of each shard when θ was copied from θ⁺, or -1 before the first copy.
         self.versions = [-1] * shards
         self.updates = 0
         self._pending: Pending | None = None
 
     def ask(self, server: ParameterServer) -> None:
-        """Request θ⁺ as it is now; the next `update` takes the answer, and other work can be done until then."""
+        """Request θ⁺ without waiting. The next `update` takes the answer."""
         self._pending = server.ask(self.versions)
 
     def update(self, server: ParameterServer) -> int:
-        """Update θ from parameters θ⁺ of the parameter server; return the bytes that were received."""
+        """Update θ from parameters θ⁺ of the parameter server. Return the number of received bytes."""
         pending, self._pending = self._pending or server.ask(self.versions), None
         received = 0
         for shard, parameters in enumerate(pending()):
@@ -216,6 +216,6 @@ class Replica:
                 received += parameters.values.nbytes
         if received:
             self.parameters.changed()
-        # The global updates are those that every shard has made; a restored shard does not lower them.
+        # The global updates are those that every shard has made. A restored shard does not lower them.
         self.updates = max(self.updates, min(self.versions))
         return received

@@ -1,8 +1,8 @@
-"""The Ray cluster of Gorila's roles: a Ray that we start on this machine, or a cluster that an operator started.
+"""Ray cluster of Gorila's roles: a private Ray on this machine, or a cluster that an operator started.
 
-A Ray that we start listens on loopback alone and asks for a token that only this run knows. It ends with the trainer,
-even if that is killed: the kernel kills the processes of its node when the thread that started them is gone, and
-`ray_watch.py` kills the others.
+A private Ray listens only on loopback and requires a token that only this run knows. It ends with the trainer, even if
+that is killed: the kernel kills the node's processes when the thread that started them is gone, and `ray_watch.py`
+kills the others.
 """
 
 import contextlib
@@ -28,19 +28,18 @@ from workers.trainer.errors import TrainerError
 from workers.trainer.methods.gorila import ray_watch
 
 ADDRESS = "ARCADIA_RAY_ADDRESS"
-# One message holds a few million numbers at most, and is deleted when its reader has it.
+# One message has at most a few million numbers and is deleted after it was read.
 OBJECT_STORE_BYTES = 200 * 2**20
 TOKEN_FILE = Path("~/.ray/auth_token")
 FOLDER = "arcadia-ray-"
-# How many bytes the path of a socket may have, and the longest of Ray's, below the parent of our folder.
+# The maximum length of a socket's path, and Ray's longest path below the parent of the run's folder.
 LONGEST_SOCKET = 103 if sys.platform == "darwin" else 107
 SOCKET = f"{FOLDER}4194304-12345678/ray/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store"
 SHORT_FOLDER = Path("/tmp")  # noqa: S108, our folder in it is made for its owner alone
-# How long a Ray of our own may take to start, by try. Ray fixes 30 s in its code, too few for a busy host.
+# The start timeouts of a private Ray, per try. Ray's own 30 s are too short for a busy host.
 START_SECONDS = (60.0, 180.0)
-# Settings of a Ray that we start, for one machine and a token; Ray reads them when it is imported. By default its
-# workers have a low priority: beside another training they would hardly run. Its processes wait 30 or 60 s for each
-# other by default.
+# Settings of a private Ray for one machine with a token. Ray reads them at import. By default its workers have a low
+# priority and would hardly run next to another training, and its processes wait only 30 or 60 s for each other.
 OWN_RAY = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_AUTH_MODE": "token",
@@ -52,7 +51,7 @@ OWN_RAY = {
     "RAY_worker_register_timeout_seconds": "180",
 }
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
-# How often to look at the hosts, and how long to avoid one that fell silent.
+# The interval of host checks, and how long to avoid a host that fell silent.
 LOOK_SECONDS, SUSPICION_SECONDS = 2.0, 60.0
 
 
@@ -74,7 +73,7 @@ class ClusterError(TrainerError):
 
 @dataclass(frozen=True)
 class RayHost:
-    """A machine of the cluster."""
+    """Machine of the cluster."""
 
     node: str
     address: str
@@ -86,13 +85,13 @@ class RayHost:
 
 
 class RayCluster:
-    """Ray, started or joined on entry, ended or left on exit."""
+    """Ray, started or joined on entry and stopped or left on exit."""
 
     def __init__(self) -> None:
         self._address = address()
         self._folder: Path | None = None
         self._watch: subprocess.Popen[bytes] | None = None
-        # In the main thread Ray would replace our SIGTERM handler. Its processes die with the thread that starts them.
+        # In the main thread Ray would replace the SIGTERM handler. Its processes die with the thread that starts them.
         self._thread = ThreadPoolExecutor(1, "ray")
 
     def __enter__(self) -> "RayCluster":
@@ -118,7 +117,7 @@ class RayCluster:
         return sorted(found, key=lambda host: host.address)
 
     def close(self) -> None:
-        """End the Ray that we started, or leave the cluster that we joined."""
+        """Stop the private Ray, or leave the joined cluster."""
         self._thread.submit(self._end).result()
         self._thread.shutdown()
 
@@ -130,22 +129,22 @@ class RayCluster:
             self._start_own()
             return
         if TOKEN_FILE.expanduser().exists():
-            # By itself Ray takes the token for a cluster that it has found, but not for one that it is told of.
+            # Ray uses the token automatically for a cluster that it finds, but not for a given address.
             os.environ.setdefault("RAY_AUTH_MODE", "token")
         try:
             _init(address=self._address)
-        except Exception as error:  # Ray raises any kind, also a bare Exception
+        except Exception as error:  # Ray may raise any exception
             raise ClusterError(self._in_words(error)) from error
 
     def _start_own(self) -> None:
-        """Start a Ray here. On a busy host, end what has started of it and try again with more time."""
+        """Start a private Ray. On a busy host, stop it and retry with a longer timeout."""
         for seconds in START_SECONDS:
             try:
                 with more_time(seconds):
                     _init(**self._own_place())
             except OSError as error:
                 raise ClusterError(self._in_words(error)) from error
-            except Exception as error:  # Ray raises any kind, also a bare Exception
+            except Exception as error:  # Ray may raise any exception
                 self._end()
                 if seconds == START_SECONDS[-1]:
                     raise ClusterError(TOO_BUSY.format(_first_sentence(error))) from error
@@ -153,7 +152,7 @@ class RayCluster:
                 return
 
     def _own_place(self) -> dict[str, Any]:
-        """Make the folder of a Ray of our own, and have it watched; return how Ray is to start there."""
+        """Create a private Ray's folder and start its watch. Return the arguments of `ray.init`."""
         parent = parent_of_folders()
         remove_left_behind(parent)
         self._folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir=parent))
@@ -163,7 +162,7 @@ class RayCluster:
             "num_cpus": os.cpu_count(),
             "object_store_memory": OBJECT_STORE_BYTES,
             "include_dashboard": False,
-            # Ray lets every user write into the folder that it is given; into its parent, only us.
+            # Ray makes its folder writable for every user. Only this user can write to the parent.
             "_temp_dir": str(self._folder / "ray"),
         }
 
@@ -182,7 +181,7 @@ class RayCluster:
             kill_monitor()
         ray.shutdown()
         if self._watch:
-            self._watch.communicate()  # the watch ends what is left and deletes the folder
+            self._watch.communicate()  # the watch kills leftover processes and deletes the folder
 
 
 def _first_sentence(error: Exception) -> str:
@@ -197,7 +196,7 @@ def _init(**where: Any) -> None:
 
 @contextlib.contextmanager
 def more_time(seconds: float) -> Iterator[None]:
-    """Let `ray.init` wait longer for its node than the 30 s that Ray fixes in its code."""
+    """Make `ray.init` wait longer for its node than Ray's hard-coded 30 s."""
     from ray._private import services
 
     get_node, deadline = services.get_node, time.monotonic() + seconds
@@ -219,7 +218,7 @@ def more_time(seconds: float) -> Iterator[None]:
 
 
 class Hosts:
-    """The cluster's hosts when they were last looked at, and which of them to trust."""
+    """Hosts of the cluster at the last check, and which of them to trust."""
 
     def __init__(self, cluster: RayCluster) -> None:
         self._cluster = cluster
@@ -227,34 +226,34 @@ class Hosts:
         self.look()
 
     def look(self) -> None:
-        """See which hosts are alive now."""
+        """Update the list of live hosts."""
         self._hosts, self._seen = self._cluster.hosts, time.monotonic()
 
     @property
     def due(self) -> bool:
-        """Whether it is time to look again."""
+        """True if the next check is due."""
         return time.monotonic() - self._seen > LOOK_SECONDS
 
     def suspect(self, host: RayHost) -> None:
-        """Avoid a host for a while; if it comes back, it is another node, and trusted."""
+        """Avoid a host for a while. If it returns, it is a new node and trusted."""
         self._suspected_until[host.node] = time.monotonic() + SUSPICION_SECONDS
 
     @property
     def reliable(self) -> list[RayHost]:
-        """The hosts that are not suspected, or all hosts if every one is."""
+        """The hosts that are not suspected, or all hosts if all are."""
         now = time.monotonic()
         return [host for host in self._hosts if self._suspected_until.get(host.node, 0) < now] or self._hosts
 
 
 def take_back_sigterm() -> None:
-    """Set our SIGTERM handler again: Ray puts its own before it, which prints a stack for every signal."""
+    """Restore the SIGTERM handler. Ray's handler prints a stack for every signal."""
     handler = signal.getsignal(signal.SIGTERM)
     if handler is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, handler)
 
 
 def kill_monitor() -> None:
-    """Kill Ray's autoscaler, which has nothing to save but takes a second to end by itself."""
+    """Kill Ray's autoscaler, which has nothing to save but takes a second to end."""
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):  # the child has just ended
             if any(word.endswith("autoscaler/_private/monitor.py") for word in child.cmdline()):
@@ -262,13 +261,13 @@ def kill_monitor() -> None:
 
 
 def parent_of_folders() -> Path:
-    """Choose the system's folder for temporary files, unless Ray's sockets would have too long paths there."""
+    """Return the system's folder for temporary files, unless Ray's socket paths would be too long there."""
     usual = Path(tempfile.gettempdir())
     return usual if len(os.fsencode(usual / SOCKET)) <= LONGEST_SOCKET else SHORT_FOLDER
 
 
 def remove_left_behind(parent: Path) -> None:
-    """Delete the folders of trainers that are gone."""
+    """Delete the folders of dead trainers."""
     for folder in parent.glob(f"{FOLDER}*"):
         owner = folder.name.removeprefix(FOLDER).split("-")[0]
         if owner.isdigit() and not psutil.pid_exists(int(owner)):

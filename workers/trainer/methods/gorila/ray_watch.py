@@ -1,8 +1,7 @@
-"""End what is left of a Ray when its starter is gone: `python ray_watch.py FOLDER`, with a pipe as input.
+"""Cleanup of a Ray after its starter has ended: `python ray_watch.py FOLDER`, with a pipe as input.
 
-This program imports nothing of ours, so it starts in milliseconds. Its input ends when the starter has ended for any
-reason, or wants Ray to end. Every process of that Ray has a file below the folder open, by which it is found; the
-starter has one too, and is spared.
+This program imports no other module of Arcadia, so it starts in milliseconds. Its input ends when the starter ends or
+stops Ray. It finds the processes of that Ray by their open files below the folder, and spares the starter.
 """
 
 import contextlib
@@ -13,12 +12,12 @@ import sys
 import time
 from pathlib import Path
 
-# New processes may start while others are killed, so the search is repeated until it finds none, but not for ever.
+# New processes may start while others are killed, so the search repeats until it finds none, up to a limit.
 ROUNDS, PAUSE_SECONDS = 50, 0.1
 
 
 def users_of(folder: Path) -> list[int]:
-    """Find the processes that have a file below the folder open."""
+    """Return the processes that have open files below the folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # the process has just ended, or belongs to another user
@@ -28,7 +27,7 @@ def users_of(folder: Path) -> list[int]:
 
 
 def main() -> None:
-    """Wait for the end of the input, kill what is left, and delete the folder."""
+    """Wait for the end of the input, kill leftover processes, and delete the folder."""
     folder = Path(sys.argv[1]).resolve()
     starter = os.getppid()
     sys.stdin.buffer.read()

@@ -1,4 +1,4 @@
-"""The parameter server and the global replay memory over Ray: the actors that hold them, and how others reach them."""
+"""Parameter server and global replay memory over Ray: the Ray actors that hold them, and their clients."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -28,19 +28,19 @@ from workers.trainer.methods.gorila.parameter_server import (
 from workers.trainer.methods.gorila.replay_memory import Minibatch, Numbers, Transitions, Weights
 from workers.trainer.methods.gorila.reporter import Stock
 
-# How long a role waits for another before it returns to the trainer, which finds out whether the other is lost.
+# How long a role waits for another before it returns to the trainer, which then checks the other.
 PATIENCE_SECONDS = 5.0
-# A free actor sends this many steps at a time; the first state of each piece costs three more frames.
+# A free actor sends this many steps per message. The first state of each message needs three more frames.
 EXPERIENCE_STEPS = 64
-# It goes on acting while so many pieces are being stored. Without a limit, the calls would pile up in a busy shard.
+# Limit of unstored messages per actor. Without it, calls would accumulate in a busy shard.
 MOST_UNDER_WAY = 1
 
-# A Ray actor; Ray gives calls of its methods no types.
+# A Ray actor, whose method calls have no types.
 Handle = Any
 
 
 class ShardUnreachableError(TrainerError):
-    """A shard does not answer; the trainer will find out whether it is lost."""
+    """A shard does not answer. The trainer will check whether it is lost."""
 
 
 def results_of(calls: Sequence[Any]) -> list[Any]:
@@ -55,7 +55,7 @@ def results_of(calls: Sequence[Any]) -> list[Any]:
 
 
 class ShardRole:
-    """A process that holds a shard of the parameter server."""
+    """Process of a shard of the parameter server."""
 
     def begin(self, config: GorilaConfig, state: ShardState) -> None:
         """Set up the shard."""
@@ -84,18 +84,18 @@ class ShardRole:
 
 
 class RemoteServer:
-    """The parameter server as actors and learners reach it."""
+    """Client of the parameter server for actors and learners."""
 
     def __init__(self, shards: Sequence[Handle]) -> None:
         self._shards = shards
 
     def ask(self, known: Sequence[int]) -> Pending:
-        """Ask every shard for its parameters."""
+        """Request the parameters of every shard."""
         calls = [shard.pull.remote(updates) for shard, updates in zip(self._shards, known, strict=True)]
         return lambda: results_of(calls)
 
     def push(self, gradients: Floats, of_updates: Sequence[int], learning_rate: float) -> None:
-        """Send gradients without waiting; a shard handles calls in order, so a later `ask` finds them applied."""
+        """Send gradients without waiting. A shard handles calls in order, so a later `ask` sees them applied."""
         for shard, within, updates in zip(
             self._shards, slices(len(gradients), len(self._shards)), of_updates, strict=True
         ):
@@ -107,10 +107,10 @@ class RemoteServer:
 
 
 class ReplayRole:
-    """A process that holds a shard of the global replay memory."""
+    """Process of a shard of the global replay memory."""
 
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_to_fill: float) -> None:
-        """Set up the memory, if this host has room for so many of them."""
+        """Set up the memory if this host has enough room."""
         check_replay(config, interface[0], memories_to_fill)
         self._memory = replay_memory(config, interface[0], seed)
         self._busy_seconds = 0.0
@@ -131,7 +131,7 @@ class ReplayRole:
             self._memory.update_priorities(numbers, errors)
 
     def stock(self) -> Stock:
-        """Return what the memory holds, and its busy time since the last call."""
+        """Return the memory's contents in numbers, and its busy time since the last call."""
         stock = Stock(len(self._memory), self._memory.fill, self._busy_seconds)
         self._busy_seconds = 0.0
         return stock
@@ -144,7 +144,7 @@ class ReplayRole:
 
 
 class RemoteSink:
-    """Gathers an actor's experience and sends it to the shards of the global replay memory in turn."""
+    """Collects an actor's experience and sends it to the shards of the global replay memory in turn."""
 
     def __init__(self, stack: int) -> None:
         self.replays: Sequence[Handle] = ()
@@ -167,12 +167,12 @@ class RemoteSink:
             self._send()
 
     def keep_pace(self) -> None:
-        """Wait until little of what was sent is not stored yet."""
+        """Wait until most of the sent steps are stored."""
         while len(self._under_way) > MOST_UNDER_WAY:
             results_of([self._under_way.pop(0)])
 
     def _send(self) -> None:
-        """Send the gathered steps and keep the last state, from which the next ones continue."""
+        """Send the collected steps and keep the last state, from which the next ones continue."""
         if not self._steps:
             return
         actions, rewards, terminals = zip(*self._steps, strict=True)
@@ -202,7 +202,7 @@ class RemoteSource:
         self._pending = None
         (batch,) = results_of([call])
         self._pending = self._ask(size, beta)
-        # Ray's arrays are read-only, and torch asks for writable ones.
+        # Ray's arrays are read-only, but torch needs writable ones.
         return Minibatch(**{field.name: getattr(batch, field.name).copy() for field in fields(Minibatch)})
 
     def update_priorities(self, numbers: Numbers, errors: Weights) -> None:

@@ -15,9 +15,9 @@ Slots = NDArray[np.int64]
 Numbers = NDArray[np.int64]
 Weights = NDArray[np.float32]
 
-# Beside its frame, a transition takes an action, a reward, and two flags: terminal, and complete.
+# In addition to its frame, a transition needs an action, a reward, and two flags: terminal and complete.
 BYTES_BESIDES_FRAME = 1 + 4 + 1 + 1
-# Atari and the car show stacks of four grey pictures, three of which the previous stack held too.
+# Atari and the car show stacks of four gray pictures, three of which are also in the previous stack.
 STACK = 4
 # ε of Schaul et al.: every transition keeps some chance of being drawn.
 SMALLEST_ERROR = 1e-3
@@ -40,10 +40,10 @@ class FrameKind:
 
 
 def frames_of(observation_shape: tuple[int, ...]) -> FrameKind:
-    """Choose how frames are stored: pictures as bytes, in stacks if they overlap; readings as numbers."""
+    """Return how frames are stored: pictures as bytes, single frames of stacks; vectors as numbers."""
     if len(observation_shape) != 3:
         return FrameKind(observation_shape, np.dtype(np.float32), 1)
-    stack = STACK if observation_shape[0] == STACK else 1  # coloured pictures come one at a time
+    stack = STACK if observation_shape[0] == STACK else 1  # color pictures are not stacked
     return FrameKind((observation_shape[0] // stack, *observation_shape[1:]), np.dtype(np.uint8), stack)
 
 
@@ -137,7 +137,7 @@ class ReplayMemory:
             self._complete_last(int(action), float(reward), bool(terminal), frame)
 
     def sample(self, size: int, beta: float = 1.0) -> Minibatch:
-        """Draw a minibatch; β says how fully the weights correct for prioritised drawing."""
+        """Draw a minibatch. β is how fully the weights correct for prioritized sampling."""
         slots = self._draw(size)
         around = slots[:, None] + np.arange(1 - self._kind.stack, 2)
         frames = self._frames[around % self.capacity]
@@ -156,7 +156,7 @@ class ReplayMemory:
         """Do nothing: uniform sampling has no priorities."""
 
     def _draw(self, size: int) -> Slots:
-        """Draw slots uniformly, again and again until enough of them are complete."""
+        """Draw slots uniformly until enough of them are complete."""
         if not self._transitions:
             raise ValueError("the replay memory is empty: store transitions before sampling")
         slots = np.empty(0, dtype=np.int64)
@@ -193,7 +193,7 @@ class ReplayMemory:
 
 
 class SumTree:
-    """A binary tree in one array: leaves hold priorities, node n the sum of its children 2n and 2n + 1."""
+    """Binary tree in one array. Leaves hold priorities; node n holds the sum of its children 2n and 2n + 1."""
 
     def __init__(self, leaves: int) -> None:
         self._first = 1 << max(0, leaves - 1).bit_length()
@@ -213,7 +213,7 @@ class SumTree:
         return self._sums[self._first + leaves]
 
     def set(self, leaves: Slots, priorities: NDArray[np.float64]) -> None:
-        """Set the priorities of some leaves; if a leaf is named twice, its last priority counts."""
+        """Set the priorities of some leaves. If a leaf appears twice, its last priority counts."""
         nodes = self._first + leaves
         self._sums[nodes] = priorities
         while nodes[0] > 1:
@@ -221,7 +221,7 @@ class SumTree:
             self._sums[nodes] = self._sums[2 * nodes] + self._sums[2 * nodes + 1]
 
     def set_one(self, leaf: int, priority: float) -> None:
-        """Set the priority of one leaf; arrays of one number would take fifteen times as long."""
+        """Set the priority of one leaf, fifteen times faster than with arrays of one number."""
         node = self._first + leaf
         self._sums[node] = priority
         while node > 1:

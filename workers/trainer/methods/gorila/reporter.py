@@ -1,4 +1,4 @@
-"""What the roles count of their work, and what the run is told: progress, episodes, places and metrics."""
+"""Counts of the roles' work, and reports to the run: progress, episodes, hosts and metrics."""
 
 import math
 import time
@@ -18,9 +18,9 @@ from workers.trainer.run.run import TrainingRun
 
 Activity = Literal["acting", "learning", "waiting"]
 
-# Work arrives several times a second; fractions of a shorter time would say little.
+# Work arrives several times per second. Fractions of a shorter time would be too noisy.
 METRICS_SECONDS = 1.0
-# When a host is gone, its roles are found to be lost one after another; their new places are told together.
+# When a host is lost, its roles are noticed one after another. Their new hosts are reported together.
 PLACES_SECONDS = 1.0
 # The smallest staleness of each class of the histogram.
 STALENESS = (0, 1, 4, 16, 64, 256)
@@ -32,7 +32,7 @@ def _zeros() -> defaultdict[str, float]:
 
 @dataclass
 class WorkRecord:
-    """What an actor, a learner or a bundle counts while it carries out one order."""
+    """Counts of an actor, a learner or a bundle during one order."""
 
     steps: int = 0
     # Each episode with the number of steps after which it ended.
@@ -48,7 +48,7 @@ class WorkRecord:
     updates: int = 0
     epsilon: float = 1.0
     fill: float | None = None
-    # What a learner measured of its network, if it was time.
+    # A learner's measurements of its network, if they were due.
     network: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -67,7 +67,7 @@ class WorkRecord:
             self.episodes.append((self.steps, ended))
 
     def gradient(self, measures: Mapping[str, float]) -> None:
-        """Count a gradient that was sent, and add its measures."""
+        """Count a sent gradient, and add its measures."""
         self.gradients += 1
         for name, value in measures.items():
             self.measures[name] += value
@@ -75,7 +75,7 @@ class WorkRecord:
 
 @dataclass(frozen=True)
 class Stock:
-    """What a shard of the global replay memory holds, and how long it was busy since it was last asked."""
+    """Contents of a shard of the global replay memory, and its busy time since the last request."""
 
     transitions: int
     fill: float
@@ -84,7 +84,7 @@ class Stock:
 
 @dataclass
 class CrewWork:
-    """What all roles did between two calls of `take_work`; each stock is the latest known."""
+    """Work of all roles between two calls of `take_work`, with the latest stock of each shard."""
 
     # Each episode with the global step at which it ended.
     episodes: list[tuple[int, FinishedEpisode]] = field(default_factory=list)
@@ -104,14 +104,14 @@ class CrewWork:
 
 
 class Workers(Protocol):
-    """The roles as the reporter sees them: a crew."""
+    """Interface of a crew for the reporter."""
 
     step: int
     updates: int
 
     @property
     def places(self) -> list[RolePlace]:
-        """Which role runs where."""
+        """The host of each role."""
         ...
 
     def take_work(self) -> CrewWork:
@@ -120,7 +120,7 @@ class Workers(Protocol):
 
 
 class Reporter:
-    """Adds up the crew's work and tells the run of it."""
+    """Sums up the crew's work and reports it to the run."""
 
     def __init__(self, run: TrainingRun, config: GorilaConfig, updates: int, facts: Mapping[str, JsonValue]) -> None:
         self._run, self._config, self._updates = run, config, updates
@@ -131,11 +131,11 @@ class Reporter:
 
     @property
     def facts(self) -> dict[str, JsonValue]:
-        """Counts that a checkpoint holds and the next attempt continues."""
+        """The counts that a checkpoint stores and the next attempt continues."""
         return {"stale": self._stale, "outliers": self._outliers}
 
-    def tell(self, crew: Workers, last: bool = False) -> None:
-        """Report progress and ended episodes; report places when they have changed, and metrics when they are due."""
+    def report(self, crew: Workers, last: bool = False) -> None:
+        """Report progress and finished episodes, hosts after a change, and metrics when they are due."""
         run, frames_per_step = self._run, self._config.environment.frames_per_step
         work = crew.take_work()
         for step, episode in work.episodes:
@@ -143,7 +143,7 @@ class Reporter:
         run.advance(crew.step, crew.step * frames_per_step, crew.updates - self._updates)
         self._updates = crew.updates
         self._work += work
-        # Each shard judges its part of a gradient.
+        # Each shard accepts or discards its part of a gradient.
         self._stale += work.tally.discarded / self._config.num_shards
         self._outliers += sum(record.outliers for record in work.records)
         now, places = time.monotonic(), crew.places
@@ -169,13 +169,13 @@ class Reporter:
             values["gorila/replay_fill"] = sum(fills) / len(fills)
         if acting := [record for record in work.records if record.steps]:
             values["train/epsilon"] = sum(record.epsilon for record in acting) / len(acting)
-        for record in work.records:  # the learners' networks are nearly the same: the latest measurement speaks for all
+        for record in work.records:  # the learners' networks are nearly the same, so one measurement represents all
             values |= record.network
         return values | means(work.records) | histogram(work.tally.staleness)
 
 
 def rates(work: CrewWork, config: GorilaConfig, seconds: float) -> dict[str, float]:
-    """Compute the fractions of the time that each kind of role was busy, and the bytes moved in a second."""
+    """Return the busy fraction of each kind of role, and the bytes moved per second."""
     records = work.records
 
     def busy(worked: float, roles: int) -> float:
@@ -204,7 +204,7 @@ def means(records: list[WorkRecord]) -> dict[str, float]:
 
 
 def histogram(staleness: Counter[int]) -> dict[str, float]:
-    """Compute the mean staleness of the gradients that arrived, and how many fell into each class."""
+    """Return the mean staleness of the gradients, and the number in each class."""
     count = staleness.total()
     if not count:
         return {}
@@ -218,7 +218,7 @@ def histogram(staleness: Counter[int]) -> dict[str, float]:
 
 
 def class_name(first: int, following: int | None) -> str:
-    """Name the metric of a class: staleness from `first` up to, but without, `following`."""
+    """Return the metric of a class: staleness from `first` up to, but excluding, `following`."""
     if following is None:
         return f"gorila/staleness_{first}_and_more"
     return f"gorila/staleness_{first}" if following == first + 1 else f"gorila/staleness_{first}_to_{following - 1}"

@@ -1,4 +1,4 @@
-"""The roles of a run as the trainer sees them: each one's process, its host, and the call whose answer is pending."""
+"""Roles of a run from the trainer's side: the process, the host and the pending call of each."""
 
 import re
 import time
@@ -20,32 +20,32 @@ from workers.trainer.methods.gorila.remote import Handle
 
 Answer = Future[Any]
 
-# Roles may outnumber cores, but Ray ignores the requested host for an actor that asks for no cores at all.
+# Roles may outnumber cores, but Ray ignores the requested host of an actor that requests no cores.
 CORES_ASKED_FOR = 0.001
-# Ray colours the text of its errors.
+# Ray colors the text of its errors.
 COLOURS = re.compile(r"\x1b\[\d+m")
 WORKING: tuple[RoleKind, ...] = ("bundle", "actor", "learner")
-# After this many losses in a row without any work, the fault is the role's and not a host's.
+# After this many consecutive losses without work, the role is at fault and not a host.
 MOST_LOSSES = 5
 
 
 @dataclass
 class Role:
-    """One role; over time it may be several processes, on several hosts."""
+    """Role of a run. It may have several processes on several hosts over time."""
 
     kind: RoleKind
     number: int
-    # The address of the host where the role belongs; it returns there when that host comes back.
+    # The address of the role's home host. The role returns there when the host returns.
     home: str
     host: RayHost
     handle: Handle = None
     pending: Answer | None = None
     asked: float = 0.0
-    # Whether the process has set itself up.
+    # True if the process is set up.
     ready: bool = False
-    # The fraction of its replay memory in use when it last told.
+    # The last reported fraction of its replay memory in use.
     fill: float = 0.0
-    # Losses in a row, without any work between them.
+    # Consecutive losses without work between them.
     losses: int = 0
     # All losses.
     times_lost: int = 0
@@ -55,11 +55,11 @@ class Role:
 
     @property
     def place(self) -> RolePlace:
-        """The role's place, as the run is told."""
+        """The role's host, as reported to the run."""
         return RolePlace(kind=self.kind, number=self.number, host=str(self.host), times_lost=self.times_lost)
 
     def start(self, process: type[Any]) -> None:
-        """Start a process of this class on the host; it waits for the call of `begin`."""
+        """Start a process of this class on the host. It waits for `begin`."""
         there = NodeAffinitySchedulingStrategy(self.host.node, soft=True)
         options = {"num_cpus": CORES_ASKED_FOR, "scheduling_strategy": there}
         self.handle = ray.remote(process).options(**options).remote()
@@ -70,18 +70,18 @@ class Role:
         ray.kill(self.handle)
 
     def count_loss(self) -> None:
-        """Count a loss; too many in a row fail the run."""
+        """Count a loss. Raise after too many consecutive ones."""
         self.losses += 1
         if self.losses > MOST_LOSSES:
             raise ActorFailed(f"{self} on {self.host} was lost {self.losses} times before it had done any work")
         self.times_lost += 1
 
     def expect(self, reference: Any) -> None:
-        """Note the call whose answer is pending, as a future: `ray.wait` has been seen to take minutes."""
+        """Record the pending call as a future, because `ray.wait` can take minutes."""
         self.pending, self.asked = reference.future(), time.monotonic()
 
     def result_of(self, answer: Answer) -> object:
-        """Return the answer; an exception in the role fails the run."""
+        """Return the answer. An exception in the role fails the run."""
         try:
             return answer.result()
         except Exception as error:
@@ -90,17 +90,17 @@ class Role:
             words = COLOURS.sub("", str(error)).strip()
             failure = ActorCrashed(f"{self} failed: {words.splitlines()[-1]}")
             failure.add_note(f"{self} on {self.host}: {words}")
-            raise failure from None  # the words contain the traceback
+            raise failure from None  # the text contains the traceback
 
 
 def is_lost(answer: Answer) -> bool:
-    """Say whether the process, its host or the answer is gone, as opposed to an exception in the role."""
+    """Return True if the process, its host or the answer is lost, and False for an exception in the role."""
     error = answer.exception()
     return isinstance(error, RayError) and not isinstance(error, RayTaskError)
 
 
 def roles_of(config: GorilaConfig) -> list[tuple[RoleKind, int]]:
-    """List the kind and number of every role that a run needs."""
+    """Return the kind and number of every role of a run."""
     numbers: dict[RoleKind, int] = {"shard": config.num_shards}
     if config.mode == "bundled":
         numbers["bundle"] = config.num_actors
@@ -110,7 +110,7 @@ def roles_of(config: GorilaConfig) -> list[tuple[RoleKind, int]]:
 
 
 class Roster:
-    """All roles of a run, and the hosts they are on."""
+    """All roles of a run and their hosts."""
 
     def __init__(self, cluster: RayCluster, config: GorilaConfig) -> None:
         self._hosts = Hosts(cluster)
@@ -120,7 +120,7 @@ class Roster:
             self.roles.append(Role(kind, number, host.address, host))
 
     def __str__(self) -> str:
-        """Say in short which roles run on which host."""
+        """Return a summary of the roles on each host."""
         places: dict[str, Counter[str]] = {}
         for role in self.roles:
             places.setdefault(str(role.host), Counter())[role.kind] += 1
@@ -130,7 +130,7 @@ class Roster:
         )
 
     def all(self, *kinds: RoleKind) -> list[Role]:
-        """List the roles of some kinds."""
+        """Return the roles of these kinds."""
         return [role for role in self.roles if role.kind in kinds]
 
     def suspect_host_of(self, role: Role) -> None:
@@ -138,13 +138,13 @@ class Roster:
         self._hosts.suspect(role.host)
 
     def relocate(self, role: Role) -> None:
-        """Choose the host of a role's next process: its home if that is reliable, else another."""
+        """Choose the host of a role's next process: its home if that is reliable, otherwise another."""
         self._hosts.look()
         at_home = [host for host in self._hosts.reliable if host.address == role.home]
         role.host = at_home[0] if at_home else self._host_for(role.kind, role.number)
 
     def strays(self) -> list[Role]:
-        """Find the roles whose home host has come back, every now and then."""
+        """Return the roles whose home host has returned. Checks only at intervals."""
         if not self._hosts.due:
             return []
         self._hosts.look()
@@ -152,7 +152,7 @@ class Roster:
         return [role for role in self.roles if role.host.address != role.home and role.home in back and role.ready]
 
     def _host_for(self, kind: RoleKind, number: int) -> RayHost:
-        """Choose a host: shards and replay memories take hosts in turn, others go where they have most cores."""
+        """Choose a host. Shards and replay memories use hosts in turn; others use the one with most cores per role."""
         hosts = self._hosts.reliable
         if kind not in WORKING:
             return hosts[number % len(hosts)]

@@ -1,4 +1,4 @@
-"""Train with Gorila: start Ray, have a crew work, and save what the next attempt continues from."""
+"""Training with Gorila: starts Ray and a crew, and saves checkpoints."""
 
 import torch
 from pydantic import JsonValue
@@ -23,8 +23,8 @@ def train(config: GorilaConfig, run: TrainingRun) -> None:
 
 
 def train_on(cluster: RayCluster, config: GorilaConfig, run: TrainingRun) -> None:
-    """Have a crew train the network until T reaches the end or the run should stop."""
-    from workers.trainer.methods.gorila.crew import GorilaCrew  # imports Ray, which only a Gorila run needs
+    """Train the network with a crew until T reaches the end or the run should stop."""
+    from workers.trainer.methods.gorila.crew import GorilaCrew  # imports Ray, which only Gorila needs
 
     torch.manual_seed(config.seed)
     interface = own_environment.interface(config)
@@ -38,16 +38,16 @@ def train_on(cluster: RayCluster, config: GorilaConfig, run: TrainingRun) -> Non
         run.start_step(FIRST_UPDATE)
         while crew.step < config.total_steps and not run.should_stop():
             crew.watch(TICK_SECONDS)
-            reporter.tell(crew)
+            reporter.report(crew)
             if run.checkpoint_due():
                 run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
         crew.dismiss()
-        reporter.tell(crew, last=True)
+        reporter.report(crew, last=True)
         run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
 
 
 def fresh(config: GorilaConfig, parameters: FlatParameters) -> ShardState:
-    """Make the parameter server's state before the first update."""
+    """Return the parameter server's state before the first update."""
     values = parameters.values.numpy().copy()
     return ShardState(values, first_statistics(config, values), values, 0)
 
@@ -55,7 +55,7 @@ def fresh(config: GorilaConfig, parameters: FlatParameters) -> ShardState:
 def state(
     whole: ShardState, step: int, config: GorilaConfig, parameters: FlatParameters, facts: dict[str, JsonValue]
 ) -> TrainingState:
-    """Make a checkpoint's state; replay memories and environments are left out and begin anew."""
+    """Return a checkpoint's state. Replay memories and environments are not saved and start empty."""
     parameters.values.copy_(torch.from_numpy(whole.values.copy()))
     tensors = prefixed("network", parameters.named()) | {
         "optimizer.statistics": torch.from_numpy(whole.statistics.copy()),
@@ -66,7 +66,7 @@ def state(
 
 
 def restore(start: TrainingState, config: GorilaConfig, parameters: FlatParameters) -> ShardState:
-    """Restore the parameter server's state; if the optimizer has changed, its statistics begin anew."""
+    """Restore the parameter server's state. If the optimizer has changed, its statistics are reset."""
     parameters.load(start.component("network"))
     first = fresh(config, parameters)
     same = start.facts["optimizer"] == config.optimizer

@@ -1,4 +1,4 @@
-"""The host memory that PAAC's methods need."""
+"""Host memory of PAAC's methods."""
 
 import torch
 
@@ -7,6 +7,6 @@ from workers.trainer.host.memory import Need, row_size
 
 
 def needs(config: SynchronousFields, device: torch.device) -> list[Need]:
-    """Return the need of one rollout, all of whose steps are learnt from at once."""
+    """Return the memory need of one rollout, whose steps are all in one update."""
     rows = config.num_envs * config.t_max
     return [Need(f"{rows:,} steps of a rollout", rows * row_size(config, device), "num_envs or t_max")]

@@ -19,14 +19,14 @@ from workers.trainer.networks.bodies import Prepare
 from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 Policy = Callable[[Tensor, slice], Tensor]
-"""Chooses an action for each prepared state, given the rows of these states among all those of the rollout."""
+"""Chooses an action for each prepared state, given the states' rows in the rollout."""
 
 Value = Callable[[Tensor], Tensor]
 """Estimates the value of each prepared state."""
 
 
 class Rollout(NamedTuple):
-    """t_max steps of n_e environments as tensors (t_max, n_e, …), and the states (n_e, …) after the last step."""
+    """Rollout of t_max steps in n_e environments: tensors (t_max, n_e, …), and the states (n_e, …) after it."""
 
     states: Tensor
     actions: Tensor
@@ -39,7 +39,7 @@ class Rollout(NamedTuple):
 
 @dataclass
 class EnvironmentBatch:
-    """A batch of the environments, its columns in the rollout, and its states at each step."""
+    """Batch of environments, its columns in the rollout, and its states at each step."""
 
     environments: Environments
     columns: slice
@@ -47,10 +47,10 @@ class EnvironmentBatch:
 
 
 class Actors:
-    """Acts in all environments and records the rollout, during which the parameters stay the same.
+    """Acts in all environments and records the rollout, during which the parameters do not change.
 
-    Atari games are split into two batches with a thread each, which selects actions and then waits for the emulators.
-    So neither batch waits for the other before the end of the rollout.
+    Atari games are split into two batches. Each has a thread that selects actions and then waits for the emulators, so
+    that neither batch waits for the other before the end of the rollout.
     """
 
     def __init__(self, config: SynchronousFields, seed: int, device: torch.device) -> None:
@@ -59,7 +59,7 @@ class Actors:
         self._device = device
         self._shape = (config.t_max, config.num_envs)
         self._batches, self._side_by_side = _open(config, seed, device)
-        # The threads that may learn side by side while the emulators rest. On a GPU there is nothing to split.
+        # The threads that learn while the emulators are idle. On a GPU there is nothing to split.
         self.learners = self._side_by_side if device.type == "cpu" else ALONE
         first = self._batches[0].environments
         self.observation_shape, self.actions = first.observation_shape, first.actions
@@ -74,10 +74,10 @@ class Actors:
         self._records: dict[str, Tensor] = {}
 
     def reset(self, prepare: Prepare) -> None:
-        """Begin an episode everywhere, with states that the policy reads as `prepare` converts them."""
+        """Reset all environments. `prepare` converts observations to the policy's input format."""
         self._prepare = prepare
         opening = prepare(torch.cat([self._on_device(batch.environments.reset()) for batch in self._batches]))
-        # Every rollout overwrites these states; the learner no longer needs them then. `cat` keeps channels last.
+        # Every rollout overwrites these states, which are no longer needed then. `cat` keeps channels last.
         steps, number = self._shape
         self._states = torch.cat([opening] * (steps + 1)).unflatten(0, (steps + 1, number))
         for batch in self._batches:
@@ -100,7 +100,7 @@ class Actors:
         )
 
     def close(self) -> None:
-        """End the environments."""
+        """Close the environments."""
         for batch in self._batches:
             batch.environments.close()
 
@@ -121,7 +121,7 @@ class Actors:
             self._receive(batch, t)
         self._turn_to("selection", batch)
         self._last_values[batch.columns] = value(batch.states[-1])
-        self._turn_to("environment", batch)  # which the other batch may still be in
+        self._turn_to("environment", batch)  # the other batch may still be stepping
 
     def _receive(self, batch: EnvironmentBatch, t: int) -> None:
         step, columns = batch.environments.receive(), batch.columns
@@ -132,12 +132,12 @@ class Actors:
         self._fresh[t, columns] = step.fresh
 
     def _turn_to(self, activity: Activity, batch: EnvironmentBatch) -> None:
-        """Tell what is under way; the first batch's thread stands for both."""
+        """Record the current activity. The first batch's thread represents both."""
         if batch is self._batches[0]:
             self.time.turn_to(activity)
 
     def _kept(self, name: str, recorded: NDArray[Any]) -> Tensor:
-        """Return a record of the rollout on the device, where each rollout's lies in the same memory."""
+        """Return a record of the rollout on the device, always in the same memory."""
         tensor = torch.from_numpy(recorded)
         if self._device.type == "cpu":
             return tensor
@@ -150,21 +150,21 @@ class Actors:
 
 
 def _open(config: SynchronousFields, seed: int, device: torch.device) -> tuple[list[EnvironmentBatch], SideBySide]:
-    """Open the environments, and make a thread for each batch."""
+    """Open the environments, with one thread per batch."""
     number, workers = config.num_envs, min(config.num_workers, devices.cores())
-    # Of a single state, torch's kernels keep another layout than of several: no half has one state alone.
+    # torch's kernels use another layout for a single state, so each half must have at least two.
     if not config.environment.family.steps_in_threads or number < 4 or workers < 2:
         return [EnvironmentBatch(environments.make(config, number, seed, workers), slice(0, number))], ALONE
     uses_all_cores = device.type == "cpu" and workers == devices.cores()
-    memory.keep_freed()  # first, since only threads that begin later share the arena
+    memory.keep_freed()  # first, because only threads that start later share the arena
     side_by_side = SideBySide(threads=2, shares=devices.shares_of_cores(2) if uses_all_cores else ())
     threads = workers // 2
     middle = number // 2
 
     def opened(half: slice) -> EnvironmentBatch:
-        # The first half's seeds start at 2·seed·middle and so never meet those of the second.
+        # The first half's seeds start at 2·seed·middle and so never overlap with the second half's.
         own_seed = 2 * seed + (half.start > 0)
         return EnvironmentBatch(environments.make(config, half.stop - half.start, own_seed, threads), half)
 
-    # Emulators' threads stay on the cores of the thread that opens them.
+    # Emulator threads stay on the cores of the thread that opens them.
     return side_by_side.each(opened, [slice(0, middle), slice(middle, number)]), side_by_side

@@ -1,4 +1,4 @@
-"""How the training thread spends its time, as in figure 2 of Clemente et al. 2017."""
+"""Time shares of the training thread, as in figure 2 of Clemente et al. 2017."""
 
 import time
 from collections.abc import Callable
@@ -8,10 +8,10 @@ Activity = Literal["environment", "selection", "learning"]
 
 
 class TimeShares:
-    """Adds up the time the training thread spends on its three activities, one of which is always under way.
+    """Measures the time of the training thread's three activities, one of which is always active.
 
-    Where two halves of the environments have a thread each, that of the first half stands for both. `environment` is
-    the time in which it waits for its emulators, copies their observations, and waits for the other half in the end.
+    With two halves of environments, the first half's thread represents both. `environment` is the time for waiting for
+    its emulators, copying their observations, and waiting for the other half at the end.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -21,7 +21,7 @@ class TimeShares:
         self._since = clock()
 
     def turn_to(self, activity: Activity) -> None:
-        """End the current activity and begin another."""
+        """Switch to another activity."""
         now = self._clock()
         self._seconds[self._activity] += now - self._since
         self._activity, self._since = activity, now

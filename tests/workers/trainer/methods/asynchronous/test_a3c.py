@@ -97,7 +97,7 @@ def setting(
 def told_after(made: Setting, rollout: EpisodeRollout) -> list[object]:
     """Return what is told once the rollout has been learnt from."""
     assert made.link.sent == [], "nothing has been learnt from yet"
-    made.participant.tell_update(len(rollout.rewards), dict.fromkeys(MEASURES, 0.0))
+    made.participant.report_update(len(rollout.rewards), dict.fromkeys(MEASURES, 0.0))
     return made.link.sent
 
 

@@ -46,8 +46,8 @@ def count(link: Link, config: A3cConfig, shared: SharedState) -> None:
     for step in range(1, 5001):
         own.count_step()
         if step % 1000 == 0:
-            own.tell_episode(FinishedEpisode(float(step), 1000))
-            own.tell_update(1000, {"train/grad_norm": 2.0, "train/value_loss": 10.0 * (link.number + 1)})
+            own.report_episode(FinishedEpisode(float(step), 1000))
+            own.report_update(1000, {"train/grad_norm": 2.0, "train/value_loss": 10.0 * (link.number + 1)})
 
 
 def crash(_link: Link, _config: A3cConfig, _shared: SharedState) -> None:
@@ -58,7 +58,7 @@ def go_on(link: Link, config: A3cConfig, shared: SharedState) -> None:
     own = Participant(link, config, shared)
     while own.goes_on:
         own.count_step()
-        own.tell_update(1, {"train/grad_norm": 2.0, "train/value_loss": 1.0})
+        own.report_update(1, {"train/grad_norm": 2.0, "train/value_loss": 1.0})
         time.sleep(0.001)
 
 
@@ -67,10 +67,10 @@ def leave_a_rollout(link: Link, config: A3cConfig, shared: SharedState) -> None:
     own = Participant(link, config, shared)
     for _ in range(20):
         own.count_step()
-    own.tell_update(20, {"train/grad_norm": 2.0, "train/value_loss": 1.0})
+    own.report_update(20, {"train/grad_norm": 2.0, "train/value_loss": 1.0})
     for _ in range(7):
         own.count_step()
-    own.tell_episode(FinishedEpisode(1.0, 27))
+    own.report_episode(FinishedEpisode(1.0, 27))
 
 
 def test_the_limit_of_open_files_is_raised_for_all_actor_learners(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def test_the_learning_rate_falls_with_t_to_zero() -> None:
 @pytest.mark.parametrize("wrong", [{"train/value_loss": 1.0}, {"train/value_loss": 1.0, "train/entropy": 2.0}])
 def test_an_update_must_give_exactly_the_named_measures(wrong: dict[str, float]) -> None:
     with pytest.raises((KeyError, ValueError), match="grad_norm"):
-        participant_of(0).tell_update(5, wrong)
+        participant_of(0).report_update(5, wrong)
 
 
 def test_every_actor_learner_has_a_different_seed_in_every_attempt() -> None:

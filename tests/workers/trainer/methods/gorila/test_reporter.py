@@ -43,7 +43,7 @@ def told(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: CrewWork
     run, crew = NullRun(), MadeCrew(*works)
     reporter = Reporter(run, config, updates=5, facts={"stale": 10, "outliers": 20})
     for _ in works:
-        reporter.tell(crew)
+        reporter.report(crew)
     return run, reporter
 
 
@@ -86,18 +86,18 @@ def test_places_of_roles_are_reported_at_the_start_and_after_changes_but_not_at_
     reporter = Reporter(run, GorilaConfig(), updates=5, facts={})
     first = crew.places
     for _ in range(2):
-        reporter.tell(crew)
+        reporter.report(crew)
         now += 2 * PLACES_SECONDS
     assert run.placed == [first]
     crew.places = second = [place(0, times_lost=3), place(1)]
-    reporter.tell(crew)
+    reporter.report(crew)
     assert run.placed == [first, second]
     for times_lost in (1, 2):
         now += PLACES_SECONDS / 4
         crew.places = third = [place(0, times_lost=3), place(1, times_lost)]
-        reporter.tell(crew)
+        reporter.report(crew)
     assert run.placed == [first, second]
-    reporter.tell(crew, last=True)
+    reporter.report(crew, last=True)
     assert run.placed == [first, second, third]
 
 
