@@ -1,30 +1,30 @@
-"""The errors of the trainer: each says in one sentence what went wrong and what would be right.
+"""Errors of the trainer. Each message says in one sentence what went wrong and what to do.
 
 TrainerError
 ├── LaunchError              the command line or the configuration is wrong
-├── DirectoryBusyError       another trainer is at work in the run directory
-├── DeviceError              there is no such device
+├── DirectoryBusyError       another trainer uses the run directory
+├── DeviceError              the device does not exist
 ├── MemoryShortageError      the host has too little memory
 ├── SharedMemoryError        the host has too little shared memory
 ├── TooManyProcessesError    the system allows too few open files
 ├── CheckpointError          a checkpoint cannot be read or written
 ├── DivergedError            a weight of the network is NaN or infinite
-├── RequestError             the command line asks for what cannot be evaluated
-├── NoCheckpointError        there is no checkpoint that can be evaluated
-├── MissingGameError         the ROM of the game is not where it is looked for
-├── ActingError              the agent cannot act as was asked for
-├── StartsError              a set of start points cannot be used or made
+├── RequestError             the command line requests an impossible evaluation
+├── NoCheckpointError        no checkpoint can be evaluated
+├── MissingGameError         the ROM of the game was not found
+├── ActingError              the agent cannot act in the requested way
+├── StartsError              a set of start points cannot be used or created
 ├── StartPointError          a start point leads to another screen than the stored one
-├── StoppedError             somebody ended a recording, a saliency or a live game early
-├── OtherEpisodeError        the actions of a recording lead elsewhere than they did
-├── OtherGameError           the actions of a kept game lead elsewhere than they did
+├── StoppedError             the user stopped a recording, a saliency or a live game
+├── OtherEpisodeError        the actions of a recording lead to another result
+├── OtherGameError           the actions of a kept game lead to another result
 ├── ClusterError             Ray cannot be started or joined
 ├── ActorFailed              a process was killed or ended early
 │   └── ActorCrashed         a process raised an exception, which is a bug
-├── UnreachableError         a parameter shard does not answer; its asker tries again
+├── ShardUnreachableError    a parameter shard does not answer; the caller retries
 └── QueueClosed              a queue's writers have ended; its reader ends too
 
-Each stands beside the code that raises it. Any other exception that ends a run is a bug.
+Each is defined next to the code that raises it. Any other exception that ends a run is a bug.
 """
 
 import contextlib
@@ -34,25 +34,25 @@ from typing import ClassVar
 
 
 class TrainerError(Exception):
-    """What the trainer itself finds wrong; its text is a sentence for the user."""
+    """Expected error of the trainer, with a message for the user."""
 
-    # Whether the stack tells more than the sentence.
+    # True if the stack trace is more useful than the message.
     is_bug: ClassVar[bool] = False
 
 
 def reason(error: Exception) -> str:
-    """Say what went wrong: our own errors are sentences, others need their type."""
+    """Return the error message, with the type of the exception if it is not a TrainerError."""
     return str(error) if isinstance(error, TrainerError) else f"{type(error).__name__}: {error}"
 
 
 def stack(error: Exception) -> str:
-    """Return where a bug was met, and nothing for an error that is a sentence."""
+    """Return the stack trace of a bug, or an empty string for an expected error."""
     if isinstance(error, TrainerError) and not error.is_bug:
         return ""
     return "".join(traceback.format_exception(error))
 
 
 def show(error: Exception) -> None:
-    """Print the error on standard error, a bug with its stack."""
+    """Print the error on standard error, with the stack trace of a bug."""
     with contextlib.suppress(OSError):  # nobody reads it
         sys.stderr.write(stack(error) or f"{error}\n")

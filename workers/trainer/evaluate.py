@@ -1,4 +1,4 @@
-"""`arcadia evaluate`: play a checkpoint's agent, or the random policy, by a protocol and say what it is worth."""
+"""`arcadia evaluate`: evaluate a checkpoint's agent or the random policy with a protocol."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_journal(folder: Path) -> Journal:
-    """Begin the event file."""
+    """Open the event file."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return Journal(folder)

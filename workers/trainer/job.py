@@ -48,11 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["--wait-for-arguments"]:
         given = awaited_arguments(Path(given[1]))
     parser = argparse.ArgumentParser(prog="python -m workers.trainer.job", description=__doc__)
-    parser.add_argument("request", type=Path, metavar="REQUEST.json", help="what to do")
-    parser.add_argument("--dir", type=Path, required=True, metavar="DIR", help="has the checkpoint, gets events.jsonl")
-    parser.add_argument(
-        "--nice", type=int, default=0, metavar="N", help="how far to give way to other programs, 0 to 19"
-    )
+    parser.add_argument("request", type=Path, metavar="REQUEST.json", help="the job request")
+    parser.add_argument("--dir", type=Path, required=True, metavar="DIR", help="the job's directory")
+    parser.add_argument("--nice", type=int, default=0, metavar="N", help="niceness, 0 to 19")
     options = parser.parse_args(given)
     give_way(options.nice)
     job = JobRequest.model_validate_json(options.request.read_bytes())

@@ -1,4 +1,4 @@
-"""The command line: what to train and where."""
+"""Command line of the trainer."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from workers.trainer.run.journal import Journal
 
 
 class LaunchError(TrainerError):
-    """The command line or the configuration is wrong; one sentence for each problem."""
+    """The command line or the configuration is wrong. The error has one message per problem."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -44,20 +44,20 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG.json", help="the run's configuration")
     parser.add_argument("--preset", metavar="NAME", help="start from a named configuration instead")
-    parser.add_argument("--list-presets", action="store_true", help="name the presets and end")
+    parser.add_argument("--list-presets", action="store_true", help="list the presets and exit")
     parser.add_argument(
         "--set", action="append", default=[], metavar="FIELD=VALUE", dest="changes", help="change one field; repeatable"
     )
-    parser.add_argument("--dir", type=Path, metavar="RUN_DIR", dest="directory", help="where the run lives")
-    parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint in RUN_DIR")
-    parser.add_argument("--no-progress-bar", action="store_true", help="print no progress")
+    parser.add_argument("--dir", type=Path, metavar="RUN_DIR", dest="directory", help="the run directory")
+    parser.add_argument("--resume", action="store_true", help="continue from the newest checkpoint in RUN_DIR")
+    parser.add_argument("--no-progress-bar", action="store_true", help="do not print progress")
     return parser
 
 
 def read(arguments: argparse.Namespace) -> Launch:
     """Check the arguments and return the request."""
     if arguments.directory is None:
-        raise LaunchError(["say where the run shall live: --dir RUN_DIR"])
+        raise LaunchError(["name the run directory: --dir RUN_DIR"])
     given, changes = _given_config(arguments), _changes(arguments.changes)
     if refusal := refusal_of_other_method(str(given.get("algorithm")), changes.get("algorithm")):
         raise LaunchError([_sentence(refusal)])
@@ -68,13 +68,13 @@ def read(arguments: argparse.Namespace) -> Launch:
 
 
 def presets() -> str:
-    """List the presets with their titles."""
+    """Return a list of the presets with their titles."""
     width = max(map(len, PRESETS))
     return "\n".join(f"{preset.name:<{width}}  {preset.title}. {preset.shows}" for preset in PRESETS.values())
 
 
 def validated(values: dict[str, JsonValue]) -> RunConfig:
-    """Make the configuration, or say in plain words what is wrong with each field."""
+    """Return the configuration. Raise with a message per wrong field."""
     try:
         return config_adapter.validate_python(values)
     except ValidationError as error:
@@ -90,7 +90,7 @@ def _given_config(arguments: argparse.Namespace) -> dict[str, JsonValue]:
         return PRESETS[arguments.preset].config.model_dump(mode="json")
     kept = arguments.directory / layout.CONFIG
     if arguments.config is None and not (arguments.resume and kept.exists()):
-        raise LaunchError(["say what to train: a CONFIG.json or --preset NAME (--list-presets names them)"])
+        raise LaunchError(["name a configuration: CONFIG.json or --preset NAME (--list-presets lists them)"])
     return _read_json(arguments.config or kept)
 
 
@@ -126,33 +126,33 @@ def _sentence(problem: FieldProblem) -> str:
 
 
 def _refuse_another_run(directory: Path, resume: bool) -> None:
-    """Never mix two runs; one that could not even begin left an empty file of events, and is none."""
+    """Raise if the directory holds another run. An empty event file does not count as a run."""
     events = directory / layout.EVENTS
     holds_run = (events.exists() and events.stat().st_size) or layout.manifests(directory)
     if holds_run and not resume:
-        raise LaunchError([f"{directory} already holds a run: add --resume to go on with it, or choose another"])
+        raise LaunchError([f"{directory} already holds a run: add --resume to continue it, or choose another"])
 
 
 def _refuse_other_shape(directory: Path, config: RunConfig) -> None:
-    """Refuse to go on from checkpoints whose weights mean something else to this configuration."""
+    """Raise if the directory's checkpoints do not fit this configuration."""
     kept = directory / layout.CONFIG
     if not (layout.manifests(directory) and kept.exists()):
         return
     ours, theirs = config.shape, validated(_read_json(kept)).shape
     wrong = [field for field in theirs if ours.get(field) != theirs[field]]
     if wrong:
-        words = "the checkpoints here were trained with {}, so what goes on from them must be too: choose another --dir"
+        words = "the checkpoints here were trained with {}, and a run from them must be too: choose another --dir"
         raise LaunchError([f"{field}: {words.format(theirs[field])}" for field in wrong])
 
 
 def take_directory(launch: Launch) -> Journal:
-    """Make the directory, take it for this trainer, and keep the configuration in it."""
+    """Create the directory, lock it for this trainer, and write the configuration."""
     directory = launch.directory
     kept = directory / layout.CONFIG
     with ExitStack() as taken:
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            # First of all: where another trainer is at work, the configuration is that one's.
+            # Lock first, because the directory may belong to another trainer.
             journal = taken.enter_context(Journal(directory))
             if not kept.exists() or _read_json(kept) != launch.config.model_dump(mode="json"):
                 durable_files.write(kept, launch.config.model_dump_json(indent=2).encode())

@@ -1,4 +1,4 @@
-"""`arcadia record`: film an episode of an agent, with a track of what it saw, thought and got."""
+"""`arcadia record`: record an episode of an agent, with a track of observations, network outputs and rewards."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def recorded(request: RecordRequest, stop: StopRequest) -> TrackHead:
-    """Record what was asked for."""
+    """Record the requested episode."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from workers.contract.protocols import PROTOCOLS, fitting_protocols
@@ -58,7 +58,7 @@ def recorded(request: RecordRequest, stop: StopRequest) -> TrackHead:
 
 
 def sentence(head: TrackHead, request: RecordRequest) -> str:
-    """Say what was recorded."""
+    """Return a sentence about the recording."""
     seconds = head.pictures / head.pictures_per_second
     score = f"{rounded(head.score)} points{' so far' if head.ended == 'unfinished' else ''}"
     who = f"{head.algorithm} at step {head.checkpoint_step:,} on {head.env}"

@@ -1,4 +1,4 @@
-"""Plays one episode from a checkpoint and records it; run by the trainer as a process beside it, in little haste."""
+"""Program that records one episode of a checkpoint. The trainer runs it in a process with low priority."""
 
 import argparse
 import ctypes
@@ -19,14 +19,14 @@ PR_SET_PDEATHSIG = 1
 
 
 def record(directory: Path, checkpoint_file: str) -> RecordedReplay:
-    """Record the episode that shows the run at the checkpoint's step."""
+    """Record the replay of a checkpoint."""
     checkpoint = checkpoints.read(path_inside(directory, checkpoint_file))
     config = config_adapter.validate_python(checkpoint.config)
     return record_replay(directory, checkpoint, config, of_training(config, checkpoint.state.step))
 
 
 def follow_parent(parent: int) -> None:
-    """Have the kernel end this process with the trainer, even if that is killed."""
+    """Make the kernel end this process with the trainer, even if it is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--parent", type=int, help="process id of the trainer to end with")
     arguments = parser.parse_args()
     if arguments.parent:
-        # Ctrl-C reaches the whole terminal; the trainer decides what becomes of its recorder.
+        # Ctrl-C reaches the whole terminal, but the trainer decides when its recorder ends.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         follow_parent(arguments.parent)
     print(json.dumps(asdict(record(arguments.directory, arguments.checkpoint))))

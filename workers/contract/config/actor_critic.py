@@ -1,4 +1,4 @@
-"""The fields of the methods that learn a policy and its value."""
+"""Configuration fields of actor-critic methods."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from workers.contract.config.fields import DECAY, OPTIMISATION, Decay, TrainingC
 
 
 class ActorCriticFields(TrainingConfig):
-    """The weight of the policy's entropy."""
+    """Fields for the weight of the policy's entropy."""
 
     entropy_cost: float = Field(
         default=0.01,

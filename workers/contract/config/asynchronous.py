@@ -14,7 +14,7 @@ from workers.contract.games import ActionKind
 
 
 class AsynchronousFields(CentredFields, RmsPropFields):
-    """The fields of all four methods of the A3C paper (Mnih et al. 2016, section 4)."""
+    """Fields of all four methods of the A3C paper (Mnih et al. 2016, section 4)."""
 
     device: Literal["auto", "cpu"] = Field(
         default="auto",
@@ -87,8 +87,8 @@ class A3cConfig(AsynchronousFields, ActorCriticFields):
     bootstrap: bool = Field(
         default=True,
         title="Bootstrap",
-        description="Where t_max or a limit of time cuts an episode, its return goes on with V of the next state. Off: "
-        "it ends there with 0, as for the paper's continuous actions; give t_max the longest episode's length.",
+        description="Where t_max or a time limit cuts an episode, its return continues with V of the next state. Off: "
+        "it ends there with 0, as for the paper's continuous actions. Set t_max to the longest episode's length.",
         json_schema_extra=ROLLOUT,
     )
 
@@ -106,21 +106,21 @@ class A3cConfig(AsynchronousFields, ActorCriticFields):
 
     @property
     def separate_networks(self) -> bool:
-        """Whether V has its own network."""
+        """True if V has its own network."""
         if self.value_network != "auto":
             return self.value_network == "separate"
         return self.environment.actions == "continuous" and not self.environment.shows_pixels
 
 
 class OneStepFields(AsynchronousFields, ValueBasedFields):
-    """The fields of the one-step methods, which accumulate gradients over several steps."""
+    """Fields of the one-step methods, which accumulate gradients over several steps."""
 
     t_max: int = Field(
         default=5,
         ge=1,
         le=2048,
         title="Steps between updates",
-        description="I_AsyncUpdate: an actor-learner adds up the gradients of so many steps before it applies them.",
+        description="I_AsyncUpdate: steps whose gradients an actor-learner sums up before it applies them.",
         json_schema_extra=ROLLOUT,
     )
 

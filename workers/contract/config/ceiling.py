@@ -1,4 +1,4 @@
-"""The field of the methods that can first measure how fast their environments step by themselves."""
+"""Configuration field for measuring the speed of the environments without a network."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from workers.contract.config.fields import RUN, TrainingConfig
 
 @dataclass(frozen=True)
 class Stepping:
-    """How the environments of a run step: in so many processes, each with so many environments and threads."""
+    """Number of processes that step a run's environments, and the environments and threads of each."""
 
     processes: int
     envs: int = 1
@@ -17,20 +17,19 @@ class Stepping:
 
 
 class CeilingFields(TrainingConfig):
-    """The field of all methods but Gorila, whose actors may be spread over hosts."""
+    """Field of all methods except Gorila, whose actors may run on several hosts."""
 
     ceiling_seconds: float = Field(
         default=0.0,
         ge=0,
         le=60,
         title="Seconds of environments alone",
-        description="Before it trains, the run steps its environments by themselves for so many seconds, with random "
-        "actions and in as many processes or threads, and reports their steps a second: no method is faster on this "
-        "host. 0: not measured.",
+        description="Before training, the run steps its environments alone for this time, with random actions and the "
+        "same processes or threads, and reports their steps per second. No method is faster on this host. 0: off.",
         json_schema_extra=RUN,
     )
 
     @property
     def stepping(self) -> Stepping:
-        """How the environments step while the run trains."""
+        """How the environments step during training."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The field of the methods whose updates can leave out what all states share."""
+"""Configuration field of the methods that can center their inputs."""
 
 from pydantic import Field
 
@@ -7,7 +7,7 @@ from workers.contract.config.fields import OPTIMISATION
 
 
 class CentredFields(CeilingFields):
-    """The field of all methods but Gorila."""
+    """Field of all methods except Gorila."""
 
     centred_inputs: bool = Field(
         default=False,

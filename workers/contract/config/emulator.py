@@ -1,4 +1,4 @@
-"""The settings of the Atari emulator; other environments do not read them."""
+"""Settings of the Atari emulator. Other environments ignore them."""
 
 from typing import Annotated, Literal
 
@@ -23,8 +23,8 @@ MinNoops = Annotated[
         ge=0,
         le=1,
         title="Fewest no-ops",
-        description="1: no-op starts of 1 to the number above, as in the papers. 0: of 0 to one fewer than that, as "
-        "the emulator draws by itself.",
+        description="1: no-op starts of 1 to the number above, as in the papers. 0: of 0 to one fewer than that, which "
+        "is the emulator's default.",
         json_schema_extra=_ENVIRONMENT,
     ),
 ]

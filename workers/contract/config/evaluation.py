@@ -1,4 +1,4 @@
-"""By which protocol a run is evaluated."""
+"""Choice of the evaluation protocol of a run."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -7,24 +7,24 @@ from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.contract.protocols.acting import Acting
 
-# Those that need no set of start points.
+# The protocols that need no start set.
 WITHOUT_STARTS = tuple(name for name, protocol in PROTOCOLS.items() if protocol.starts_from is None)
 ChosenProtocol = Literal["auto", *WITHOUT_STARTS]  # type: ignore[valid-type]
 
 
 def usual_protocol(env: str) -> str:
-    """Name the protocol of an environment when nobody has chosen one."""
+    """Return the default protocol of an environment."""
     return fitting_protocols(ENVIRONMENTS[env].family)[0]
 
 
 def protocol_of(config: Mapping[str, Any]) -> str:
-    """Name the protocol of a run by its configuration, also by one of an earlier version."""
+    """Return the protocol of a run's configuration, which may be of an earlier version."""
     chosen = str(config.get("evaluation_protocol", "auto"))
     return usual_protocol(config["env"]) if chosen == "auto" else chosen
 
 
 def unfit_because(protocol: str, env: str) -> str | None:
-    """Say why an environment cannot be evaluated by a protocol, and by which it can; None if it can."""
+    """Return why a protocol does not fit an environment and which one does, or None if it fits."""
     fit = fitting_protocols(ENVIRONMENTS[env].family)
     if protocol in fit:
         return None
@@ -35,7 +35,7 @@ def unfit_because(protocol: str, env: str) -> str | None:
 
 
 def unfit_without_starts_because(protocol: str, env: str) -> str | None:
-    """Say the same where no set of start points can be named."""
+    """Return the same where no start set can be given."""
     if (refusal := unfit_because(protocol, env)) is not None or protocol in WITHOUT_STARTS:
         return refusal
     choice = " or ".join(name for name in fitting_protocols(ENVIRONMENTS[env].family) if name in WITHOUT_STARTS)
@@ -43,7 +43,7 @@ def unfit_without_starts_because(protocol: str, env: str) -> str | None:
 
 
 def acting_unfit_because(acting: Acting, usual: Acting, env: str) -> str | None:
-    """Say why agents that usually act in another way cannot act like this; None if they can."""
+    """Return why agents with this default acting cannot act in another way, or None if they can."""
     if acting.name == "random":
         return "random plays without an agent: use sampled, greedy or epsilon-greedy"
     if acting.name == "sampled" and usual.name == "epsilon-greedy":

@@ -1,4 +1,4 @@
-"""The fields that every method's configuration has, and how they appear in the launch form."""
+"""Configuration fields of every method, with their sections in the launch form."""
 
 from typing import Any, ClassVar, Literal, get_args
 
@@ -30,14 +30,14 @@ DECAY = (
     "at the last; none: stays the same."
 )
 
-# Fields that only the network for vectors reads.
+# Fields that are only used by the network for vectors.
 MLP_FIELDS = ("hidden_units", "hidden_layers", "activation")
 # The error type for an environment that the method cannot act in.
 UNFIT_ENVIRONMENT = "unfit_environment"
 
 
 def grouped(group: str) -> dict[str, Any]:
-    """Name the section of the launch form that shows a field."""
+    """Return the JSON schema entry for a field's section in the launch form."""
     return {"group": group}
 
 
@@ -48,21 +48,21 @@ RUN, ROLES, ROLLOUT, REPLAY, EXPLORATION, OPTIMISATION, NETWORK, ENVIRONMENT = (
 
 
 def _describe_method(schema: dict[str, Any], model: type[Any]) -> None:
-    """Say in the schema which environments a method can learn, and which fields a fork may not change."""
+    """Add to the schema the environments that a method can learn, and the fields that a fork may not change."""
     fitting = [environment.id for environment in ENVIRONMENTS.values() if model.can_act_in(environment)]
     schema["properties"]["env"]["enum"] = fitting
     schema["shape_fields"] = list(model.shape_fields)
 
 
 class TrainingConfig(BaseModel):
-    """The fields that every method has, and facts about the method for other modules."""
+    """Fields of every method, and facts about the method for other modules."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=_describe_method)
 
     @model_validator(mode="before")
     @classmethod
     def true_is_no_number(cls, given: object) -> object:
-        """Write true and false out where a number is meant: as words they are refused, else they would be 1 and 0."""
+        """Replace true and false in number fields by words, so that they are refused and do not become 1 and 0."""
         if not isinstance(given, dict):
             return given
         return {name: str(value).lower() if cls._is_misplaced(name, value) else value for name, value in given.items()}
@@ -117,7 +117,7 @@ class TrainingConfig(BaseModel):
         title="Seconds between checkpoints",
         description=(
             "How often the training state is saved and a replay recorded; a crash loses at most this much. The first "
-            "solve and clearly better mean returns are saved at once."
+            "solve and clearly better mean returns are saved immediately."
         ),
         json_schema_extra=RUN,
     )
@@ -245,7 +245,7 @@ class TrainingConfig(BaseModel):
     life_loss_ends_episode: bool = Field(
         default=False,
         title="A lost life ends the episode",
-        description="Treat a lost life as the episode's end when computing returns; the game goes on. Atari only.",
+        description="Treat a lost life as the episode's end when computing returns; the game continues. Atari only.",
         json_schema_extra=ENVIRONMENT,
     )
     max_noops: MaxNoops = 30
@@ -257,9 +257,9 @@ class TrainingConfig(BaseModel):
 
     # The kinds of actions that the method can learn.
     action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete",)
-    # Whether `auto` may choose bfloat16, which does not pay for networks that read one state at a time.
+    # True if `auto` may choose bfloat16, which is not faster for networks that read single states.
     auto_bfloat16: ClassVar[bool] = True
-    # How its agents act in an evaluation unless told otherwise, as in its paper.
+    # The default way to act in an evaluation, as in the paper.
     usual_acting: ClassVar[Acting] = SAMPLED
     # Fields that change the shape of the weights: a checkpoint fits only a run with the same values.
     shape_fields: ClassVar[tuple[str, ...]] = (
@@ -273,7 +273,7 @@ class TrainingConfig(BaseModel):
     @field_validator("env")
     @classmethod
     def env_can_be_learnt(cls, env: str) -> str:
-        """Refuse unknown ids, naming close ones, and environments that the method cannot act in."""
+        """Raise for unknown ids, naming similar ones, and for environments that the method cannot act in."""
         environment = ENVIRONMENTS[known(env)]
         if not cls.can_act_in(environment):
             raise PydanticCustomError(
@@ -286,7 +286,7 @@ class TrainingConfig(BaseModel):
     @field_validator("evaluation_protocol")
     @classmethod
     def protocol_fits_environment(cls, protocol: ChosenProtocol, info: ValidationInfo) -> ChosenProtocol:
-        """Refuse protocols for other environments."""
+        """Raise for protocols of other environments."""
         env = info.data.get("env")  # a wrong environment has already been reported
         if env and protocol != "auto" and (refusal := unfit_because(protocol, env)):
             raise ValueError(refusal)
@@ -295,7 +295,7 @@ class TrainingConfig(BaseModel):
     @field_validator("network")
     @classmethod
     def network_reads_observations(cls, network: Network, info: ValidationInfo) -> Network:
-        """Refuse convolutions for vectors, and mlp for pixels."""
+        """Raise for convolutions on vectors and for mlp on pixels."""
         environment = ENVIRONMENTS.get(info.data.get("env", ""))
         if environment is None or network == "auto":  # a wrong environment has already been reported
             return network
@@ -308,7 +308,7 @@ class TrainingConfig(BaseModel):
     @field_validator("min_noops")
     @classmethod
     def noops_have_a_range(cls, fewest: int, info: ValidationInfo) -> int:
-        """Refuse a lower bound above the upper."""
+        """Raise if the lower bound is above the upper one."""
         most = info.data.get("max_noops", fewest)
         if fewest > most:
             raise ValueError(f"at most {most} no-ops leave none to draw: give 0, or a larger max_noops")
@@ -316,17 +316,17 @@ class TrainingConfig(BaseModel):
 
     @classmethod
     def can_act_in(cls, environment: Environment) -> bool:
-        """Whether the method can learn this environment's kind of actions."""
+        """Return True if the method can learn this environment's kind of actions."""
         return environment.actions in cls.action_kinds
 
     @property
     def environment(self) -> Environment:
-        """The environment's facts, which are known without importing it."""
+        """The environment's description, which needs no import of the environment."""
         return ENVIRONMENTS[self.env]
 
     @property
     def wanted_device(self) -> Device:
-        """The device to train on: a method that offers no GPU takes the CPU, even on a host with a GPU."""
+        """The device to train on. A method without GPU support uses the CPU, even on a host with a GPU."""
         offers_gpu = "cuda" in get_args(type(self).model_fields["device"].annotation)
         return self.device if offers_gpu else "cpu"
 
@@ -339,12 +339,12 @@ class TrainingConfig(BaseModel):
 
     @property
     def bootstraps(self) -> bool:
-        """Whether a return goes on with the value of the next state where a limit cuts its episode off."""
+        """True if a return continues with the value of the next state where a limit cuts the episode."""
         return True
 
     @property
     def shape(self) -> dict[str, JsonValue]:
-        """The values of `shape_fields`, with `auto` resolved; fields that the network does not read are None."""
+        """The values of `shape_fields`, with `auto` resolved. Fields that the network does not use are None."""
         shape = {field: getattr(self, field) for field in self.shape_fields} | {"network": self.resolved_network}
         if not self.environment.family.has_action_sets:
             shape["action_set"] = None

@@ -104,7 +104,7 @@ class Ga3cConfig(CentredFields, ActorCriticFields, RmsPropFields):
     @field_validator("training_queue_rollouts")
     @classmethod
     def _holds_two(cls, rollouts: int) -> int:
-        """Refuse a queue of one: an agent fills a rollout while the one before waits for its last value."""
+        """Raise for a queue of one: an agent fills a rollout while the previous one waits for its last value."""
         if rollouts == 1:
             raise ValueError("give at least 2, or 0 for any number")
         return rollouts

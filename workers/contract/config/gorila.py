@@ -21,7 +21,7 @@ from workers.contract.config.value_based import ActionValueConfig
 
 
 class GorilaConfig(ActionValueConfig, RmsPropFields):
-    """Gorila DQN (Nair et al. 2015, section 4); with one bundle and one shard it is plain DQN."""
+    """Gorila DQN (Nair et al. 2015, section 4). With one bundle and one shard it is plain DQN."""
 
     model_config = ConfigDict(title="Gorila")
 
@@ -169,7 +169,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         ge=1,
         le=10_000_000_000,
         title="Updates between target syncs",
-        description="N: every so many global updates, the target network θ⁻ copies θ⁺.",
+        description="N: number of global updates after which the target network θ⁻ copies θ⁺.",
         json_schema_extra=OPTIMISATION,
     )
     optimizer: Literal["adagrad", "rmsprop", "centred_rmsprop", "sgd"] = Field(

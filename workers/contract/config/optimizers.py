@@ -1,4 +1,4 @@
-"""The fields of the optimizers. A method's configuration includes those of the optimizers that it offers."""
+"""Configuration fields of the optimizers. A method includes those of the optimizers that it offers."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from workers.contract.config.fields import OPTIMISATION, TrainingConfig
 
 
 class RmsPropFields(TrainingConfig):
-    """The fields of RMSProp."""
+    """Fields of RMSProp."""
 
     rmsprop_decay: float = Field(
         default=0.99,

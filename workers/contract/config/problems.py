@@ -1,4 +1,4 @@
-"""Describe what is wrong with a configuration, field by field; the command line and the API use the same words."""
+"""Error messages for wrong configuration fields, shared by the command line and the API."""
 
 import difflib
 import json
@@ -11,26 +11,26 @@ from workers.contract.config import CONFIGURATIONS, TrainingConfig, methods_for
 from workers.contract.config.fields import UNFIT_ENVIRONMENT
 from workers.contract.games import ENVIRONMENTS
 
-# Longer wrong values are cut off in messages.
+# Longer wrong values are cut in messages.
 SHOWN_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
 class FieldProblem:
-    """What is wrong with one field, and what would be right."""
+    """Problem with one field, and how to fix it."""
 
     field: str
     message: str
 
 
 def title_of(algorithm: str) -> str:
-    """Return a method's name as people write it; an unknown name is returned unchanged."""
+    """Return a method's display name. An unknown name is returned unchanged."""
     configuration = CONFIGURATIONS.get(algorithm)
     return str(configuration.model_config.get("title")) if configuration else algorithm
 
 
 def problems_of(error: ValidationError) -> list[FieldProblem]:
-    """Return every problem found; drop the algorithm that pydantic puts before the field's name."""
+    """Return all problems, without the algorithm that pydantic puts before the field's name."""
     return [_in_words(detail) for detail in error.errors(include_url=False)]
 
 

@@ -1,4 +1,4 @@
-"""PAAC's two methods: n_e environments that step t_max times under one policy."""
+"""Configurations of PAAC's two methods."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ from workers.contract.config.value_based import ValueBasedFields
 
 
 class SynchronousFields(CentredFields):
-    """The fields of every method in PAAC's framework (Clemente et al. 2017, section 3)."""
+    """Fields of every method in PAAC's framework (Clemente et al. 2017, section 3)."""
 
     total_steps: int = Field(
         default=115_000_000,

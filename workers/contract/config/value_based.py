@@ -1,4 +1,4 @@
-"""The fields that methods learning Q(s, a) have in common."""
+"""Configuration fields of methods that learn Q(s, a)."""
 
 from abc import ABC
 from math import isclose
@@ -13,18 +13,18 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class ActionValueConfig(TrainingConfig, ABC):
-    """The configuration of a method that learns Q(s, a)."""
+    """Configuration of a method that learns Q(s, a)."""
 
     usual_acting: ClassVar[Acting] = EPSILON_GREEDY
 
     @property
     def streams(self) -> int:
-        """The number of streams of hidden units in Q; a dueling network has two."""
+        """The number of streams of hidden units in Q. A dueling network has two."""
         return 1
 
 
 class ValueBasedFields(ActionValueConfig):
-    """The exploration and target-network fields of the A3C paper's value-based methods."""
+    """Exploration and target-network fields of the A3C paper's value-based methods."""
 
     final_epsilons: tuple[Probability, ...] = Field(
         default=(0.1, 0.01, 0.5),
@@ -57,8 +57,8 @@ class ValueBasedFields(ActionValueConfig):
         ge=0,
         le=10_000_000_000,
         title="Frames between draws of ε",
-        description="Every so many emulator frames, over all environments, each environment draws its final ε anew, as "
-        "the A3C paper does periodically; it names no period. 0: once a run.",
+        description="Emulator frames, over all environments, after which each environment draws its final ε again. The "
+        "A3C paper does so periodically but gives no period. 0: once per run.",
         json_schema_extra=EXPLORATION,
     )
     target_update_frames: int = Field(
@@ -66,7 +66,7 @@ class ValueBasedFields(ActionValueConfig):
         ge=1,
         le=10_000_000_000,
         title="Frames between target updates",
-        description="I_target: every so many emulator frames, the target network copies the learnt weights.",
+        description="I_target: number of emulator frames after which the target network copies the learned weights.",
         json_schema_extra=OPTIMISATION,
     )
 
@@ -75,7 +75,7 @@ class ValueBasedFields(ActionValueConfig):
     def every_epsilon_has_its_probability(
         cls, probabilities: tuple[float, ...], info: ValidationInfo
     ) -> tuple[float, ...]:
-        """Require as many probabilities as final ε, adding up to 1."""
+        """Require one probability per final ε, with a sum of 1."""
         epsilons = info.data.get("final_epsilons", probabilities)
         if len(epsilons) != len(probabilities):
             raise ValueError(

@@ -48,22 +48,22 @@ def parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--run-dir", type=Path, metavar="DIR", help="the run whose agent is evaluated")
-    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint; the newest unless told otherwise")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
     add("--random", action="store_true", help="evaluate the random policy instead")
-    add("--game", metavar="NAME", help="what the random policy plays, as pong or CartPole-v1")
-    add("--protocol", metavar="NAME", help="how it is evaluated (below)")
-    add("--episodes", type=int, metavar="N", help="as many episodes instead of the protocol's number")
-    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same scores; 1 unless told otherwise")
+    add("--game", metavar="NAME", help="the random policy's environment, such as pong or CartPole-v1")
+    add("--protocol", metavar="NAME", help="the evaluation protocol (below)")
+    add("--episodes", type=int, metavar="N", help="number of episodes (default: as in the protocol)")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same scores (default: 1)")
     add(
         "--acting",
         choices=["sampled", "greedy", "epsilon-greedy"],
-        help="unless told otherwise, sampled where a method learns a policy, epsilon-greedy where it learns values",
+        help="default: sampled for methods that learn a policy, epsilon-greedy for methods that learn values",
     )
-    add("--epsilon", type=float, metavar="E", help=f"share of random actions; {USUAL_EPSILON} unless told otherwise")
+    add("--epsilon", type=float, metavar="E", help=f"share of random actions (default: {USUAL_EPSILON})")
     add("--starts", type=Path, metavar="FILE", help="the set of start points, for human-starts and agent-starts")
     add("--save-starts", type=Path, metavar="FILE", help="cut a set for agent-starts from the episodes played")
     add("--json", action="store_true", help="print one JSON document instead of a table")
-    add("--dir", type=Path, metavar="DIR", help="a new folder that gets events.jsonl, as a trainer's run directory")
+    add("--dir", type=Path, metavar="DIR", help="a new folder for events.jsonl")
     return parser
 
 

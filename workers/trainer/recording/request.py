@@ -37,19 +37,19 @@ def parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
-    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint; the newest unless told otherwise")
-    add("--protocol", metavar="NAME", help="how it begins and ends (below); no-op-5min or episodes unless told")
-    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same play; 1 unless told otherwise")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add("--protocol", metavar="NAME", help="how it begins and ends (below; default: no-op-5min or episodes)")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episode (default: 1)")
     add("--episode", type=int, default=0, metavar="N", help="which episode of an evaluation with this seed, from 0")
     add(
         "--longest",
         type=float,
         default=LONGEST_SECONDS,
         metavar="SECONDS",
-        help=f"end a longer recording; {LONGEST_SECONDS:.0f} unless told otherwise",
+        help=f"cut longer recordings (default: {LONGEST_SECONDS:.0f})",
     )
     add("--out", type=Path, metavar="DIR", required=True, help="a new folder for recording.mp4, seen.mp4, track.npz")
-    add("--json", action="store_true", help="print what was recorded as one JSON document")
+    add("--json", action="store_true", help="print a JSON document about the recording")
     return parser
 
 
