@@ -1,4 +1,4 @@
-"""The application: routes, safety, background threads and the built frontend, put together."""
+"""The application: routes, security, background threads and the built frontend."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -43,7 +43,7 @@ from backend.start_sets.routes import router as start_points
 from backend.studies.routes import router as studies
 from backend.studies.scheduler import StudyScheduler
 from backend.web import write_slots
-from backend.web.allow import Allowed, MethodNotAllowed
+from backend.web.allow import AllowedMethods, MethodNotAllowed
 from backend.web.api_reference.routes import serve_reference
 from backend.web.compression import Compression
 from backend.web.frontend import serve_frontend
@@ -87,7 +87,7 @@ ROUTERS = (
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """Build the application; nothing is opened until its lifespan begins."""
+    """Build the application. It opens the database and starts threads only when its lifespan begins."""
     refuse_unsafe_binding(settings)
 
     @asynccontextmanager
@@ -131,26 +131,26 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)
     write_slots.install(app)
-    allowed = Allowed(API, ROUTERS)
+    allowed = AllowedMethods(API, ROUTERS)
     allowed.install(app)
     app.include_router(sockets, prefix=API, dependencies=[Depends(guard_socket)])
     app.include_router(_api(app, allowed))
-    serve_reference(app, lambda: description(app), [Depends(guard)])
+    serve_reference(app, lambda: describe_api(app), [Depends(guard)])
     serve_frontend(app)
     app.add_middleware(Compression)
     app.add_middleware(Perimeter, settings=settings)
     return app
 
 
-def description(app: FastAPI) -> dict[str, Any]:
-    """The API's description of itself."""
+def describe_api(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document."""
     return describe_access(errors.describe(app.openapi()))
 
 
-def _api(app: FastAPI, allowed: Allowed) -> APIRouter:
+def _api(app: FastAPI, allowed: AllowedMethods) -> APIRouter:
     every_route = [
         Depends(guard),
-        Depends(allowed.refuse_others),
+        Depends(allowed.check_literal_path),
         Depends(refuse_unknown_parameters),
         Depends(write_slots.hold_write_slot, scope="function"),
     ]
@@ -160,12 +160,12 @@ def _api(app: FastAPI, allowed: Allowed) -> APIRouter:
 
     @api.get("/openapi.json", include_in_schema=False)
     def openapi() -> dict[str, Any]:
-        return description(app)
+        return describe_api(app)
 
     @api.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
-    def nothing_here(request: Request) -> None:
+    def unknown_path(request: Request) -> None:
         if methods := allowed.methods(request.scope["path"]):
             raise MethodNotAllowed(request.method, methods)
-        raise errors.NoSuchPath(f"There is nothing at {request.scope['path'][:200]}.")
+        raise errors.NoSuchPath(f"There is no path {request.scope['path'][:200]}.")
 
     return api

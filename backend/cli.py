@@ -109,14 +109,14 @@ def serve(settings: Settings) -> int:
     from backend.app import create_app
     from backend.startup.checks import make_ready
     from backend.startup.listening import refuse_taken_port
-    from backend.web.log_limits import limit_lines
+    from backend.web.log_limits import limit_log_lines
     from backend.web.serving import server_options
     from workers.contract.log_lines import log_to_standard_output
 
     log_to_standard_output()
     for noisy in ("alembic", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    limit_lines()
+    limit_log_lines()
     app = create_app(settings)
     refuse_taken_port(settings.host, settings.port, "backend")
     make_ready(settings)

@@ -1,15 +1,15 @@
-"""`python -m backend.openapi` prints the OpenAPI document that the browser's types are generated from."""
+"""Prints the OpenAPI document, from which the TypeScript types are generated: `python -m backend.openapi`."""
 
 import json
 import sys
 
-from backend.app import create_app, description
+from backend.app import create_app, describe_api
 from backend.config import Settings
 
 
 def main() -> None:
-    """Print it, the same text each time."""
-    document = description(create_app(Settings(host="127.0.0.1")))
+    """Print the document with sorted keys, so that the output is stable."""
+    document = describe_api(create_app(Settings(host="127.0.0.1")))
     json.dump(document, sys.stdout, indent=2, ensure_ascii=False, sort_keys=True)
     sys.stdout.write("\n")
 

@@ -1,4 +1,4 @@
-"""405 and the Allow header: a path that answers to other methods says to which."""
+"""Status 405 with an Allow header that lists all methods of a path (docs/decisions/0054-the-allow-header.md)."""
 
 from collections.abc import Sequence
 from re import Pattern
@@ -12,7 +12,7 @@ from backend.errors import Problem, respond
 
 
 class MethodNotAllowed(Problem):
-    """The path is there, but not for this method."""
+    """The path exists, but not for this method."""
 
     status = 405
     kind = "method-not-allowed"
@@ -20,12 +20,12 @@ class MethodNotAllowed(Problem):
 
     def __init__(self, method: str, methods: Sequence[str]) -> None:
         allowed = ", ".join(methods)
-        super().__init__(f"{method[:20]} is not possible here; {allowed} is.")
+        super().__init__(f"{method[:20]} is not allowed here. Use {allowed}.")
         self.headers = {"Allow": allowed}
 
 
-class Allowed:
-    """Which methods each path of the API answers to."""
+class AllowedMethods:
+    """The methods of each path of the API."""
 
     def __init__(self, prefix: str, routers: Sequence[APIRouter]) -> None:
         self._prefix = prefix
@@ -33,32 +33,32 @@ class Allowed:
         self._routes: list[tuple[Pattern[str], set[str]]] = [
             (each.path_regex, each.methods or set()) for each in routes
         ]
-        self._named: dict[str, set[str]] = {}
+        self._literal: dict[str, set[str]] = {}
         for each in routes:
             if "{" not in each.path:
-                self._named.setdefault(each.path, set()).update(each.methods or ())
+                self._literal.setdefault(each.path, set()).update(each.methods or ())
 
     def methods(self, path: str) -> list[str]:
-        """The methods of a path, in order."""
+        """Return the methods of a path in alphabetical order."""
         if not path.startswith(self._prefix):
             return []
         rest = path.removeprefix(self._prefix)
-        if rest in self._named:
-            return sorted(self._named[rest])
+        if rest in self._literal:
+            return sorted(self._literal[rest])
         return sorted(set().union(*(methods for pattern, methods in self._routes if pattern.match(rest))))
 
-    async def refuse_others(self, request: Request) -> None:
-        """Refuse what would take a path that has a name, as /runs/bulk, for one with a number."""
+    async def check_literal_path(self, request: Request) -> None:
+        """Raise MethodNotAllowed if a literal path such as /runs/bulk would be read as /runs/{run_id}."""
         path: str = request.scope["path"]
-        named = self._named.get(path.removeprefix(self._prefix))
+        named = self._literal.get(path.removeprefix(self._prefix))
         if named is not None and request.method not in named:
             raise MethodNotAllowed(request.method, sorted(named))
 
     def install(self, app: FastAPI) -> None:
-        """Have the framework's own 405, which names the methods of one route, name those of all."""
+        """Replace the framework's 405, which lists only the methods of one route."""
 
         @app.exception_handler(405)
         def wrong_method(request: Request, error: HTTPException) -> JSONResponse:
-            named = (error.headers or {}).get("Allow", "")
-            methods = self.methods(request.scope["path"]) or sorted(named.split(", "))
+            fallback = (error.headers or {}).get("Allow", "")
+            methods = self.methods(request.scope["path"]) or sorted(fallback.split(", "))
             return respond(MethodNotAllowed(request.method, methods))

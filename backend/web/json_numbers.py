@@ -1,4 +1,4 @@
-"""Numbers in answers: JSON has no NaN and no infinity, so they travel as words, and the API's description says so."""
+"""Numbers in JSON responses. JSON has no NaN and infinity, so they are sent as strings."""
 
 import math
 from typing import Annotated
@@ -13,7 +13,7 @@ JsonNumber = Annotated[
 
 
 def spelled(value: float) -> str:
-    """Write a number out, with NaN and the infinities as the API writes them."""
+    """Return a number as text, with NaN and infinity as in the API."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

@@ -1,4 +1,4 @@
-"""Rows that a path names by their numbers, or a problem that says there is no such row."""
+"""Lookup of runs and jobs by the ids in a path."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ PathId = Annotated[int, Path(ge=1, le=MAX_ID)]
 
 
 def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
-    """The run, or a problem that says there is none; a locked row is this transaction's until it ends."""
+    """Return a run, locked until the transaction ends if `lock` is True. Raise NotFound if it does not exist."""
     run = session.get(Run, run_id, with_for_update=True if lock else None)
     if run is None:
         raise NotFound(f"There is no run {run_id}.")
@@ -23,9 +23,9 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
 
 
 def find_job(session: Session, job_id: int, *, lock: bool = False) -> Job:
-    """The job, or a problem that says there is none; a locked one is this transaction's until it ends.
+    """Return a job, locked until the transaction ends if `lock` is True. Raise NotFound if it does not exist.
 
-    Its run is locked first, if it has one, so that all lock in the same order.
+    If the job has a run, the run is locked first, so that all transactions lock in the same order.
     """
     run_id = session.scalar(select(Job.run_id).where(Job.id == job_id))
     if lock and run_id is not None:
@@ -37,18 +37,18 @@ def find_job(session: Session, job_id: int, *, lock: bool = False) -> Job:
 
 
 def last_started_attempt(session: Session, run: Run) -> Attempt | None:
-    """The run's last attempt that has said where it began; None also while the next one has yet to say it."""
+    """Return the last attempt that reported its start step, or None while a newer attempt has not reported it."""
     if run.state == "starting":
         return None
-    # An attempt that was given back before it began tells nothing.
-    begun = select(Attempt).where(Attempt.run_id == run.id, Attempt.resumed_step.is_not(None))
-    return session.scalar(begun.order_by(Attempt.attempt.desc()).limit(1))
+    # An attempt that was released before it started has no start step.
+    started = select(Attempt).where(Attempt.run_id == run.id, Attempt.resumed_step.is_not(None))
+    return session.scalar(started.order_by(Attempt.attempt.desc()).limit(1))
 
 
-def known_run(db: Db, run_id: PathId) -> Run:
-    """The run that a path names, for reading; to change a run, find it inside the transaction."""
+def read_path_run(db: Db, run_id: PathId) -> Run:
+    """Return the run of the path, for reading. To change a run, find it in the write transaction."""
     with db.read() as session:
         return find_run(session, run_id)
 
 
-PathRun = Annotated[Run, Depends(known_run)]
+PathRun = Annotated[Run, Depends(read_path_run)]

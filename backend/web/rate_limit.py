@@ -1,4 +1,4 @@
-"""Wrong tokens: a few tries a minute for each address, told in the log."""
+"""Rate limit for wrong tokens per client address."""
 
 import ipaddress
 import logging
@@ -14,12 +14,12 @@ log = logging.getLogger(__name__)
 
 MAX_WRONG_TOKENS = 10
 WINDOW_SECONDS = 60.0
-# Addresses remembered; the one that tried longest ago is forgotten first.
+# The address with the oldest wrong token is dropped first.
 MAX_ADDRESSES = 10_000
 
 
 class TooManyWrongTokens(Problem):
-    """An address has shown too many wrong tokens."""
+    """An address sent too many wrong tokens."""
 
     status = 429
     kind = "too-many-wrong-tokens"
@@ -27,28 +27,30 @@ class TooManyWrongTokens(Problem):
 
 
 class WrongTokenLimit:
-    """When each address showed a wrong token lately."""
+    """Recent wrong tokens by address."""
 
-    def __init__(self, told: str = "wrong token", clock: Callable[[], float] = time.monotonic) -> None:
-        self._told, self._clock = told, clock
+    def __init__(self, message: str = "wrong token", clock: Callable[[], float] = time.monotonic) -> None:
+        self._message, self._clock = message, clock
         self._lock = threading.Lock()
         self._times: OrderedDict[str, list[float]] = OrderedDict()
 
     def check(self, address: str, *, right: bool) -> bool:
-        """Return whether a shown token is right; refuse even a right one after too many wrong ones."""
-        place = _network(address)
+        """Return `right`, and count a wrong token. Raise TooManyWrongTokens even for a right one after too many."""
+        network = _network(address)
         with self._lock:
             now = self._clock()
-            recent = [moment for moment in self._times.get(place, ()) if now - moment < WINDOW_SECONDS]
+            recent = [moment for moment in self._times.get(network, ()) if now - moment < WINDOW_SECONDS]
             if len(recent) >= MAX_WRONG_TOKENS:
                 raise _refusal(ceil(WINDOW_SECONDS - (now - recent[0])))
             if not right:
-                self._times[place] = [*recent, now]
-                self._times.move_to_end(place)
+                self._times[network] = [*recent, now]
+                self._times.move_to_end(network)
                 if len(self._times) > MAX_ADDRESSES:
                     self._times.popitem(last=False)
         if not right:
-            log.warning("%s from %s, try %d of %d a minute", self._told, address, len(recent) + 1, MAX_WRONG_TOKENS)
+            log.warning(
+                "%s from %s, %d of at most %d per minute", self._message, address, len(recent) + 1, MAX_WRONG_TOKENS
+            )
         return right
 
 
@@ -61,7 +63,7 @@ def _refusal(seconds: int) -> TooManyWrongTokens:
 
 
 def _network(address: str) -> str:
-    """An IPv4 address, or the network of an IPv6 one, since one host may have a whole network of those."""
+    """Return an IPv4 address, or the /64 network of an IPv6 address, since one host may have all of it."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Access: every call needs a token unless named here, and pages of other sites are refused."""
+"""Access control: tokens and sessions, and protection from other sites."""
 
 import hmac
 import ipaddress
@@ -24,15 +24,15 @@ COOKIE = "arcadia_session"
 API = "/api/v1"
 STREAM = f"{API}/events"
 
-# Without a sign-in one can only sign in, and see whether the installation lives.
+# Paths that need no session: sign-in and health.
 PUBLIC = (f"{API}/session", f"{API}/health")
-# What a link opens to those who have it; backend/reports/shared.py shows that report alone.
-SHARED = f"{API}/shared/"
+# Shared reports. Their links contain a token, which backend/reports/shared.py checks.
+SHARED_REPORTS = f"{API}/shared/"
 WORKERS_ONLY = f"{API}/worker/"
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-# No number of a job is longer.
-LIVE = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
+# Job ids have at most 16 digits.
+LIVE_SOCKET = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
 UPLOAD = re.compile(rf"{API}/worker/(runs|jobs)/\d+/files")
 
 _HEADERS = {
@@ -50,7 +50,7 @@ _HEADERS = {
 
 
 class Unauthorized(Problem):
-    """The call carries no valid token."""
+    """The request has no valid token or session."""
 
     status = 401
     kind = "unauthorized"
@@ -58,23 +58,23 @@ class Unauthorized(Problem):
 
 
 class Forbidden(Problem):
-    """A foreign page made the browser call."""
+    """A page of another site made the request."""
 
     status = 403
     kind = "forbidden"
-    title = "Not from here"
+    title = "Request from another site"
 
 
 class WrongHost(Problem):
-    """The Host header is no name of this server."""
+    """The Host header is not a name of this server."""
 
     status = 421
     kind = "wrong-host"
-    title = "Not a name of this server"
+    title = "Wrong host name"
 
 
 class OtherInstallation(Problem):
-    """A worker's run is another installation's."""
+    """The run of a worker belongs to another installation."""
 
     status = 421
     kind = OTHER_INSTALLATION
@@ -82,50 +82,49 @@ class OtherInstallation(Problem):
 
 
 async def guard(request: HTTPConnection) -> None:
-    """The one dependency of every API route: the worker token for workers' routes, a user's sign-in for the rest."""
+    """Require the worker token for worker routes, and a token or session for other routes."""
     settings: Settings = request.app.state.settings
-    # The path that was routed; never request.url, which the Host header goes into.
+    # Use the routed path. request.url contains the Host header, which the client controls.
     path: str = request.scope["path"]
     if path.startswith(WORKERS_ONLY):
         expected = settings.worker_token.get_secret_value()
         if not expected:
-            raise Unauthorized("No worker is let in: ARCADIA_WORKER_TOKEN is not set on the server.")
-        if not _shows_worker_token(request, expected):
-            raise Unauthorized("Show the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
-        _refuse_other_installation(request)
+            raise Unauthorized("Workers cannot connect: ARCADIA_WORKER_TOKEN is not set on the server.")
+        if not _has_worker_token(request, expected):
+            raise Unauthorized("Send the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
+        _check_installation(request)
     elif not is_public(path) and not await is_signed_in(request, settings):
-        raise Unauthorized("Sign in, or show the token: Authorization: Bearer … (ARCADIA_TOKEN).")
+        raise Unauthorized("Sign in, or send the token: Authorization: Bearer … (ARCADIA_TOKEN).")
 
 
 async def guard_socket(socket: WebSocket) -> None:
-    """The one dependency of every WebSocket: of a process that plays, its worker's token or the ticket made with it."""
+    """Require a session or token for a WebSocket. A live game's process may send a ticket instead."""
     path: str = socket.scope["path"]
-    live, expected = LIVE.fullmatch(path), socket.app.state.settings.worker_token.get_secret_value()
+    live, expected = LIVE_SOCKET.fullmatch(path), socket.app.state.settings.worker_token.get_secret_value()
     attempt = socket.query_params.get("attempt", "")
     named = live and expected and attempt.isdecimal() and len(attempt) < 10
     if live and named and _same(_bearer(socket), ticket(expected, int(live[1]), int(attempt))):
-        _refuse_other_installation(socket)
+        _check_installation(socket)
     else:
         await guard(socket)
 
 
-def _refuse_other_installation(request: HTTPConnection) -> None:
-    shown = request.headers.get(INSTALLATION_HEADER)
-    if shown is not None and shown != request.app.state.installation:
+def _check_installation(request: HTTPConnection) -> None:
+    sent = request.headers.get(INSTALLATION_HEADER)
+    if sent is not None and sent != request.app.state.installation:
         raise OtherInstallation(
-            "The run is of another installation than this backend's database. Start the backend on the database that "
-            "the run is in."
+            "The run belongs to another installation. Start the backend with the database that contains the run."
         )
 
 
 def describe_access(document: dict[str, Any]) -> dict[str, Any]:
-    """Say in an OpenAPI document which call needs which token."""
+    """Add the required tokens of each operation to an OpenAPI document."""
     document["components"]["securitySchemes"] = {
-        "user": {"type": "http", "scheme": "bearer", "description": "ARCADIA_TOKEN, where one is set."},
-        "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Got by POST /session."},
+        "user": {"type": "http", "scheme": "bearer", "description": "ARCADIA_TOKEN, if it is set."},
+        "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Set by POST /session."},
         "worker": {"type": "http", "scheme": "bearer", "description": "ARCADIA_WORKER_TOKEN."},
     }
-    # The empty one stands for a server that has no user token.
+    # The empty entry is for a server without a user token.
     users: list[dict[str, list[str]]] = [{"user": []}, {"session": []}, {}]
     for path, item in document["paths"].items():
         needed = [{"worker": []}] if path.startswith(WORKERS_ONLY) else [] if is_public(path) else users
@@ -135,18 +134,18 @@ def describe_access(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_public(path: str) -> bool:
-    """Whether a path asks for no sign-in."""
-    return path in PUBLIC or path.startswith(SHARED)
+    """Return True if a path needs no session."""
+    return path in PUBLIC or path.startswith(SHARED_REPORTS)
 
 
 async def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
-    """Whether the caller showed the user token or a cookie got for it; always true when no token is set."""
+    """Return True if the request has the user token or a valid session, or if no token is set."""
     token = settings.token.get_secret_value()
     if not token:
         return True
-    shown = _bearer(request)
-    if shown:
-        return matches_token(request, shown, settings)
+    token_sent = _bearer(request)
+    if token_sent:
+        return matches_token(request, token_sent, settings)
     cookie = request.cookies.get(COOKIE)
     if not cookie:
         return False
@@ -156,22 +155,22 @@ async def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
 
 
 def matches_token(request: HTTPConnection, given: str, settings: Settings) -> bool:
-    """Whether this is the user token, in a time that does not tell how much of it is right; a few tries a minute."""
-    tries: WrongTokenLimit = request.app.state.user_token_limit
-    return tries.check(_address(request), right=_same(given, settings.token.get_secret_value()))
+    """Return True if this is the user token. Compare in constant time, and limit wrong tokens."""
+    limit: WrongTokenLimit = request.app.state.user_token_limit
+    return limit.check(_address(request), right=_same(given, settings.token.get_secret_value()))
 
 
-def _shows_worker_token(request: HTTPConnection, expected: str) -> bool:
-    """Whether the caller showed the worker token. Log and limit wrong ones; the right one always passes.
+def _has_worker_token(request: HTTPConnection, expected: str) -> bool:
+    """Return True if the request has the worker token. Log and limit wrong tokens, but always accept the right one.
 
     A worker with an old token, or an attacker behind the same address, must not lock out the other workers.
     """
-    shown = _bearer(request)
-    if _same(shown, expected):
+    sent = _bearer(request)
+    if _same(sent, expected):
         return True
-    if shown:
-        tries: WrongTokenLimit = request.app.state.worker_token_limit
-        tries.check(_address(request), right=False)
+    if sent:
+        limit: WrongTokenLimit = request.app.state.worker_token_limit
+        limit.check(_address(request), right=False)
     return False
 
 
@@ -189,7 +188,7 @@ def _same(given: str, expected: str) -> bool:
 
 
 class Perimeter:
-    """Middleware before anything else: the server's own names only, no foreign pages, bounded bodies, safe headers."""
+    """Outermost middleware: checks the host and the origin, limits bodies, and adds security headers."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -198,20 +197,20 @@ class Perimeter:
         self._names = {name.lower() for name in (*LOOPBACK_NAMES, *settings.allowed_hosts, *own)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or answer it with the problem."""
+        """Pass a request on, or respond with a problem."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         if scope["type"] == "websocket":
-            await self._let_in(scope, receive, _denying(scope, receive, _with_headers(scope, send)))
+            await self._open_socket(scope, receive, _denying(scope, receive, _with_headers(scope, send)))
             return
 
-        begun = False
+        has_started = False
         send_with_headers = _with_headers(scope, send)
 
         async def send_safely(message: Message) -> None:
-            nonlocal begun
-            begun = True
+            nonlocal has_started
+            has_started = True
             await send_with_headers(message)
 
         headers = Headers(scope=scope)
@@ -222,13 +221,13 @@ class Perimeter:
         try:
             await self._app(scope, _bounded(receive, self._limit(scope)), send_safely)
         except Exception as error:
-            # Answered here, where the answer gets its headers; raised on, for the server's log.
-            if not begun:
+            # Respond here, so that the response gets its headers. Raise again for the server's log.
+            if not has_started:
                 await unexpected(Request(scope), error)(scope, receive, send_safely)
             raise
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Open a WebSocket, or refuse it; any page of any site may ask a browser for one."""
+    async def _open_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Open a WebSocket, or deny it. Check the origin, since browsers let any site open WebSockets."""
         headers = Headers(scope=scope)
         problem = self._host_problem(headers) or _origin_problem(scope, headers)
         if problem is None:
@@ -245,7 +244,7 @@ class Perimeter:
         if name in self._names or _is_address(name):
             return None
         return WrongHost(
-            f"This server does not go by the name {name[:100]!r}. If it should, add the name to ARCADIA_ALLOWED_HOSTS."
+            f"{name[:100]!r} is not a name of this server. If it should be, add it to ARCADIA_ALLOWED_HOSTS."
         )
 
 
@@ -265,7 +264,7 @@ def _with_headers(scope: Scope, send: Send) -> Send:
 
 
 def _denying(scope: Scope, receive: Receive, send: Send) -> Send:
-    """Turn the close of a WebSocket that was never accepted, as at an unknown path, into a problem document."""
+    """Deny a WebSocket with a problem document if it is closed before it was accepted, as at an unknown path."""
     accepted = False
 
     async def send_or_deny(message: Message) -> None:
@@ -280,13 +279,13 @@ def _denying(scope: Scope, receive: Receive, send: Send) -> Send:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without the port."""
+    """Return the host name of a Host header without the port."""
     name = host[: host.rindex("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]
     return name.lower()
 
 
 def _is_address(name: str) -> bool:
-    """Whether a host is a bare address, which DNS rebinding cannot make a browser send."""
+    """Return True if a host is an IP address. DNS rebinding cannot make a browser send one."""
     try:
         ipaddress.ip_address(name.strip("[]"))
     except ValueError:
@@ -295,14 +294,14 @@ def _is_address(name: str) -> bool:
 
 
 def _origin_problem(scope: Scope, headers: Headers) -> Problem | None:
-    """Refuse what a page of another origin makes a browser do: anything that changes something, and the streams."""
+    """Return a problem if a page of another origin sent a change, or opened a stream."""
     if scope["type"] == "http" and scope["method"] in SAFE_METHODS and scope["path"] != STREAM:
         return None
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     foreign = site is not None and site not in ("same-origin", "none")
     if origin is not None and _host_of(origin) != headers.get("host", "").lower():
         foreign = True
-    return Forbidden("A page of another site made this request; open Arcadia itself.") if foreign else None
+    return Forbidden("A page of another site made this request. Open Arcadia directly.") if foreign else None
 
 
 def _host_of(origin: str) -> str | None:
@@ -313,15 +312,15 @@ def _host_of(origin: str) -> str | None:
 
 
 def _bounded(receive: Receive, limit: int) -> Receive:
-    """Count the body as it comes, whatever its Content-Length says."""
-    seen = 0
+    """Limit the size of the received body, whatever its Content-Length says."""
+    received = 0
 
     async def receive_bounded() -> Message:
-        nonlocal seen
+        nonlocal received
         message = await receive()
         if message["type"] == "http.request":
-            seen += len(message.get("body", b""))
-            if seen > limit:
+            received += len(message.get("body", b""))
+            if received > limit:
                 raise HTTPException(413, f"The body is larger than the {limit:,} bytes allowed here.")
         return message
 

@@ -1,4 +1,4 @@
-"""How the backend is served: uvicorn's options."""
+"""Options of the web server."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from workers.contract.live import LARGEST_PICTURE
 
 
 def server_options(settings: Settings) -> dict[str, Any]:
-    """Return uvicorn's options, without the address. Only trusted proxies may name the client they speak for."""
+    """Return uvicorn's options without the address. Only trusted proxies may set the client address."""
     return {
         "log_config": None,
         "access_log": False,
         "server_header": False,
-        # By default uvicorn believes X-Forwarded-For from this machine, which would bypass the rate limit of sign-ins.
+        # By default uvicorn trusts X-Forwarded-For from this machine, which would bypass the limit of wrong tokens.
         "proxy_headers": bool(settings.trusted_proxies),
         "forwarded_allow_ips": list(settings.trusted_proxies),
         "timeout_graceful_shutdown": 5,

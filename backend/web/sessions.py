@@ -1,4 +1,4 @@
-"""Cookies that are signed in: kept in the database, which all backend processes share, and for seconds in memory."""
+"""Sessions of signed-in browsers, stored in the database and cached in memory for seconds."""
 
 import hashlib
 import hmac
@@ -14,68 +14,68 @@ from backend.database.engine import Database
 from backend.database.tables import SignInSession
 
 SESSION_SECONDS = 30 * 24 * 3600
-# Every request asks. A sign-out at another process is heard of after this time at the latest.
+# A sign-out at another backend process takes effect after at most this time.
 CACHE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class CachedSession:
-    """What the database said of a cookie: until when it is let in (Unix time), and until when that is believed."""
+    """The end of a session (Unix time), and until when the cache entry is valid (monotonic time)."""
 
     ends: float
-    until: float
+    cached_until: float
 
     @property
-    def still(self) -> bool:
-        """Whether the cookie is let in now, and the database need not be asked."""
-        return time.time() < self.ends and time.monotonic() < self.until
+    def is_valid(self) -> bool:
+        """True if the session is valid and the database need not be queried."""
+        return time.time() < self.ends and time.monotonic() < self.cached_until
 
 
 class SessionStore:
-    """The sign-ins that hold, each as a proof that its cookie goes with the user token."""
+    """Store of valid sessions. Each is stored as a proof, made from its cookie and the user token."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._believed: dict[str, CachedSession] = {}
+        self._cache: dict[str, CachedSession] = {}
 
     def add(self, proof: str) -> None:
-        """Let a cookie in from now on."""
+        """Store a new session, and delete expired ones."""
         ends = datetime.fromtimestamp(time.time() + SESSION_SECONDS, UTC)
         with self._database.write() as session:
             session.execute(delete(SignInSession).where(SignInSession.ends_at <= utc_now()))
             session.add(SignInSession(proof=proof, ends_at=ends))
 
     def remove(self, proof: str) -> None:
-        """Let a cookie in no more."""
-        # First where it would outlive this process: should that fail, the next sign-out finds the cookie still let in.
+        """Delete a session."""
+        # Delete it from the database first. If that fails, the session stays valid and the user can try again.
         with self._database.write() as session:
             session.execute(delete(SignInSession).where(SignInSession.proof == proof))
-        self._believed.pop(proof, None)
+        self._cache.pop(proof, None)
 
     def is_cached(self, proof: str) -> bool:
-        """Whether the cookie of this proof is known to be let in, without asking the database."""
-        believed = self._believed.get(proof)
-        return believed is not None and believed.still
+        """Return True if the cache has this session as valid."""
+        cached = self._cache.get(proof)
+        return cached is not None and cached.is_valid
 
     def is_valid(self, proof: str) -> bool:
-        """Whether the cookie of this proof is let in now."""
+        """Return True if the session is valid. Query the database if it is not cached."""
         if self.is_cached(proof):
             return True
-        until = time.monotonic() + CACHE_SECONDS
+        cached_until = time.monotonic() + CACHE_SECONDS
         with self._database.read() as session:
             ends = session.scalar(select(SignInSession.ends_at).where(SignInSession.proof == proof))
-        believed = {each: found for each, found in self._believed.copy().items() if found.still}
+        cached = {each: found for each, found in self._cache.copy().items() if found.is_valid}
         if ends is not None:
-            believed[proof] = CachedSession(ends.timestamp(), until)
-        self._believed = believed
+            cached[proof] = CachedSession(ends.timestamp(), cached_until)
+        self._cache = cached
         return ends is not None and time.time() < ends.timestamp()
 
 
 def new_cookie() -> str:
-    """A cookie that cannot be guessed."""
+    """Return a random cookie value."""
     return secrets.token_urlsafe(32)
 
 
 def proof_of(cookie: str, token: str) -> str:
-    """What is kept of a cookie: it gives neither cookie nor token away, and another token makes another proof."""
+    """Return the proof of a session. It reveals neither cookie nor token, and a new token invalidates it."""
     return hmac.new(token.encode(), f"arcadia session {cookie}".encode(errors="replace"), hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""/session: sign in with the token, see whether one must, sign out."""
+"""Routes of /session: read the session, sign in and sign out."""
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,34 +11,34 @@ router = APIRouter(tags=["session"])
 
 
 class Session(BaseModel):
-    """Whether a token must be given, and whether the caller has given it."""
+    """The session state of the caller."""
 
-    required: bool
+    required: bool = Field(description="True if the server has a user token.")
     signed_in: bool
 
 
 class SignIn(BaseModel):
-    """The user token."""
+    """Request to sign in."""
 
     model_config = ConfigDict(extra="forbid")
 
-    token: str = Field(max_length=1_000)
+    token: str = Field(max_length=1_000, description="The value of ARCADIA_TOKEN.")
 
 
 @router.get("/session")
 async def read_session(request: Request, settings: CurrentSettings) -> Session:
-    """Whether one must sign in, and has."""
+    """Return whether the caller must sign in, and is signed in."""
     return Session(required=bool(settings.token.get_secret_value()), signed_in=await is_signed_in(request, settings))
 
 
 @router.post("/session")
 def sign_in(request: Request, response: Response, settings: CurrentSettings, given: SignIn) -> Session:
-    """Exchange the token for a cookie that scripts cannot read and other sites cannot send."""
+    """Exchange the user token for a session cookie."""
     token = settings.token.get_secret_value()
     if not token:
         return Session(required=False, signed_in=True)
     if not matches_token(request, given.token, settings):
-        raise Unauthorized("That is not the token; it is what ARCADIA_TOKEN was set to on the server.")
+        raise Unauthorized("Wrong token. Use the value of ARCADIA_TOKEN on the server.")
     cookie = new_cookie()
     sessions: SessionStore = request.app.state.sessions
     sessions.add(proof_of(cookie, token))
@@ -55,7 +55,7 @@ def sign_in(request: Request, response: Response, settings: CurrentSettings, giv
 
 @router.delete("/session", status_code=204)
 def sign_out(request: Request, settings: CurrentSettings) -> Response:
-    """Forget the cookie, here and in the browser."""
+    """Delete the session and its cookie."""
     proof = proof_of(request.cookies.get(COOKIE, ""), settings.token.get_secret_value())
     sessions: SessionStore = request.app.state.sessions
     if sessions.is_valid(proof):

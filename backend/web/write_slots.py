@@ -1,4 +1,4 @@
-"""Those who write take slots: few have a thread at a time, so that reads find one whatever holds the writers up."""
+"""Write slots limit concurrent writes, so that slow writes cannot starve reads of threads."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,37 +12,37 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from backend.errors import Problem, respond, unavailable
 from backend.web.security import PUBLIC, SAFE_METHODS, UPLOAD
 
-# Of the forty threads that answer requests.
+# There are 40 threads for requests.
 MAX_CONCURRENT_WRITES = 16
-# Less than the five seconds after which a worker takes the backend for unreachable.
+# Workers treat the backend as unreachable after 5 seconds.
 WRITE_TIMEOUT_SECONDS = 3.0
 RETRY_AFTER_SECONDS = 2
 
 
 class Busy(Problem):
-    """Nothing can be written at the moment."""
+    """The database accepts no more writes at the moment."""
 
     status = 503
     kind = "busy"
     title = "Busy"
 
     def __init__(self) -> None:
-        super().__init__("The database takes no more changes at the moment. Nothing was changed; try again soon.")
+        super().__init__("The database is busy. Nothing was changed. Try again soon.")
         self.headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
 def new_write_slots() -> anyio.CapacityLimiter:
-    """Turns for one event loop."""
+    """Return the write slots of one event loop."""
     return anyio.CapacityLimiter(MAX_CONCURRENT_WRITES)
 
 
 @asynccontextmanager
-async def write_slot(app: FastAPI, patience: float) -> AsyncIterator[None]:
-    """Wait for a write_slot to write, which costs no thread; a problem when none comes soon."""
+async def write_slot(app: FastAPI, timeout: float) -> AsyncIterator[None]:
+    """Acquire a write slot without blocking a thread. Raise Busy on timeout."""
     slots: anyio.CapacityLimiter = app.state.write_slots
     holder = object()
     try:
-        with anyio.fail_after(patience):
+        with anyio.fail_after(timeout):
             await slots.acquire_on_behalf_of(holder)
     except TimeoutError:
         raise Busy from None
@@ -53,9 +53,9 @@ async def write_slot(app: FastAPI, patience: float) -> AsyncIterator[None]:
 
 
 async def hold_write_slot(request: Request) -> AsyncIterator[None]:
-    """The dependency of every API route: one that may write waits for its write_slot, its body being here already."""
+    """Hold a write slot during a request that may write. FastAPI has received the body before."""
     path: str = request.scope["path"]
-    # An upload takes its write_slot when its body has come; a sign-in writes nothing.
+    # An upload acquires its slot after its body was received. Signing in must work even if writes are slow.
     if request.method in SAFE_METHODS or path in PUBLIC or UPLOAD.fullmatch(path):
         yield
         return
@@ -64,7 +64,7 @@ async def hold_write_slot(request: Request) -> AsyncIterator[None]:
 
 
 def install(app: FastAPI) -> None:
-    """Answer that the database is busy where its patience came to an end."""
+    """Respond with Busy when the database times out."""
 
     @app.exception_handler(NoConnectionError)
     def no_connection(_request: Request, _error: NoConnectionError) -> JSONResponse:

@@ -87,7 +87,7 @@ def test_a_body_that_cannot_be_parsed_is_a_mistake_in_the_body(api: Api, content
         ("runs?page=2", 422, "algorithm, archived, cursor, "),
         ("runs/{id}/metrics?bucket=100", 422, "after, buckets, from, names, to, x"),
         ("figures/curves?runs={id}&metrics=a", 422, "after, ancestry, band, "),
-        ("health?verbose=1", 422, "this path takes none"),
+        ("health?verbose=1", 422, "this path has none"),
         ("runs/{id}/metrics?from=2&names=a", 200, ""),
         ("nothing?page=2", 404, ""),
     ],
@@ -108,7 +108,7 @@ def test_a_worker_learns_of_a_parameter_that_its_path_does_not_have(api: Api) ->
     query: dict[str, str | int] = {"attempt": attempt, "kind": "video", "path": "a", "sha256": "0" * 64, "size": 1}
     answer = api.worker.put(f"{API}/worker/runs/{run_id}/files", params=query, content=b"")
     assert answer.json()["errors"] == [
-        {"field": "size", "message": "no such parameter; known are attempt, kind, path, sha256"}
+        {"field": "size", "message": "no such parameter; the parameters are attempt, kind, path, sha256"}
     ]
 
 

@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from backend.app import description
+from backend.app import describe_api
 from backend.config import Settings
 from backend.web.rate_limit import WrongTokenLimit
 from tests.conftest import WORKER_TOKEN
@@ -66,6 +66,6 @@ def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
             httpx.Client(base_url=address, headers=user, timeout=HANGS_SECONDS) as user_client,
             httpx.Client(base_url=address, headers=worker, timeout=HANGS_SECONDS) as worker_client,
         ):
-            yield Door(port, description(app), Api(user_client, worker_client), user, worker)
+            yield Door(port, describe_api(app), Api(user_client, worker_client), user, worker)
     app.state.user_token_limit = WrongTokenLimit()
     app.state.worker_token_limit = WrongTokenLimit()

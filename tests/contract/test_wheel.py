@@ -66,5 +66,5 @@ def test_without_pages_the_server_says_so(tmp_path: Path, caplog: pytest.LogCapt
 
     app = FastAPI()
     serve_frontend(app, tmp_path / "none")
-    assert "The pages are not built" in caplog.text
+    assert "The frontend is not built" in caplog.text
     assert "pip wheel" in TestClient(app).get("/").text

@@ -1,1 +1,1 @@
-"""The page of the API for readers, made from the API's description of itself."""
+"""API reference page, made from the OpenAPI document."""

@@ -1,4 +1,4 @@
-"""The page: how to call the API, every call, and every type; one document without script or outside parts."""
+"""HTML page with all operations and types of the API. It has no scripts and no external parts."""
 
 from collections.abc import Iterator
 from html import escape
@@ -25,24 +25,24 @@ th[scope=row] { width: 30%; font-weight: 400; }
 .note { color: light-dark(#5c636c, #9a9ea7); }
 """
 
-_HOW = """
-<p>Everything that Arcadia's pages do, they do by these calls. Requests and answers are JSON.
-The same description for programs: <a href="/api/v1/openapi.json"><code>/api/v1/openapi.json</code></a>.</p>
+_INTRODUCTION = """
+<p>Arcadia's frontend uses only this API. Requests and responses are JSON.
+The OpenAPI document: <a href="/api/v1/openapi.json"><code>/api/v1/openapi.json</code></a>.</p>
 <pre>curl http://127.0.0.1:8000/api/v1/runs -H 'Content-Type: application/json' \\
   -d '{"preset": "paac-cartpole", "overrides": {"seed": 3}}'</pre>
-<p>Where <code>ARCADIA_TOKEN</code> is set, show it with each call:
+<p>If <code>ARCADIA_TOKEN</code> is set, send it with each request:
 <code>-H "Authorization: Bearer $ARCADIA_TOKEN"</code>.
-Calls below <code>/api/v1/worker</code> are for workers and need <code>ARCADIA_WORKER_TOKEN</code> instead.</p>
-<p>What goes wrong is told as a <a href="#type-ProblemDocument">ProblemDocument</a> with the fitting status. JSON has no
-NaN and no infinities: in numbers that may be such they are the strings <code>"NaN"</code>, <code>"Infinity"</code> and
+Paths below <code>/api/v1/worker</code> are for workers and need <code>ARCADIA_WORKER_TOKEN</code> instead.</p>
+<p>An error is a <a href="#type-ProblemDocument">ProblemDocument</a> with the matching status. JSON has no NaN and no
+infinity. Numbers that may have these values use the strings <code>"NaN"</code>, <code>"Infinity"</code> and
 <code>"-Infinity"</code>.</p>
 """
 
-Call = tuple[str, str, dict[str, Any]]
+Operation = tuple[str, str, dict[str, Any]]
 
 
 def page_of(document: dict[str, Any]) -> str:
-    """The page of an OpenAPI document."""
+    """Return the HTML page of an OpenAPI document."""
     calls = _by_tag(document)
     schemas: dict[str, Schema] = document["components"]["schemas"]
     return "".join(
@@ -51,7 +51,8 @@ def page_of(document: dict[str, Any]) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<link rel="icon" href="/logo.svg" type="image/svg+xml">',
             f"<title>Arcadia's API</title><style>{_STYLE}</style></head><body><main>",
-            f'<p><a href="/">Arcadia</a></p><h1>The API of Arcadia {escape(document["info"]["version"])}</h1>{_HOW}',
+            f'<p><a href="/">Arcadia</a></p><h1>The API of Arcadia {escape(document["info"]["version"])}</h1>',
+            _INTRODUCTION,
             *_contents(calls),
             *(part for tag, some in calls.items() for part in _section(tag, some)),
             '<h2 id="types">Types</h2>',
@@ -61,15 +62,15 @@ def page_of(document: dict[str, Any]) -> str:
     )
 
 
-def _by_tag(document: dict[str, Any]) -> dict[str, list[Call]]:
-    found: dict[str, list[Call]] = {}
+def _by_tag(document: dict[str, Any]) -> dict[str, list[Operation]]:
+    found: dict[str, list[Operation]] = {}
     for path, item in document["paths"].items():
         for method, call in item.items():
             found.setdefault((call.get("tags") or ["other"])[0], []).append((method.upper(), path, call))
     return found
 
 
-def _contents(calls: dict[str, list[Call]]) -> Iterator[str]:
+def _contents(calls: dict[str, list[Operation]]) -> Iterator[str]:
     yield '<nav aria-label="Contents"><ul>'
     for tag in calls:
         yield f'<li><a href="#{escape(tag)}">{_heading(tag)}</a></li>'
@@ -80,7 +81,7 @@ def _heading(tag: str) -> str:
     return escape(tag[:1].upper() + tag[1:])
 
 
-def _section(tag: str, calls: list[Call]) -> Iterator[str]:
+def _section(tag: str, calls: list[Operation]) -> Iterator[str]:
     yield f'<h2 id="{escape(tag)}">{_heading(tag)}</h2>'
     for method, path, call in calls:
         name = escape(call["operationId"])
@@ -90,7 +91,7 @@ def _section(tag: str, calls: list[Call]) -> Iterator[str]:
             _row(_placed(one), one["schema"], one.get("required", False), one) for one in call.get("parameters", ())
         ]
         yield from _table(f"Parameters of {name}", rows)
-        yield f'<p class="note">{_travels(call)}</p>'
+        yield f'<p class="note">{_describe_content(call)}</p>'
 
 
 def _placed(parameter: dict[str, Any]) -> str:
@@ -98,19 +99,19 @@ def _placed(parameter: dict[str, Any]) -> str:
     return f"<code>{escape(parameter['name'])}</code>{where}"
 
 
-def _travels(call: dict[str, Any]) -> str:
-    """What is sent and what comes back."""
-    said = [f"Body: {kinds}." for kinds in [_kinds(call.get("requestBody", {}))] if kinds]
+def _describe_content(call: dict[str, Any]) -> str:
+    """Return a sentence about the body and the responses of an operation."""
+    parts = [f"Body: {kinds}." for kinds in [_kinds(call.get("requestBody", {}))] if kinds]
     for status, answer in call["responses"].items():
         if status != "default":
-            said.append(f"Answer {escape(status)}: {_kinds(answer) or 'nothing'}.")
-    return " ".join(said)
+            parts.append(f"Response {escape(status)}: {_kinds(answer) or 'nothing'}.")
+    return " ".join(parts)
 
 
-def _kinds(told: dict[str, Any]) -> str:
+def _kinds(message: dict[str, Any]) -> str:
     return " or ".join(
         type_of(content["schema"]) if content.get("schema") else f"<code>{escape(kind)}</code>"
-        for kind, content in told.get("content", {}).items()
+        for kind, content in message.get("content", {}).items()
     )
 
 
@@ -122,12 +123,12 @@ def _type(name: str, schema: Schema) -> Iterator[str]:
         yield f"<p>{type_of(schema)}</p>"
 
 
-def _row(name: str, schema: Schema, required: bool, told: dict[str, Any]) -> str:
+def _row(name: str, schema: Schema, required: bool, described: dict[str, Any]) -> str:
     limits = limits_of(schema)
     words = f"{type_of(schema)}{', ' + limits if limits else ''}"
-    described = escape(told.get("description", ""))
+    description = escape(described.get("description", ""))
     must = "" if required else ' <span class="note">optional</span>'
-    return f'<tr><th scope="row">{name}{must}</th><td>{words}</td><td>{described}</td></tr>'
+    return f'<tr><th scope="row">{name}{must}</th><td>{words}</td><td>{description}</td></tr>'
 
 
 def _table(label: str, rows: list[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""/api/docs: the page, for those who may read the API's description."""
+"""Route of the API reference page."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -14,7 +14,7 @@ PATH = "/api/docs"
 
 
 def serve_reference(app: FastAPI, describe: Callable[[], dict[str, Any]], dependencies: Sequence[Depends]) -> None:
-    """Answer with the page, which is made when it is first asked for."""
+    """Serve the page. It is built at the first request."""
 
     @cache
     def page() -> str:

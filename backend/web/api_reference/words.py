@@ -1,4 +1,4 @@
-"""JSON schemas in words, as HTML: string, at most 200 characters; a list of Run; paac or a3c."""
+"""Description of JSON schemas as HTML, for example "string, at most 200 characters" or "list of Run"."""
 
 from collections.abc import Iterator
 from html import escape
@@ -14,13 +14,13 @@ _LIMITS = {
     "exclusiveMaximum": "less than {}",
     "minLength": "at least {} characters",
     "maxLength": "at most {} characters",
-    "minItems": "at least {} of them",
-    "maxItems": "at most {} of them",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
 }
 
 
 def type_of(schema: Schema) -> str:
-    """The type, with links to the types that it is made of."""
+    """Return the type, with links to the types that it contains."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rsplit("/", 1)[-1])
         return f'<a href="#type-{name}">{name}</a>'
@@ -35,18 +35,18 @@ def type_of(schema: Schema) -> str:
 
 
 def limits_of(schema: Schema) -> str:
-    """What a value is bound by, and what it is when left out."""
+    """Return the limits and the default of a value."""
     bound = [sentence.format(f"{schema[key]:,}") for key, sentence in _LIMITS.items() if key in schema]
     bound += [limit for one in schema.get("anyOf", ()) if (limit := limits_of(one))]
     if "pattern" in schema:
         bound.append(f"matches {_code(schema['pattern'])}")
     if schema.get("default") not in (None, "", [], {}):
-        bound.append(f"by default {_code(schema['default'])}")
+        bound.append(f"default {_code(schema['default'])}")
     return ", ".join(bound)
 
 
 def fields_of(schema: Schema) -> Iterator[tuple[str, Schema, bool]]:
-    """Name, schema, and whether it must be given, of each field of an object."""
+    """Yield the name and schema of each field of an object, and whether it is required."""
     required = schema.get("required", ())
     for name, field in schema.get("properties", {}).items():
         yield name, field, name in required

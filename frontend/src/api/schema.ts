@@ -1662,18 +1662,18 @@ export interface paths {
         };
         /**
          * Read Session
-         * @description Whether one must sign in, and has.
+         * @description Return whether the caller must sign in, and is signed in.
          */
         get: operations["read_session"];
         put?: never;
         /**
          * Sign In
-         * @description Exchange the token for a cookie that scripts cannot read and other sites cannot send.
+         * @description Exchange the user token for a session cookie.
          */
         post: operations["sign_in"];
         /**
          * Sign Out
-         * @description Forget the cookie, here and in the browser.
+         * @description Delete the session and its cookie.
          */
         delete: operations["sign_out"];
         options?: never;
@@ -6386,10 +6386,13 @@ export interface components {
         };
         /**
          * Session
-         * @description Whether a token must be given, and whether the caller has given it.
+         * @description The session state of the caller.
          */
         Session: {
-            /** Required */
+            /**
+             * Required
+             * @description True if the server has a user token.
+             */
             required: boolean;
             /** Signed In */
             signed_in: boolean;
@@ -6413,10 +6416,13 @@ export interface components {
         };
         /**
          * SignIn
-         * @description The user token.
+         * @description Request to sign in.
          */
         SignIn: {
-            /** Token */
+            /**
+             * Token
+             * @description The value of ARCADIA_TOKEN.
+             */
             token: string;
         };
         /**

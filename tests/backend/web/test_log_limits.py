@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi import FastAPI
 
-from backend.web.log_limits import LINE_LENGTH, LINES_PER_MINUTE, LOGGERS, LineLimit
+from backend.web.log_limits import LINES_PER_MINUTE, LOGGERS, MAX_LINE_LENGTH, LineRateLimit
 from tests.door import SECURITY_HEADERS, listening
 from tests.workers.waiting import PATIENCE_SECONDS
 
@@ -18,7 +18,7 @@ KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 @pytest.fixture
 def limit() -> Iterator[None]:
     """Limit lines as the served backend does."""
-    added = LineLimit()
+    added = LineRateLimit()
     for name in LOGGERS:
         logging.getLogger(name).addFilter(added)
     yield
@@ -53,7 +53,7 @@ def test_denied_websockets_and_garbage_write_few_short_lines(app: FastAPI, caplo
         lines = caplog.text.splitlines()
     assert len(lines) < 5 * LINES_PER_MINUTE
     assert "Traceback" not in caplog.text
-    assert max(len(line) for line in caplog.messages) <= LINE_LENGTH + 1
+    assert max(len(line) for line in caplog.messages) <= MAX_LINE_LENGTH + 1
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def line(number: int, *, line: int = 1, **more: object) -> logging.LogRecord:
 
 def test_lines_left_out_are_counted_in_the_next_minute() -> None:
     now = 0.0
-    limit = LineLimit(clock=lambda: now)
+    limit = LineRateLimit(clock=lambda: now)
     assert [limit.filter(line(number)) for number in range(15)] == [True] * LINES_PER_MINUTE + [False] * 5
     assert limit.filter(line(0, line=2)), "each line of code has its own limit"
     now = 60.0
     later = line(15)
     assert limit.filter(later)
-    assert later.getMessage() == "line 15 (5 lines like it were left out)"
+    assert later.getMessage() == "line 15 (5 similar lines were dropped)"
     after = line(16)
     assert limit.filter(after)
     assert after.getMessage() == "line 16"
@@ -90,5 +90,5 @@ def test_lines_left_out_are_counted_in_the_next_minute() -> None:
 def test_a_fault_of_the_client_is_one_line_without_a_traceback() -> None:
     found = (ValueError, ValueError("no valid HTTP request"), None)
     record = logging.LogRecord("uvicorn.error", logging.ERROR, "server.py", 1, "opening handshake failed", None, found)
-    assert LineLimit().filter(record)
+    assert LineRateLimit().filter(record)
     assert logging.Formatter().format(record) == "opening handshake failed: no valid HTTP request"

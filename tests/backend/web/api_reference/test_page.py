@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from backend.app import description
+from backend.app import describe_api
 from backend.web.api_reference.words import limits_of, type_of
 
 
@@ -32,7 +32,7 @@ class Read(HTMLParser):
 def test_the_page_has_every_call_and_every_type(client: TestClient, app: FastAPI) -> None:
     answer = client.get("/api/docs")
     assert answer.headers["content-type"].startswith("text/html")
-    read, document = Read(answer.text), description(app)
+    read, document = Read(answer.text), describe_api(app)
     calls = [call for item in document["paths"].values() for call in item.values()]
     assert {call["operationId"] for call in calls} <= set(read.ids)
     assert {f"type-{name}" for name in document["components"]["schemas"]} <= set(read.ids)
@@ -54,10 +54,10 @@ def test_the_page_leads_nowhere_else_and_needs_no_script(client: TestClient) -> 
 def test_types_are_told_in_words() -> None:
     text = {"anyOf": [{"type": "string", "maxLength": 2_000}, {"type": "null"}], "default": "<b>"}
     assert type_of(text) == "string or null"
-    assert limits_of(text) == "at most 2,000 characters, by default <code>&lt;b&gt;</code>"
+    assert limits_of(text) == "at most 2,000 characters, default <code>&lt;b&gt;</code>"
     listed = {"type": "array", "items": {"$ref": "#/components/schemas/Run"}, "maxItems": 20}
     assert type_of(listed) == 'list of <a href="#type-Run">Run</a>'
-    assert limits_of(listed) == "at most 20 of them"
+    assert limits_of(listed) == "at most 20 items"
     assert type_of({"enum": ["a", True]}) == "<code>a</code> or <code>true</code>"
     assert type_of({"type": "object", "additionalProperties": {"type": "integer"}}) == "object of integer by name"
     assert type_of({"type": "string", "format": "date-time"}) == "date and time"
