@@ -17,7 +17,7 @@ from backend.database.migrations import migrate
 from backend.doorbell import Doorbell
 from backend.evaluations.routes import router as evaluations
 from backend.figures.routes import router as figures
-from backend.files.ownership import identity_of
+from backend.files.ownership import read_identity
 from backend.files.routes import router as files
 from backend.files.service import sweep
 from backend.games.routes import router as games
@@ -97,7 +97,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.database = open_database(settings)
         app.state.write_slots = write_slots.new_write_slots()
         sweep(app.state.database)
-        app.state.installation = identity_of(app.state.database)
+        app.state.installation = read_identity(app.state.database)
         app.state.sessions = SessionStore(app.state.database)
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         app.state.stages = Stages(settings.broker_url.get_secret_value())

@@ -1,4 +1,4 @@
-"""The `arcadia` command. Functions import what they need, because a worker's host has no web framework."""
+"""The `arcadia` command. Functions import what they need, since a worker's host has no web framework."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from backend.config import Settings
 
 
-MOST_WORKERS = 64
-# Commands that are programs by themselves.
+MAX_WORKERS = 64
+# Commands that are separate programs.
 PROGRAMS = {
     "worker": "workers.worker",
     "train": "workers.trainer",
@@ -29,18 +29,18 @@ PROGRAMS = {
 }
 
 
-def worker_count(text: str) -> int:
-    """Read how many workers `arcadia up` starts."""
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
-        raise argparse.ArgumentTypeError(f"{text!r}: give a number from 1 to {MOST_WORKERS}")
+def parse_worker_count(text: str) -> int:
+    """Parse the number of workers."""
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MAX_WORKERS}")
     return int(text)
 
 
 class Version(argparse.Action):
-    """The option that shows the build and exits."""
+    """Action of --version: print the build and exit."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        """Show the build. A worker's host has no database migrations."""
+        """Print the build. A worker's host has no database migrations."""
         from workers.contract.build import build
 
         try:
@@ -53,53 +53,55 @@ class Version(argparse.Action):
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
-    """Read the command line; arguments of other programs are passed on unread."""
-    parser = argparse.ArgumentParser(prog="arcadia", description="Train game-playing agents and watch them learn.")
+    """Parse the command line. The arguments of separate programs are passed on."""
+    parser = argparse.ArgumentParser(prog="arcadia", description="Train agents to play games, and watch them learn.")
     parser.add_argument("--version", action=Version, nargs=0, help="show version, commit and database schema")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    up = commands.add_parser("up", help="start everything on this machine")
-    backend = commands.add_parser("backend", help="start the backend alone")
+    up = commands.add_parser("up", help="start the backend, a worker and Redis on this machine")
+    backend = commands.add_parser("backend", help="start only the backend")
     for command in (up, backend):
-        command.add_argument("--port", type=int, help="ARCADIA_PORT: the page's port, 8000 unless told otherwise")
-    up.add_argument("--workers", type=worker_count, default=1, metavar="N", help="how many workers train (default: 1)")
-    migrate = commands.add_parser("migrate", help="bring the database to this version")
-    backup = commands.add_parser("backup", help="copy database and files into a new folder, also while Arcadia runs")
-    backup.add_argument("folder", type=Path, metavar="DIR", help="the new folder")
-    restore = commands.add_parser("restore", help="put a backup into an empty installation that does not run")
-    restore.add_argument("folder", type=Path, metavar="DIR", help="a folder that arcadia backup made")
+        command.add_argument("--port", type=int, help="ARCADIA_PORT: port of the server (default: 8000)")
+    up.add_argument("--workers", type=parse_worker_count, default=1, metavar="N", help="number of workers (default: 1)")
+    migrate = commands.add_parser("migrate", help="migrate the database to this version")
+    backup = commands.add_parser("backup", help="back up the database and the files, also while Arcadia runs")
+    backup.add_argument("folder", type=Path, metavar="DIR", help="new folder for the backup")
+    restore = commands.add_parser("restore", help="restore a backup into an empty installation that is not running")
+    restore.add_argument("folder", type=Path, metavar="DIR", help="folder of the backup")
     for command in (up, backend, migrate, backup, restore):
-        command.add_argument("--data", type=Path, help="ARCADIA_DATA_DIR: where everything is kept")
+        command.add_argument("--data", type=Path, help="ARCADIA_DATA_DIR: the data folder (default: data)")
     commands.add_parser("worker", help="start a worker (see arcadia worker --help)", add_help=False)
-    commands.add_parser("train", help="train without any server (see arcadia train --help)", add_help=False)
-    commands.add_parser("evaluate", help="say what an agent is worth (see arcadia evaluate --help)", add_help=False)
-    commands.add_parser("record", help="film an agent with its thoughts (see arcadia record --help)", add_help=False)
-    commands.add_parser("study", help="answer a question with many runs (see arcadia study --help)", add_help=False)
+    commands.add_parser("train", help="train without a server (see arcadia train --help)", add_help=False)
+    commands.add_parser("evaluate", help="evaluate an agent (see arcadia evaluate --help)", add_help=False)
+    commands.add_parser("record", help="record an episode of an agent (see arcadia record --help)", add_help=False)
+    commands.add_parser("study", help="start a study of many runs (see arcadia study --help)", add_help=False)
     if arguments[:1] and arguments[0] in PROGRAMS:
         return argparse.Namespace(command=arguments[0], rest=arguments[1:])
     return parser.parse_args(arguments)
 
 
 def read_settings(options: argparse.Namespace) -> Settings:
-    """Read the settings, or say in a sentence what is wrong with them."""
+    """Read the settings. Raise RefusedError if they are invalid."""
     from backend.config import Settings
     from workers.contract.secret_files import SecretFileError
     from workers.contract.settings_in_common import unknown_settings
 
     if unknown := unknown_settings(os.environ):
         raise RefusedError(unknown)
-    given = {"data_dir": options.data, "port": getattr(options, "port", None)}
+    options_given = {"data_dir": options.data, "port": getattr(options, "port", None)}
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        return Settings(**{name: value for name, value in options_given.items() if value is not None})
     except ValidationError as error:
-        wrong = "; ".join(f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False))
-        raise RefusedError(wrong) from None
+        message = "; ".join(
+            f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False)
+        )
+        raise RefusedError(message) from None
     except SecretFileError as error:
         raise RefusedError(str(error)) from None
 
 
-def become(module: str, arguments: list[str]) -> None:
-    """Replace this process by another Arcadia program."""
-    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - a list, no shell wanted
+def exec_program(module: str, arguments: list[str]) -> None:
+    """Replace this process with another Arcadia program."""
+    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - a list, no shell
 
 
 def serve(settings: Settings) -> int:
@@ -125,7 +127,7 @@ def serve(settings: Settings) -> int:
 
 
 def start_all(settings: Settings, workers: int) -> int:
-    """Run everything on this machine."""
+    """Run the whole installation on this machine."""
     from backend.config import refuse_unsafe_binding
     from backend.startup.embedded.up import up
 
@@ -134,7 +136,7 @@ def start_all(settings: Settings, workers: int) -> int:
 
 
 def migrate(settings: Settings) -> int:
-    """Bring the database to this version's tables."""
+    """Migrate the database to this version."""
     from backend.startup.checks import make_ready
 
     make_ready(settings)
@@ -142,7 +144,7 @@ def migrate(settings: Settings) -> int:
 
 
 def back_up(settings: Settings, folder: Path) -> int:
-    """Make a backup."""
+    """Back up the installation."""
     from backend.backup.making import back_up
 
     print(back_up(settings, folder))
@@ -150,7 +152,7 @@ def back_up(settings: Settings, folder: Path) -> int:
 
 
 def restore(settings: Settings, folder: Path) -> int:
-    """Put a backup back."""
+    """Restore a backup."""
     from backend.backup.restoring import restore
 
     print(restore(settings, folder))
@@ -158,13 +160,13 @@ def restore(settings: Settings, folder: Path) -> int:
 
 
 def main() -> int:
-    """Run a command."""
+    """Run the command."""
     options = parse_arguments(sys.argv[1:])
     if options.command not in ("train", "evaluate", "record", "study"):
-        # What is kept is for its owner alone.
+        # Only the owner may read the data folder.
         os.umask(0o077)
     if options.command in PROGRAMS:
-        become(PROGRAMS[options.command], options.rest)
+        exec_program(PROGRAMS[options.command], options.rest)
     commands: dict[str, Callable[[Settings], int]] = {
         "up": lambda settings: start_all(settings, options.workers),
         "backend": serve,

@@ -1,9 +1,9 @@
-"""Colours and dashes of lines in charts."""
+"""Colors and dashes of lines in charts."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-# Colours that colour-blind eyes tell apart (Okabe and Ito; Tol), legible on a light and on a dark page.
+# A palette for color-blind readers (Okabe and Ito; Tol), readable on light and dark pages.
 PALETTE = (
     "#0072b2",
     "#e69f00",
@@ -16,8 +16,8 @@ PALETTE = (
     "#44aa99",
     "#ee6677",
 )
-# More than these cannot be told apart in one chart; the next lines have them again, dashed.
-TOGETHER = 8
+# More colors are hard to distinguish in one chart, so further lines repeat them with dashes.
+COLORS_PER_CHART = 8
 
 Dash = Literal[
     "solid",
@@ -34,24 +34,24 @@ Dash = Literal[
     "2px,2px,10px,2px",
     "18px,3px,2px,3px,2px,3px,2px,3px",
 ]
-# With these, as many lines as a comparison has runs differ.
+# Enough dashes for the largest comparison.
 DASHES: tuple[Dash, ...] = get_args(Dash)
 
 
 class Stroke(NamedTuple):
-    """How a line is drawn."""
+    """Color and dash of a line."""
 
     color: str
     dash: Dash
 
 
 def color_of(number: int) -> str:
-    """The colour of a run's number, the same in every list, or of a line's place in its chart."""
+    """Return the color of a run id, the same in every list, or of a line's index in a chart."""
     return PALETTE[number % len(PALETTE)]
 
 
 def group_strokes(groups: Sequence[Sequence[int]]) -> dict[int, Stroke]:
-    """Return the stroke of each run of groups: a group's place decides, and all of its runs share it."""
+    """Return the stroke of each run. All runs of a group share the stroke of the group's index."""
     if len(groups) == 1:
         first, *_ = groups[0]
         return dict.fromkeys(groups[0], Stroke(color_of(first), "solid"))
@@ -59,9 +59,9 @@ def group_strokes(groups: Sequence[Sequence[int]]) -> dict[int, Stroke]:
 
 
 def _stroke(place: int) -> Stroke:
-    return Stroke(PALETTE[place % TOGETHER], DASHES[place // TOGETHER % len(DASHES)])
+    return Stroke(PALETTE[place % COLORS_PER_CHART], DASHES[place // COLORS_PER_CHART % len(DASHES)])
 
 
 def strokes(run_ids: Sequence[int]) -> dict[int, Stroke]:
-    """How the lines of runs beside one another are drawn: by their places; a run alone has its own colour."""
+    """Return the stroke of each run in a chart, by its index. A single run has the color of its id."""
     return group_strokes([[run_id] for run_id in run_ids])

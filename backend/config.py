@@ -19,68 +19,71 @@ Token = Annotated[SecretStr, AfterValidator(in_one_word)]
 
 
 class Settings(SettingsWithSecretFiles):
-    """What an operator may decide about the backend."""
+    """Settings of the backend."""
 
     model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore", env_ignore_empty=True)
 
-    data_dir: Path = Field(default=Path("data"), description="Where the database, the files and the secrets lie.")
+    data_dir: Path = Field(default=Path("data"), description="Folder of the database, the files and the secrets.")
     database_url: str = Field(
         default="",
-        description="SQLAlchemy URL, as postgresql://user:password@host/name; empty: SQLite in the data folder.",
+        description="SQLAlchemy URL, such as postgresql://user:password@host/name. Empty: SQLite in the data folder.",
     )
     broker_url: Annotated[SecretStr, AfterValidator(of_a_redis)] = Field(
-        default=SecretStr(""), description="Redis URL of the queue and the notices; empty: runs wait until it is set."
+        default=SecretStr(""),
+        description="Redis URL of the queue and the notices. Without it runs stay queued.",
     )
-    host: str = Field(default="127.0.0.1", description="Address to listen on; any but loopback needs ARCADIA_TOKEN.")
+    host: str = Field(
+        default="127.0.0.1", description="Address to listen on. Only loopback works without ARCADIA_TOKEN."
+    )
     port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on.")
     token: Token = Field(
-        default=SecretStr(""), description="What users sign in with; may be empty only on a loopback address."
+        default=SecretStr(""), description="Token that users sign in with. It may be empty only on a loopback address."
     )
     worker_token: Token = Field(
-        default=SecretStr(""), description="What workers show the worker API; without it no worker is let in."
+        default=SecretStr(""), description="Token of the workers. Without it no worker can connect."
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="Names, separated by commas, that browsers may use for this server besides loopback's."
+        default=(), description="Host names of this server, separated by commas, in addition to loopback names."
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Addresses or networks, separated by commas, of proxies that name their clients in headers.",
+        description="Addresses or networks of trusted proxies, separated by commas.",
     )
-    max_body_bytes: int = Field(default=4_000_000, ge=1_000, description="Largest request body, except for files.")
-    max_file_bytes: int = Field(default=2_000_000_000, ge=1_000, description="Largest checkpoint or video uploaded.")
+    max_body_bytes: int = Field(default=4_000_000, ge=1_000, description="Maximum request body, except files.")
+    max_file_bytes: int = Field(default=2_000_000_000, ge=1_000, description="Maximum size of an uploaded file.")
     lease_seconds: float = Field(
         default=60.0,
         gt=0,
         le=3_600,
-        description="How long a run or a job stays with a worker that has fallen silent.",
+        description="Time after which a silent worker loses its runs and jobs.",
     )
     sweep_seconds: float = Field(
-        default=2.0, gt=0, le=60, description="How often expired leases and waiting runs are looked for."
+        default=2.0, gt=0, le=60, description="Interval of checks for expired leases and waiting runs."
     )
     max_live_games: int = Field(
         default=2,
         ge=0,
         le=1_000,
-        description="How many live games are played at once, by agents and by people, over all workers.",
+        description="Maximum number of concurrent live games over all workers.",
     )
-    max_study_runs: int = Field(default=2_000, ge=1, le=100_000, description="How many runs a study may have.")
+    max_study_runs: int = Field(default=2_000, ge=1, le=100_000, description="Maximum number of runs in a study.")
     max_requeues: int = Field(
         default=5,
         ge=0,
         le=1_000,
-        description="How often a run or a job that lost its worker goes back to the queue by itself.",
+        description="How often a run or job that lost its worker is queued again automatically.",
     )
 
     @field_validator("allowed_hosts", "trusted_proxies", mode="before")
     @classmethod
-    def split_hosts(cls, value: object) -> object:
-        """Read a comma-separated list."""
+    def split_list(cls, value: object) -> object:
+        """Split a comma-separated list."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("trusted_proxies")
     @classmethod
-    def are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        """Refuse names: the address of a connection is compared with these."""
+    def check_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Raise ValueError for a host name, since only addresses can be compared with connections."""
         for each in value:
             try:
                 ipaddress.ip_network(each)
@@ -91,17 +94,17 @@ class Settings(SettingsWithSecretFiles):
 
     @property
     def resolved_database_url(self) -> str:
-        """The database's URL, by default SQLite in the data folder."""
+        """The database URL, by default SQLite in the data folder."""
         return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'arcadia.db'}"
 
     @property
     def files_dir(self) -> Path:
-        """Root of everything that is served by file id."""
+        """Folder of all stored files."""
         return self.data_dir.resolve() / "files"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach the address listened on."""
+        """True if only this machine can reach the server's address."""
         try:
             return ipaddress.ip_address(self.host.strip("[]")).is_loopback
         except ValueError:
@@ -109,20 +112,20 @@ class Settings(SettingsWithSecretFiles):
 
 
 class UnsafeBindingError(RefusedError):
-    """Other machines can reach the address listened on, and no token protects it."""
+    """Other machines can reach the server, but no token protects it."""
 
 
 def refuse_unsafe_binding(settings: Settings) -> None:
-    """Refuse to listen beyond loopback without a token."""
+    """Raise UnsafeBindingError if the address is not loopback and no token is set."""
     if not settings.is_loopback and not settings.token.get_secret_value():
         raise UnsafeBindingError(
-            f"ARCADIA_HOST is {settings.host}, which other machines can reach, but no ARCADIA_TOKEN is set, so anybody "
-            "could start runs here. Set ARCADIA_TOKEN to a long random string, or keep ARCADIA_HOST=127.0.0.1."
+            f"ARCADIA_HOST is {settings.host}, which other machines can reach, but no ARCADIA_TOKEN is set, so anyone "
+            "could start runs. Set ARCADIA_TOKEN to a long random string, or keep ARCADIA_HOST=127.0.0.1."
         )
 
 
 def get_settings(request: Request) -> Settings:
-    """The application's settings."""
+    """Return the settings of the application."""
     settings: Settings = request.app.state.settings
     return settings
 

@@ -1,6 +1,6 @@
-"""The doorbell: a Celery message that says only "look at run 12", or "look at job 5".
+"""The doorbell: a Celery message that there is work, such as "look at run 12".
 
-A lost or doubled one does no harm.
+A lost or duplicate message does no harm.
 """
 
 import logging
@@ -22,16 +22,16 @@ from workers.contract.worker_api import JOBS_QUEUE, LOOK_FOR_JOBS_TASK, LOOK_TAS
 
 log = logging.getLogger(__name__)
 
-# A worker that hears one message claims until nothing waits, so a few messages in the broker suffice.
-MOST_WAITING = 16
-BROKER_TIMEOUT = 1.0
-BROKER_FAILURE = "the broker does not answer; runs wait until it does"
+# A worker that receives one message claims until its queue is empty, so a few messages suffice.
+MAX_WAITING = 16
+BROKER_TIMEOUT_SECONDS = 1.0
+BROKER_FAILURE = "The broker does not respond. Runs stay queued until it does"
 
 _BROKER_ERRORS = (KombuError, RedisError, OSError)
 
 
 class Doorbell:
-    """Sends from a separate thread, so that a dead broker never delays a request."""
+    """Sender of doorbell messages. It uses a thread, so that a dead broker never delays a request."""
 
     def __init__(self, broker_url: str) -> None:
         self._celery = _producer(broker_url) if broker_url else None
@@ -44,20 +44,20 @@ class Doorbell:
         self._thread.start()
 
     def stop(self) -> None:
-        """Send what waits, then end; a broker that does not answer is waited for once."""
+        """Send the waiting messages, then stop the thread. Wait for a broker that does not respond only once."""
         if self._thread.is_alive():
             with suppress(queue.Full):
-                self._pending.put(None, timeout=BROKER_TIMEOUT)
-            self._thread.join(timeout=3 * BROKER_TIMEOUT)
+                self._pending.put(None, timeout=BROKER_TIMEOUT_SECONDS)
+            self._thread.join(timeout=3 * BROKER_TIMEOUT_SECONDS)
 
     def ring(self, queue_name: str, number: int, task: str = LOOK_TASK) -> None:
-        """Ring soon. Drop the ring when many wait already: the sweeper rings again."""
+        """Send a message soon. Drop it if many are waiting, since the sweeper rings again."""
         if self._celery is not None:
             with suppress(queue.Full):
                 self._pending.put_nowait((queue_name, task, number))
 
     def ring_after_commit(self, session: Session, waiting: Run | Job) -> None:
-        """Ring for a run or a job that this transaction puts in the queue."""
+        """Ring after the commit for a run or job that this transaction queued."""
         if waiting.state != "queued":
             return
         if isinstance(waiting, Job):
@@ -65,12 +65,12 @@ class Doorbell:
         else:
             after_commit(session, lambda: self.ring(waiting.queue, waiting.id))
 
-    def _forget_waiting(self) -> bool:
-        """Drop the waiting rings, since the sweeper rings again. Return whether `stop` was among them."""
-        ended = False
+    def _drop_waiting(self) -> bool:
+        """Drop the waiting messages, since the sweeper rings again. Return True if `stop` was among them."""
+        stopped = False
         while not self._pending.empty():
-            ended = self._pending.get() is None or ended
-        return ended
+            stopped = self._pending.get() is None or stopped
+        return stopped
 
     def _run(self) -> None:
         if self._celery is None:
@@ -80,22 +80,22 @@ class Doorbell:
                 _send(self._celery, *ring)
                 self._failures.recovered(BROKER_FAILURE)
             except Exception as error:
-                # Whatever it was: without this thread nobody rings until the next start.
+                # Catch every error, since without this thread nothing rings until the next start.
                 expected = isinstance(error, _BROKER_ERRORS)
                 self._failures.failed(BROKER_FAILURE, error, traceback=not expected, level=logging.WARNING)
-                if self._forget_waiting():
+                if self._drop_waiting():
                     return
 
 
 def _send(celery: Celery, queue_name: str, task: str, number: int) -> None:
     with celery.connection_for_write() as connection:
-        connection.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT)
-        if connection.default_channel.client.llen(queue_name) < MOST_WAITING:
+        connection.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT_SECONDS)
+        if connection.default_channel.client.llen(queue_name) < MAX_WAITING:
             celery.send_task(task, args=[number], queue=queue_name, connection=connection, retry=False)
 
 
 def get_doorbell(request: Request) -> Doorbell:
-    """The application's doorbell."""
+    """Return the doorbell of the application."""
     doorbell: Doorbell = request.app.state.doorbell
     return doorbell
 
@@ -109,10 +109,10 @@ def _producer(broker_url: str) -> Celery:
         task_serializer="json",
         accept_content=["json"],
         task_ignore_result=True,
-        broker_connection_timeout=BROKER_TIMEOUT,
+        broker_connection_timeout=BROKER_TIMEOUT_SECONDS,
         broker_transport_options={
-            "socket_timeout": BROKER_TIMEOUT,
-            "socket_connect_timeout": BROKER_TIMEOUT,
+            "socket_timeout": BROKER_TIMEOUT_SECONDS,
+            "socket_connect_timeout": BROKER_TIMEOUT_SECONDS,
             "socket_keepalive": True,
             "max_retries": 0,
         },

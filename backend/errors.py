@@ -1,12 +1,12 @@
-"""Problems told to clients as RFC 9457 documents: what was wrong, where, and what would be right.
+"""Errors that clients see, as problem documents (RFC 9457).
 
 Problem
  ├─ NotFound      404
  ├─ NoSuchPath    404
- ├─ Conflict      409   the state forbids it
- ├─ Invalid       422   names the fields
- ├─ Unstorable    422   the database cannot hold a value
- ├─ Unavailable   503   the database or the disk does not answer
+ ├─ Conflict      409   the state does not allow it
+ ├─ Invalid       422   lists the wrong fields
+ ├─ Unstorable    422   the database cannot store a value
+ ├─ Unavailable   503   the database or the disk does not respond
  └─ Unauthorized  401 …  (backend/web/security.py)
 """
 
@@ -30,21 +30,21 @@ from workers.contract.worker_api import NOT_FOUND, PROBLEM_MEDIA_TYPE, PROBLEM_T
 
 log = logging.getLogger(__name__)
 
-DISK_FULL = "The server's disk is full. Free some space on it; until then nothing can be stored."
+DISK_FULL = "The server's disk is full. Free some space, because nothing can be stored until then."
 
-# A list of thousands may be wrong in each place.
+# A list of thousands of items may have an error in each.
 MAX_FIELD_ERRORS = 20
 
 
 class FieldError(BaseModel):
-    """What is wrong with one field, as config.num_envs."""
+    """An error of one field, for example config.num_envs."""
 
     field: str
     message: str
 
 
 class ProblemDocument(BaseModel):
-    """An error as clients see it (RFC 9457)."""
+    """An error response (RFC 9457)."""
 
     type: str
     title: str
@@ -53,8 +53,8 @@ class ProblemDocument(BaseModel):
     errors: list[FieldError] | None = None
 
 
-class Problem(Exception):  # noqa: N818 - RFC 9457 calls it so
-    """An error that the client sees, as a plain sentence."""
+class Problem(Exception):  # noqa: N818 - the term of RFC 9457
+    """An error with a sentence for the client."""
 
     status = 400
     kind = "bad-request"
@@ -69,7 +69,7 @@ class Problem(Exception):  # noqa: N818 - RFC 9457 calls it so
 
 
 class NotFound(Problem):
-    """No such thing."""
+    """The object does not exist."""
 
     status = 404
     kind = NOT_FOUND
@@ -77,7 +77,7 @@ class NotFound(Problem):
 
 
 class NoSuchPath(Problem):
-    """The API has no such path: the caller is of another version, or wrong."""
+    """The API has no such path."""
 
     status = 404
     kind = "no-such-path"
@@ -85,7 +85,7 @@ class NoSuchPath(Problem):
 
 
 class Conflict(Problem):
-    """The thing is in a state that forbids it."""
+    """The state of the object does not allow the action."""
 
     status = 409
     kind = "conflict"
@@ -93,7 +93,7 @@ class Conflict(Problem):
 
 
 class Invalid(Problem):
-    """A field has a value that it must not have."""
+    """A field has an invalid value."""
 
     status = 422
     kind = "invalid"
@@ -104,7 +104,7 @@ class Invalid(Problem):
 
 
 class Unstorable(Problem):
-    """A value that no field refuses and the database cannot hold."""
+    """The database cannot store a value that passed validation."""
 
     status = 422
     kind = "unstorable"
@@ -112,7 +112,7 @@ class Unstorable(Problem):
 
 
 class Unavailable(Problem):
-    """The database or the disk does not answer, or is full; nothing is wrong with the request."""
+    """The database or the disk does not respond, or is full. The request may be correct."""
 
     status = 503
     kind = "unavailable"
@@ -120,17 +120,17 @@ class Unavailable(Problem):
 
 
 class _ProblemResponse(JSONResponse):
-    """Half a character, which a request may have in it and a message may repeat, becomes a question mark."""
+    """JSON response that replaces lone surrogates by a question mark, since a message may quote them."""
 
     media_type = PROBLEM_MEDIA_TYPE
 
     def render(self, content: Any) -> bytes:
-        """Write the document."""
+        """Encode the document."""
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def respond(problem: Problem) -> JSONResponse:
-    """The problem as a response."""
+    """Return the response of a problem."""
     content: dict[str, Any] = {
         "type": f"{PROBLEM_TYPES}{problem.kind}",
         "title": problem.title,
@@ -144,10 +144,12 @@ def respond(problem: Problem) -> JSONResponse:
 
 
 def field_errors(errors: Sequence[Any]) -> list[FieldError]:
-    """Pydantic's errors by dotted field; `body` is not part of a field's name."""
-    told = [error for before, error in zip([None, *errors], errors, strict=False) if not _follows(before, error)]
+    """Convert Pydantic's errors. Field names are dotted paths without `body`."""
+    relevant = [
+        error for before, error in zip([None, *errors], errors, strict=False) if not _is_consequence(before, error)
+    ]
     found = []
-    for error in told[:MAX_FIELD_ERRORS]:
+    for error in relevant[:MAX_FIELD_ERRORS]:
         path = [str(part) for part in error["loc"]]
         if path and path[0] in ("body", "query", "path", "header"):
             path = path[1:]
@@ -155,13 +157,13 @@ def field_errors(errors: Sequence[Any]) -> list[FieldError]:
         if error["type"] == "extra_forbidden":
             message = "no such field"
         found.append(FieldError(field=".".join(path) or "body", message=message))
-    if len(told) > MAX_FIELD_ERRORS:
-        found.append(FieldError(field="body", message=f"{len(told) - MAX_FIELD_ERRORS:,} more values are not right"))
+    if len(relevant) > MAX_FIELD_ERRORS:
+        found.append(FieldError(field="body", message=f"{len(relevant) - MAX_FIELD_ERRORS:,} more values are invalid"))
     return found
 
 
-def _follows(before: Any, error: Any) -> bool:
-    """Whether a list only counts as too short since what was in it is refused, as the error before says."""
+def _is_consequence(before: Any, error: Any) -> bool:
+    """Return True if a list is only too short because of the error before, which rejected one of its items."""
     part = len(error["loc"])
     return bool(
         before and error["type"] == "too_short" and len(before["loc"]) > part and before["loc"][:part] == error["loc"]
@@ -169,10 +171,10 @@ def _follows(before: Any, error: Any) -> bool:
 
 
 def describe(document: dict[str, Any]) -> dict[str, Any]:
-    """Say in an OpenAPI document that every call may answer with a problem, 422 included."""
+    """Add the problem document to all operations of an OpenAPI document, in place of FastAPI's 422."""
     schemas = document["components"]["schemas"]
-    for fastapis_own in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(fastapis_own, None)
+    for replaced in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(replaced, None)
     schemas["ProblemDocument"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(schemas["ProblemDocument"].pop("$defs"))
     content = {PROBLEM_MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
@@ -180,28 +182,28 @@ def describe(document: dict[str, Any]) -> dict[str, Any]:
         for call in item.values():
             call["responses"].pop("422", None)
             call["responses"]["default"] = {
-                "description": "What was wrong, where, and what is right.",
+                "description": "The error, with the wrong fields.",
                 "content": content,
             }
-    _spell_out_constants(document)
+    _replace_constants(document)
     return document
 
 
-def _spell_out_constants(part: Any) -> None:
-    """Write a constant number as a range: the common generator of Python clients makes broken code of it."""
+def _replace_constants(part: Any) -> None:
+    """Replace constant integers by ranges, since a common generator of Python clients makes broken code of them."""
     for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        _spell_out_constants(each)
+        _replace_constants(each)
     if isinstance(part, dict) and type(part.get("const")) is int:
         part["minimum"] = part["maximum"] = part.pop("const")
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error of the application as a problem document."""
+    """Respond to every error with a problem document."""
     app.state.failures = FailureLog(log)
 
     @app.exception_handler(Problem)
     def problem(_caller: HTTPConnection, error: Problem) -> JSONResponse:
-        # Starlette sends it, to a WebSocket as well; sending it here too would raise there.
+        # Starlette sends the response, also to a WebSocket.
         return respond(error)
 
     @app.exception_handler(RequestValidationError)
@@ -220,7 +222,7 @@ def install(app: FastAPI) -> None:
         other.kind = phrase.lower().replace(" ", "-")
         return respond(other)
 
-    # The database's driver refuses what it cannot hold by any of these.
+    # Database drivers raise one of these for values that they cannot store.
     for unstorable in (DataError, OverflowError, UnicodeEncodeError):
         app.exception_handler(unstorable)(_unstorable)
     for failure in (OperationalError, InterfaceError, OSError):
@@ -229,7 +231,7 @@ def install(app: FastAPI) -> None:
 
 
 def _why_unreadable(error: HTTPException) -> str | None:
-    """Say why FastAPI could not parse a body, for which it raises 400; None for any other error."""
+    """Return why FastAPI could not parse a body, or None for any other error."""
     if isinstance(error.__cause__, RecursionError):
         return "the JSON is nested too deeply"
     if isinstance(error.__cause__, UnicodeDecodeError):
@@ -238,34 +240,34 @@ def _why_unreadable(error: HTTPException) -> str | None:
 
 
 def _unstorable(request: Request, error: Exception) -> JSONResponse:
-    _failures(request).failed("a value that cannot be stored", error, level=logging.WARNING)
+    _failures(request).failed("A value cannot be stored", error, level=logging.WARNING)
     reason = str(error.orig if isinstance(error, DataError) else error).partition("\n")[0]
-    return respond(Unstorable(f"The request holds a value that cannot be stored: {reason}"))
+    return respond(Unstorable(f"The request contains a value that cannot be stored: {reason}"))
 
 
 def unavailable(request: Request, error: Exception) -> JSONResponse:
-    """Answer that nothing is wrong with the request."""
-    _failures(request).failed("the database or the disk does not answer", error)
+    """Respond with 503, and log the error."""
+    _failures(request).failed("the database or the disk does not respond", error)
     if is_disk_full(error):
         return respond(Unavailable(DISK_FULL))
-    return respond(Unavailable("The server cannot use its database or its disk now; its log says why. Try later."))
+    return respond(Unavailable("The server cannot use its database or disk now. Try again later, or see its log."))
 
 
 def unexpected(request: Request, error: Exception) -> JSONResponse:
-    """Answer an error of ours: the log has it, the client has only the word."""
-    _failures(request).failed("unexpected error", error)
-    other = Problem("Something went wrong inside the server; its log says what.")
+    """Respond with 500, and log the error. The client gets no details."""
+    _failures(request).failed("Unexpected error", error)
+    other = Problem("The server had an internal error. See its log.")
     other.status, other.title, other.kind = 500, "Internal error", "internal"
     return respond(other)
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Return whether a write failed because a disk is full, this machine's or PostgreSQL's."""
+    """Return True if a write failed because the disk of this machine or of PostgreSQL is full."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     if isinstance(error, DBAPIError):
-        said = str(error.orig)
-        return "disk is full" in said or "No space left on device" in said
+        message = str(error.orig)
+        return "disk is full" in message or "No space left on device" in message
     return False
 
 

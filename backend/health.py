@@ -1,4 +1,4 @@
-"""/health: whether the database and the broker answer, the disk has space, and how many workers report."""
+"""Health of the database, the broker and the disk, and the number of connected workers."""
 
 import os
 import time
@@ -18,15 +18,15 @@ from backend.errors import DISK_FULL
 from backend.worker_api import registry
 from workers.contract.build import build
 
-LEAST_FREE_BYTES = 1_000_000
-# A failed write of the database counts for this long, unless a write succeeds before.
+MIN_FREE_BYTES = 1_000_000
+# After a failed write the disk counts as full for this long, unless a later write succeeds.
 DISK_FULL_SECONDS = 60.0
 
 router = APIRouter(tags=["health"])
 
 
 class DatabaseHealth(BaseModel):
-    """Whether the database answers."""
+    """Health of the database."""
 
     ok: bool
     kind: str
@@ -34,25 +34,25 @@ class DatabaseHealth(BaseModel):
 
 
 class BrokerHealth(BaseModel):
-    """Whether Redis answers."""
+    """Health of Redis."""
 
     ok: bool
     detail: str
 
 
 class DiskHealth(BaseModel):
-    """Whether the server can store anything."""
+    """Health of the disk."""
 
     ok: bool
     detail: str
 
 
 class Health(BaseModel):
-    """Whether the parts answer; `degraded` when one does not."""
+    """Health of the installation. The status is `degraded` if any part is not ok."""
 
     version: str
     build: str = Field(description="Version and commit of the server.")
-    database_schema: str = Field(description="Newest database migration that the server knows.")
+    database_schema: str = Field(description="Newest database migration of this version.")
     status: Literal["ok", "degraded"]
     database: DatabaseHealth
     broker: BrokerHealth
@@ -62,7 +62,7 @@ class Health(BaseModel):
 
 @router.get("/health")
 def read_health(db: Db, settings: CurrentSettings) -> Health:
-    """Whether the parts of the installation answer."""
+    """Return the health of the installation."""
     database, workers = _database(db)
     broker = _broker(settings)
     disk = _disk(db, settings)
@@ -85,21 +85,21 @@ def _database(db: Database) -> tuple[DatabaseHealth, int]:
         with db.read() as session:
             workers = sum(worker.state != "gone" for worker in registry.list_workers(session))
     except SQLAlchemyError as error:
-        # Name only the kind of error: its text may hold the address and the user.
-        return DatabaseHealth(ok=False, kind=kind, detail=f"does not answer ({type(error).__name__})"), 0
-    return DatabaseHealth(ok=True, kind=kind, detail="answers"), workers
+        # Return only the type of the error, since its text may contain the address and the user.
+        return DatabaseHealth(ok=False, kind=kind, detail=f"does not respond ({type(error).__name__})"), 0
+    return DatabaseHealth(ok=True, kind=kind, detail="responds"), workers
 
 
 def _disk(db: Database, settings: Settings) -> DiskHealth:
-    """Check the free space, and whether the database could store the last change."""
+    """Check the free space, and whether the last write of the database succeeded."""
     failed = db.disk_full_at is not None and time.monotonic() - db.disk_full_at < DISK_FULL_SECONDS
     try:
         disk = os.statvfs(settings.data_dir)
     except OSError as error:
         return DiskHealth(ok=False, detail=f"The data folder cannot be read ({error.strerror}).")
-    # Some file systems keep blocks for root alone.
+    # Some file systems reserve blocks for root.
     free = (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
-    if failed or free < LEAST_FREE_BYTES:
+    if failed or free < MIN_FREE_BYTES:
         return DiskHealth(ok=False, detail=DISK_FULL)
     return DiskHealth(ok=True, detail="has space")
 
@@ -108,12 +108,12 @@ def _broker(settings: Settings) -> BrokerHealth:
     url = settings.broker_url.get_secret_value()
     if not url:
         return BrokerHealth(ok=False, detail="ARCADIA_BROKER_URL is not set")
-    # Celery and the Redis client write a socket's address differently.
+    # Celery and the Redis client use different URL schemes for sockets.
     client = Redis.from_url(url.replace("redis+socket://", "unix://"), socket_timeout=1, socket_connect_timeout=1)
     try:
         client.ping()
     except (RedisError, OSError) as error:
-        return BrokerHealth(ok=False, detail=f"Redis does not answer ({type(error).__name__})")
+        return BrokerHealth(ok=False, detail=f"Redis does not respond ({type(error).__name__})")
     finally:
         client.close()
-    return BrokerHealth(ok=True, detail="answers")
+    return BrokerHealth(ok=True, detail="responds")

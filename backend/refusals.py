@@ -1,6 +1,6 @@
-"""Why a command does not do what it was asked: one sentence for the user, and an exit status for what started it.
+"""Errors of commands: a sentence for the user, and an exit status.
 
-RefusedError         78, EX_CONFIG: something has to be changed first
+RefusedError         78, EX_CONFIG: the user must change something first
 └── NotNowError      75, EX_TEMPFAIL: the same command may succeed later
 """
 
@@ -8,12 +8,12 @@ import os
 
 
 class RefusedError(Exception):
-    """Something has to be changed before the command can do its work."""
+    """The user must change something before the command can run."""
 
     status = os.EX_CONFIG
 
 
 class NotNowError(RefusedError):
-    """Something is in the way that may be gone later."""
+    """The command may succeed later without a change."""
 
     status = os.EX_TEMPFAIL

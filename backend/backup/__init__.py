@@ -1,1 +1,1 @@
-"""`arcadia backup` and `arcadia restore`: database and files of one moment in a folder, each verified by its hash."""
+"""`arcadia backup` and `arcadia restore`: a consistent copy of the database and the files, verified by hashes."""

@@ -1,6 +1,6 @@
 """`arcadia backup DIR`, also while the backend runs.
 
-No file is removed from before the database is read until all that it names are copied.
+Files are not removed while the backup reads the database and copies its files.
 """
 
 import os
@@ -32,25 +32,25 @@ from workers.contract.paths import OutsideFolderError, path_inside
 
 
 def back_up(settings: Settings, target: Path) -> str:
-    """Write a backup into a new folder, and say what it holds; refuse at the end if something in it is not sound."""
+    """Write a backup into a new folder, and return a summary. Raise RefusedError if any file is damaged."""
     try:
         with database_refusals(settings):
             _refuse_no_database(settings)
-            # Before the target is touched, so that a refused backup leaves no folder behind.
+            # Do this before creating the target, so that a refused backup leaves no folder behind.
             with hold(settings.files_dir):
                 _make_folder(target)
                 with _source(settings, target) as database:
-                    runs, wanted = _copy(database, settings, target)
-        return _finish(target, wanted, runs)
+                    runs, contents = _copy(database, settings, target)
+        return _finish(target, contents, runs)
     except OSError as error:
-        raise RefusedError(f"The backup in {target} is not whole: {error.strerror} ({error.filename}).") from None
+        raise RefusedError(f"The backup in {target} is incomplete: {error.strerror} ({error.filename}).") from None
 
 
 @contextmanager
 def _source(settings: Settings, target: Path) -> Iterator[Database]:
-    """Open the database for reading, or a copy of it below `target` if its own disk is full.
+    """Open the database for reading, or a copy of it below `target` if the database's disk is full.
 
-    SQLite needs room beside a database that nobody has open. Without it, nobody can change the database either.
+    SQLite needs space beside a database to open it. Without that space nothing can change the database either.
     """
     with TemporaryDirectory(prefix=".source-", dir=target) as folder, ExitStack() as stack:
         database = Database(settings.resolved_database_url, settings.files_dir)
@@ -69,7 +69,7 @@ def _source(settings: Settings, target: Path) -> Iterator[Database]:
 
 
 def _copy_sqlite(source: Path, folder: Path) -> Path:
-    """Copy a database with its log, and return the copy."""
+    """Copy a SQLite database with its write-ahead log, and return the path of the copy."""
     for name in (source.name, f"{source.name}-wal"):
         with suppress(FileNotFoundError):
             shutil.copyfile(source.with_name(name), folder / name)
@@ -77,20 +77,20 @@ def _copy_sqlite(source: Path, folder: Path) -> Path:
 
 
 def _copy(database: Database, settings: Settings, target: Path) -> tuple[int, list[Content]]:
-    """Copy the database and what it names; the files are still to be verified."""
+    """Copy the database and its files. The files are not verified yet."""
     with database.snapshot() as source:
         if not is_current(source):
-            raise RefusedError("The database is of an older version; start this one once, or run arcadia migrate.")
+            raise RefusedError("The database has an older schema. Run arcadia migrate first.")
         _write_database(settings, source, target)
         runs = source.scalar(select(func.count()).select_from(Run)) or 0
-        wanted = [
+        contents = [
             _content(row)
             for row in source.execute(
                 select(File.id, File.run_id, File.stored_path, File.sha256, File.bytes).order_by(File.id)
             )
         ]
-        _copy_files(wanted, settings.files_dir, target / FILES)
-    return runs, wanted
+        _copy_files(contents, settings.files_dir, target / FILES)
+    return runs, contents
 
 
 def _content(row: Row[int, int | None, str, str, int]) -> Content:
@@ -100,7 +100,7 @@ def _content(row: Row[int, int | None, str, str, int]) -> Content:
         owner = "" if row.run_id is None else f" of run {row.run_id}"
         raise RefusedError(
             f"The database was changed by hand: file {row.id}{owner} is stored at {row.stored_path!r}, which is not a "
-            "place in the data folder. Delete the run, then back up again."
+            "path in the data folder. Delete the run, then back up again."
         ) from None
 
 
@@ -113,7 +113,7 @@ def _refuse_no_database(settings: Settings) -> None:
 def _make_folder(target: Path) -> None:
     make_private_folder(target)
     if any(target.iterdir()):
-        raise RefusedError(f"{target} is not empty; name a new folder for the backup.")
+        raise RefusedError(f"{target} is not empty. Use a new folder for the backup.")
 
 
 def _write_database(settings: Settings, source: Connection, target: Path) -> None:
@@ -123,29 +123,29 @@ def _write_database(settings: Settings, source: Connection, target: Path) -> Non
     try:
         with copy.write() as session:
             copy_rows(source, session.connection())
-        copy.fold()
+        copy.merge_wal()
     finally:
         copy.close()
 
 
-def _copy_files(wanted: Sequence[Content], source: Path, target: Path) -> None:
-    for each in wanted:
+def _copy_files(contents: Sequence[Content], source: Path, target: Path) -> None:
+    for each in contents:
         try:
             link_or_copy(path_inside(source, each.path), path_inside(target, each.path))
         except (FileNotFoundError, OutsideFolderError):
-            continue  # found missing when the backup is verified
+            continue  # The verification reports it as missing.
 
 
-def _finish(target: Path, wanted: Sequence[Content], runs: int) -> str:
-    sound, broken = verify(target / FILES, wanted)
-    for each in broken:
+def _finish(target: Path, contents: Sequence[Content], runs: int) -> str:
+    sound, damaged = verify(target / FILES, contents)
+    for each in damaged:
         (target / FILES / each.path).unlink(missing_ok=True)
-    # All of it is on the disk before the manifest says so.
+    # Write everything to disk before the manifest.
     os.sync()
     database = target / DATABASE
     content = Content(path=DATABASE, sha256=hash_of(database), bytes=database.stat().st_size)
     Manifest(arcadia=version("arcadia"), made_at=utc_now(), database=content, files=sound).write(target)
-    said = f"{runs:,} runs and {len(sound):,} files, each verified, are in {target}."
-    if broken:
-        raise RefusedError(f"{said} Not among them, since missing or damaged in the data folder: {paths(broken)}.")
-    return said
+    summary = f"{runs:,} runs and {len(sound):,} files, each verified, are in {target}."
+    if damaged:
+        raise RefusedError(f"{summary} Missing or damaged in the data folder, and not included: {paths(damaged)}.")
+    return summary

@@ -1,4 +1,4 @@
-"""What a backup holds, with the hash of each part; written last, so that a folder without it is no backup."""
+"""The manifest: the content of a backup with hashes. It is written last, so an incomplete backup has none."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,22 +18,22 @@ FILES = "files"
 
 
 class Content(BaseModel):
-    """One file of a backup: its path in there, and what is to be found under it."""
+    """A file of a backup: its path, hash and size."""
 
-    # A backup from elsewhere must not name a file outside its folder.
+    # A backup from elsewhere must not contain a path outside its folder.
     path: RunPath
     sha256: str
     bytes: int
 
     def is_sound(self, folder: Path) -> bool:
-        """Say whether the file below the folder is what it should be."""
+        """Return True if the file exists with the right size and hash."""
         if self.is_foreign(folder):
             return False
         path = folder / self.path
         return path.is_file() and path.stat().st_size == self.bytes and hash_of(path) == self.sha256
 
     def is_foreign(self, folder: Path) -> bool:
-        """Say whether the path is reached through a symlink. Arcadia writes none into a backup."""
+        """Return True if the path leads through a symlink. Arcadia writes none into a backup."""
         try:
             return path_inside(folder, self.path).resolve() != folder.resolve() / self.path
         except OutsideFolderError:
@@ -41,7 +41,7 @@ class Content(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What a backup holds."""
+    """The content of a backup."""
 
     format: int = FORMAT
     arcadia: str
@@ -50,40 +50,40 @@ class Manifest(BaseModel):
     files: list[Content]
 
     def write(self, folder: Path) -> None:
-        """Make the folder a backup."""
+        """Write the manifest, which completes the backup."""
         fresh = folder / f"{NAME}.new"
         fresh.write_text(self.model_dump_json(indent=1))
         fresh.replace(folder / NAME)
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return what a backup holds."""
+    """Return the manifest of a backup. Raise RefusedError if it is missing or invalid."""
     try:
         manifest = Manifest.model_validate_json((folder / NAME).read_bytes())
     except OSError as error:
-        raise RefusedError(f"{folder} holds no whole backup: {NAME} is not there ({error.strerror}).") from None
+        raise RefusedError(f"{folder} is not a complete backup: {NAME} is missing ({error.strerror}).") from None
     except ValidationError:
-        raise RefusedError(f"{folder / NAME} cannot be read: it is damaged, or of another version.") from None
+        raise RefusedError(f"{folder / NAME} cannot be read. It is damaged, or from another version.") from None
     if manifest.format != FORMAT:
-        raise RefusedError(f"{folder} was made by Arcadia {manifest.arcadia}, which this version is too old to read.")
+        raise RefusedError(f"{folder} was made by Arcadia {manifest.arcadia}, which is too new for this version.")
     return manifest
 
 
 def verify(folder: Path, contents: Sequence[Content]) -> tuple[list[Content], list[Content]]:
-    """Divide contents into those that are sound below the folder, and the others."""
+    """Split contents into sound files and damaged ones."""
     sound: list[Content] = []
-    broken: list[Content] = []
+    damaged: list[Content] = []
     for each in contents:
-        (sound if each.is_sound(folder) else broken).append(each)
-    return sound, broken
+        (sound if each.is_sound(folder) else damaged).append(each)
+    return sound, damaged
 
 
 def paths(contents: Sequence[Content]) -> str:
-    """Name contents in a sentence."""
+    """Return the paths, separated by commas."""
     return ", ".join(each.path for each in contents)
 
 
 def hash_of(path: Path) -> str:
-    """Return a file's SHA-256."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

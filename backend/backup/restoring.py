@@ -1,4 +1,4 @@
-"""`arcadia restore DIR`: a backup into an installation that nobody has used yet, on either kind of database."""
+"""`arcadia restore DIR`: restore a backup into an unused installation, on SQLite or PostgreSQL."""
 
 import os
 import shutil
@@ -23,14 +23,14 @@ from backend.startup.checks import database_refusals, make_ready
 from backend.startup.embedded.data_folder import lock
 from workers.contract.paths import path_inside
 
-MADE_BY_EVERY_START = ("installation", "workers", "signed_in")
+TABLES_OF_UNUSED = ("installation", "workers", "signed_in")
 
 
 def restore(settings: Settings, source: Path) -> str:
-    """Put a backup back, and say what it was; refuse at the end if not all of it was sound."""
+    """Restore a backup, and return a summary. Raise RefusedError if any file is damaged."""
     manifest = read_manifest(source)
     if not manifest.database.is_sound(source):
-        raise RefusedError(f"The database in {source} is damaged, so nothing was restored. Take another backup.")
+        raise RefusedError(f"The database in {source} is damaged, so nothing was restored. Use another backup.")
     refuse_tampered(source, manifest)
     locked = lock(settings.data_dir)
     try:
@@ -48,8 +48,8 @@ def restore(settings: Settings, source: Path) -> str:
 
 
 def _restore(settings: Settings, database: Database, source: Path, manifest: Manifest) -> str:
-    _refuse_what_is_in_use(database)
-    sound, broken = verify(source / FILES, manifest.files)
+    _refuse_used_installation(database)
+    sound, damaged = verify(source / FILES, manifest.files)
     with _copied(sound, source / FILES, settings.files_dir), _opened(settings, source) as backup:
         with database.write() as session:
             connection = session.connection()
@@ -59,34 +59,33 @@ def _restore(settings: Settings, database: Database, source: Path, manifest: Man
             if identity is not None:
                 write_mark(settings.files_dir, identity)
         runs = backup.scalar(select(func.count()).select_from(Run)) or 0
-    said = f"{runs:,} runs and {len(sound):,} files of {manifest.made_at:%Y-%m-%d %H:%M} UTC are restored."
-    if broken:
-        raise RefusedError(f"{said} Not among them, since missing or damaged in the backup: {paths(broken)}.")
-    return said
+    summary = f"{runs:,} runs and {len(sound):,} files of {manifest.made_at:%Y-%m-%d %H:%M} UTC were restored."
+    if damaged:
+        raise RefusedError(f"{summary} Missing or damaged in the backup, and not restored: {paths(damaged)}.")
+    return summary
 
 
-def _refuse_what_is_in_use(database: Database) -> None:
+def _refuse_used_installation(database: Database) -> None:
     with database.read() as session:
         rows = {
             table.name: count
             for table in Base.metadata.sorted_tables
-            if table.name not in MADE_BY_EVERY_START
-            and (count := session.scalar(select(func.count()).select_from(table)))
+            if table.name not in TABLES_OF_UNUSED and (count := session.scalar(select(func.count()).select_from(table)))
         }
     files = len(stored_files(database.files_dir))
     if rows or files:
-        # Where there are runs, what belongs to them goes without saying.
-        told = rows if rows and "runs" not in rows else {"runs": rows.get("runs", 0)}
-        listed = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in told.items())
+        # If there are runs, do not list the rows that belong to them.
+        counts = rows if rows and "runs" not in rows else {"runs": rows.get("runs", 0)}
+        listed = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
         raise RefusedError(
-            f"There are {listed} in the database and {files:,} files in {database.files_dir} already. "
+            f"The database already has {listed}, and {database.files_dir} has {files:,} files. "
             "Restore into an empty database and a new data folder: arcadia restore DIR --data NEW."
         )
 
 
 @contextmanager
 def _copied(contents: Sequence[Content], source: Path, target: Path) -> Iterator[None]:
-    """Copy files, so that neither place depends on the other's; take them away again if the block fails."""
+    """Copy files without links. Remove the copies if the block fails."""
     done: list[Path] = []
     try:
         for each in contents:
@@ -103,7 +102,7 @@ def _copied(contents: Sequence[Content], source: Path, target: Path) -> Iterator
 
 @contextmanager
 def _opened(settings: Settings, source: Path) -> Iterator[Connection]:
-    """Open a copy of the backup's database, brought to this version; the backup itself stays as it is."""
+    """Open a migrated copy of the backup's database. The backup itself is not changed."""
     with tempfile.TemporaryDirectory(prefix="restore-", dir=settings.data_dir) as folder:
         shutil.copyfile(source / DATABASE, Path(folder) / DATABASE)
         url = f"sqlite:///{Path(folder).resolve() / DATABASE}"

@@ -1,4 +1,4 @@
-"""All rows of one database into another of the same tables, whichever kind each of them is."""
+"""Copy of all rows between databases with the same tables, SQLite or PostgreSQL."""
 
 from sqlalchemy import Connection, Table, func, select, text
 
@@ -9,45 +9,45 @@ BATCH = 500
 
 
 def clear_rows(target: Connection) -> None:
-    """Delete every row."""
+    """Delete all rows."""
     for table in reversed(Base.metadata.sorted_tables):
         target.execute(table.delete())
 
 
 def copy_rows(source: Connection, target: Connection) -> None:
-    """Copy every row, and where each table's own numbers go on."""
+    """Copy all rows, and the next id of each table."""
     for table in Base.metadata.sorted_tables:
         rows = source.execution_options(yield_per=BATCH).execute(select(table))
         for batch in rows.mappings().partitions(BATCH):
             target.execute(table.insert(), [dict(row) for row in batch])
         if table.autoincrement_column is not None:
-            _count_on_from(target, table, _last_number(source, table))
+            _set_last_id(target, table, _last_id(source, table))
 
 
-def _last_number(source: Connection, table: Table) -> int:
-    """Return the last number given, which a row that is gone may have had."""
+def _last_id(source: Connection, table: Table) -> int:
+    """Return the last assigned id, also if its row was deleted."""
     column = table.autoincrement_column
     numbers = [source.scalar(select(func.max(column)))]
     if source.dialect.name == "postgresql":
         row = source.execute(text(f"SELECT last_value, is_called FROM {_sequence(source, table)}")).one()  # noqa: S608
         numbers.append(row.last_value if row.is_called else 0)
-    elif _remembers_numbers(table):
+    elif _has_autoincrement(table):
         query = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
         numbers.append(source.scalar(query, {"name": table.name}))
     return max(number or 0 for number in numbers)
 
 
-def _count_on_from(target: Connection, table: Table, last: int) -> None:
+def _set_last_id(target: Connection, table: Table, last: int) -> None:
     if target.dialect.name == "postgresql":
         values = {"sequence": _sequence(target, table), "last": max(last, 1), "given": last > 0}
         target.execute(text("SELECT setval(CAST(:sequence AS regclass), :last, :given)"), values)
-    elif _remembers_numbers(table):
+    elif _has_autoincrement(table):
         target.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), {"name": table.name})
         row = {"name": table.name, "last": last}
         target.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)"), row)
 
 
-def _remembers_numbers(table: Table) -> bool:
+def _has_autoincrement(table: Table) -> bool:
     return bool(table.dialect_options["sqlite"]["autoincrement"])
 
 

@@ -1,4 +1,4 @@
-"""Refuses a backup that Arcadia cannot have written: its names would lead outside the data folder."""
+"""Check that a backup was not tampered with to write outside the data folder."""
 
 import re
 import sqlite3
@@ -12,22 +12,22 @@ from workers.contract.worker_api import RUN_PATH
 
 
 def refuse_tampered(source: Path, manifest: Manifest) -> None:
-    """Raise RefusedError if the backup holds symlinks, or if its database names a place outside the files folder."""
+    """Raise RefusedError if the backup has symlinks, or if its database has a path outside the files folder."""
     files = source / FILES
     foreign = [each.path for each in manifest.files if each.is_foreign(files)]
     if files.is_symlink() or foreign:
         raise _refusal(source, f"{foreign[0] if foreign else FILES} is or contains a symbolic link")
     seen: set[str] = set()
-    for number, place in _stored_places(source / DATABASE):
-        if not _is_place(files, place):
+    for number, place in _stored_paths(source / DATABASE):
+        if not _is_stored_path(files, place):
             raise _refusal(source, f"file {number} is stored at {str(place)[:255]!r}, outside the files folder")
         if place in seen:
-            raise _refusal(source, f"file {number} is stored at {place!r}, as another file is")
+            raise _refusal(source, f"file {number} is stored at {place!r}, like another file")
         seen.add(place)
 
 
-def _stored_places(database: Path) -> list[tuple[int, str]]:
-    """Read where each file is stored, without opening the database for writing."""
+def _stored_paths(database: Path) -> list[tuple[int, str]]:
+    """Read the stored path of each file, without opening the database for writing."""
     try:
         with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             return list(connection.execute("SELECT id, stored_path FROM files ORDER BY id"))
@@ -35,7 +35,7 @@ def _stored_places(database: Path) -> list[tuple[int, str]]:
         raise RefusedError(f"{database} is not a database of Arcadia ({error}), so nothing was restored.") from None
 
 
-def _is_place(files: Path, place: object) -> bool:
+def _is_stored_path(files: Path, place: object) -> bool:
     if not isinstance(place, str) or not re.fullmatch(RUN_PATH, place):
         return False
     try:

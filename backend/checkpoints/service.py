@@ -9,7 +9,7 @@ from backend.checkpoints.pruning import prune_checkpoints
 from backend.database.engine import after_commit
 from backend.database.tables import Attempt, Checkpoint, File, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.files.service import Maker, copy_file, delete_files, reported_file
+from backend.files.service import Maker, copy_file, delete_files, find_reported
 from backend.live.notices import publish
 from backend.logs.service import note
 from workers.contract import events as ev
@@ -20,7 +20,7 @@ MAX_RESUMABLE = 10
 def store_checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> bool:
     """Store a reported checkpoint and prune the others of the run. Return False if the uploaded file is damaged."""
     reported = event.checkpoint
-    file = reported_file(session, Maker(run.id, attempt.attempt), reported.file)
+    file = find_reported(session, Maker(run.id, attempt.attempt), reported.file)
     if file.sha256 != reported.sha256:
         # Otherwise the damage would show only when the checkpoint is needed.
         note(

@@ -1,4 +1,4 @@
-"""Configurations as users send them: completed, checked, and compared with a checkpoint's."""
+"""Configurations from requests: complete, validate, and compare them with a parent run."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from workers.contract.presets import PRESETS, refusal_of_other_method
 from workers.contract.worker_api import QueueName
 
 
-def checked(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
-    """What a user sent, completed; wrong fields are named as config.x, or as overrides.x where they were overridden."""
+def validate(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
+    """Return the complete configuration. Raise Invalid with fields named config.x, or overrides.x if overridden."""
     try:
         return config_adapter.validate_python({**config, **overrides})
     except ValidationError as error:
@@ -24,8 +24,8 @@ def checked(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
         ) from None
 
 
-def changed(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
-    """A preset's or a run's configuration with some fields changed; what does not fit can be overridden as well."""
+def override(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
+    """Return a preset's or run's configuration with overrides. Raise Invalid with fields named overrides.x."""
     if refusal := refusal_of_other_method(config["algorithm"], overrides.get("algorithm")):
         raise Invalid(_placed("overrides", refusal))
     try:
@@ -35,10 +35,10 @@ def changed(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
 
 
 def from_preset(name: str, overrides: dict[str, Any]) -> RunConfig:
-    """A preset's configuration with some fields changed."""
+    """Return a preset's configuration with overrides."""
     if name not in PRESETS:
-        raise Invalid(FieldError(field="preset", message=f"no such preset; there are {', '.join(PRESETS)}"))
-    return changed(as_document(PRESETS[name].config), overrides)
+        raise Invalid(FieldError(field="preset", message=f"no such preset. Presets: {', '.join(PRESETS)}"))
+    return override(to_document(PRESETS[name].config), overrides)
 
 
 def build_config(config: dict[str, Any] | None, preset: str | None, overrides: dict[str, Any]) -> RunConfig:
@@ -49,7 +49,7 @@ def build_config(config: dict[str, Any] | None, preset: str | None, overrides: d
         return from_preset(preset, overrides)
     if config is None:
         raise Invalid(FieldError(field="config", message="send config, or preset with overrides"))
-    return checked(config, overrides)
+    return validate(config, overrides)
 
 
 def to_run_columns(config: RunConfig, name: str | None, queue: QueueName | None) -> dict[str, Any]:
@@ -59,33 +59,33 @@ def to_run_columns(config: RunConfig, name: str | None, queue: QueueName | None)
         "algorithm": config.algorithm,
         "env": config.env,
         "queue": queue or queue_for(config),
-        "config": as_document(config),
+        "config": to_document(config),
         "total_steps": config.total_steps,
     }
 
 
-def as_document(config: RunConfig) -> dict[str, Any]:
-    """The configuration with every field, as it is stored."""
+def to_document(config: RunConfig) -> dict[str, Any]:
+    """Return the configuration with all fields, as it is stored."""
     return config.model_dump(mode="json")
 
 
 def queue_for(config: RunConfig) -> QueueName:
-    """Where a run waits by default."""
+    """Return the default queue of a configuration."""
     return "gpu" if config.device == "cuda" else "cpu"
 
 
 def default_name(config: RunConfig) -> str:
-    """What a run is called when nobody named it."""
+    """Return the default name of a run."""
     return f"{title_of(config.algorithm)} on {config.environment.title}"
 
 
 def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:
-    """Refuse a fork whose weights would not fit the checkpoint it begins with."""
+    """Raise Invalid if the network of a fork does not fit its checkpoint."""
     ours, theirs = config.shape, parent.shape
     wrong = [
         FieldError(
             field=f"overrides.{field}",
-            message=f"the checkpoint was trained with {theirs[field]}, so a fork must be too; clone to change it",
+            message=f"the checkpoint was trained with {theirs[field]}, which a fork cannot change. Clone the run",
         )
         for field in parent.shape_fields
         if ours.get(field) != theirs[field]
@@ -95,12 +95,12 @@ def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:
 
 
 def refuse_no_steps(config: RunConfig, trained: int) -> None:
-    """Refuse a fork that would end where it begins."""
+    """Raise Invalid if a fork would have no steps to train."""
     if config.total_steps <= trained:
         raise Invalid(
             FieldError(
                 field="overrides.total_steps",
-                message=f"the checkpoint has {trained:,} steps already: give a larger total",
+                message=f"the checkpoint already has {trained:,} steps. Use a larger total",
             )
         )
 

@@ -1,4 +1,4 @@
-"""/config-schema, /presets and /environments: what the launch form is drawn from."""
+"""Routes of the configuration schema, the presets and the environments, for the launch form."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.configuration.configs import as_document
+from backend.configuration.configs import to_document
 from backend.database.engine import Db
 from backend.database.tables import Run
 from workers.contract.config import config_adapter, methods_for
@@ -21,14 +21,12 @@ router = APIRouter(tags=["configuration"])
 
 
 class StatedDifference(BaseModel):
-    """A field for which a paper, its code and the preset do not all say the same; "" means that it is not stated."""
+    """A field whose values in a paper, its code and the preset differ. "" means not stated."""
 
     field: str
     title: str
     paper: str
-    code: str = Field(
-        description="The value in the code of the paper's authors, or of the replication named in source."
-    )
+    code: str = Field(description="Value in the authors' code, or in the replication that `source` names.")
     ours: str
     why: str
 
@@ -40,33 +38,33 @@ class Preset(BaseModel):
     title: str
     shows: str
     source: str
-    method: str = Field(description="The algorithm as people write it.")
+    method: str = Field(description="Name of the method for display.")
     config: dict[str, Any]
-    differences: list[StatedDifference] = Field(description="Empty where nothing differs, or for a preset tuned here.")
+    differences: list[StatedDifference] = Field(description="Differences from the paper and its code.")
 
 
 class Environment(BaseModel):
-    """A game that a run may name."""
+    """An environment of runs."""
 
     id: str
     title: str
-    group: str = Field(description="The heading under which it is listed.")
+    group: str = Field(description="Group in the list of environments.")
     family: EnvironmentFamily
     frames_per_step: int
-    algorithms: list[str] = Field(description="The methods that can learn it.")
-    unfit_because: str = Field(description="Why the other methods cannot, as the end of a sentence.")
-    picture_file_id: int | None = Field(description="The latest frame of the newest run in it.")
+    algorithms: list[str] = Field(description="Methods that support it.")
+    unfit_because: str = Field(description="Why other methods do not support it, as the end of a sentence.")
+    picture_file_id: int | None = Field(description="Latest frame of the newest run in it.")
 
 
 @router.get("/config-schema")
 def read_config_schema() -> dict[str, Any]:
-    """JSON schema of the run configuration."""
+    """Return the JSON schema of the run configuration."""
     return config_adapter.json_schema()
 
 
 @router.get("/presets")
 def list_presets() -> list[Preset]:
-    """The presets, with their full configurations."""
+    """List the presets with their configurations."""
     return [
         Preset(
             name=preset.name,
@@ -74,7 +72,7 @@ def list_presets() -> list[Preset]:
             shows=preset.shows,
             source=preset.source,
             method=title_of(preset.config.algorithm),
-            config=as_document(preset.config),
+            config=to_document(preset.config),
             differences=[
                 StatedDifference(
                     field=row.field,
@@ -94,7 +92,7 @@ def list_presets() -> list[Preset]:
 
 @router.get("/environments")
 def list_environments(db: Db) -> list[Environment]:
-    """The games that a run may name."""
+    """List the environments."""
     with db.read() as session:
         pictures = _pictures(session)
     return [
@@ -113,7 +111,7 @@ def list_environments(db: Db) -> list[Environment]:
 
 
 def _pictures(session: Session) -> dict[str, int | None]:
-    """Return the latest frame of the newest run in each environment."""
+    """Return the file id of the latest frame of the newest run in each environment."""
     newest = select(func.max(Run.id)).where(Run.poster_file_id.is_not(None)).group_by(Run.env)
     rows = session.execute(select(Run.env, Run.poster_file_id).where(Run.id.in_(newest)))
     return {row.env: row.poster_file_id for row in rows}

@@ -1,4 +1,4 @@
-"""Column types that mean the same on SQLite and PostgreSQL."""
+"""Column types with the same behavior on SQLite and PostgreSQL."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,30 +13,30 @@ Json = JSON().with_variant(JSONB(), "postgresql")
 
 
 def utc_now() -> datetime:
-    """The time now, with its zone."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment: always UTC, always aware; SQLite keeps no zone, so it is taken off and put back."""
+    """A datetime that is always UTC and timezone-aware. SQLite stores no zone, so this type restores it."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     @property
     def python_type(self) -> type[datetime]:
-        """What the column holds."""
+        """The Python type of the values."""
         return datetime
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Turn to UTC."""
+        """Convert to UTC."""
         if value is None:
             return None
         value = value.astimezone(UTC)
         return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give the zone back."""
+        """Restore the zone."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
@@ -47,35 +47,35 @@ def _nan_as_text(value: float | None) -> float | str | None:
 
 
 class Number(TypeDecorator[float]):
-    """A double that keeps NaN: SQLite would turn it into NULL, so it is kept there as the text NaN."""
+    """A double that can be NaN. SQLite would store NULL, so it stores the text NaN instead."""
 
     impl = Double
     cache_ok = True
 
     @property
     def python_type(self) -> type[float]:
-        """What the column holds."""
+        """The Python type of the values."""
         return float
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
-        """Spell NaN out for SQLite; SQLAlchemy's own processor would turn the text back into a number."""
+        """Convert NaN to text for SQLite. SQLAlchemy's own processor would convert it back to a number."""
         return _nan_as_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> float | None:  # noqa: ARG002
-        """Read the text back."""
+        """Convert the text back."""
         return None if value is None else float(value)
 
 
 class Numbers(TypeDecorator[Sequence[float]]):
-    """A list of doubles in JSON, with NaN and the infinities as strings, since JSON has none."""
+    """A list of doubles as JSON, with NaN and infinity as strings."""
 
     impl = Json
     cache_ok = True
 
     def process_bind_param(self, value: Sequence[float] | None, dialect: Dialect) -> Any:  # noqa: ARG002
-        """Spell out what JSON cannot say."""
+        """Convert NaN and infinity to strings."""
         return None if value is None else [x if math.isfinite(x) else str(x) for x in value]
 
     def process_result_value(self, value: Any, dialect: Dialect) -> list[float] | None:  # noqa: ARG002
-        """Read the strings back."""
+        """Convert the strings back."""
         return None if value is None else [float(x) for x in value]

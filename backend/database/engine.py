@@ -1,4 +1,4 @@
-"""The two ways to the database: sessions that read, and transactions that write."""
+"""Access to the database: read sessions and write transactions."""
 
 import logging
 import sqlite3
@@ -20,27 +20,27 @@ log = logging.getLogger(__name__)
 
 AfterCommit = Callable[[], None]
 _PENDING = "after_commit"
-# With another thread that writes, and with another program that has SQLite's lock.
+# How long to wait for another writing thread, and for another program that holds SQLite's lock.
 LOCK_TIMEOUT_SECONDS = 10
 MAX_IDLE_WAL_BYTES = 64_000_000
-# Another backend that starts at the same time migrates first.
+# How long to wait for another backend that migrates at the same time.
 MIGRATION_LOCK_TIMEOUT_MS = 30_000
 RETRY_SECONDS = 0.05
 
 
 class Database:
-    """One writer and many readers.
+    """A database with one writer and many readers.
 
-    On SQLite the writer is one connection, lent to one transaction at a time by a pool of size one; readers have their
-    own read-only connections and, in WAL mode, never wait for it. On PostgreSQL both come from one pool.
+    On SQLite the writer is a single connection in a pool of size one. Readers have read-only connections, and never
+    wait for the writer in WAL mode. On PostgreSQL both use one pool.
     """
 
     def __init__(self, url: str, files_dir: Path) -> None:
         self.url = make_url(url)
         self.files_dir = files_dir
-        # Each session carries it, so that a deleted row's file can be removed after the commit.
+        # Every session has the folder, so that the file of a deleted row can be removed after the commit.
         self._info = {"files_dir": files_dir}
-        # When a write last failed because the disk is full; None once a write has succeeded.
+        # When the last write failed because the disk was full. None if it succeeded.
         self.disk_full_at: float | None = None
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._writer = _sqlite_engine(url, writes=True) if self.is_sqlite else _postgresql_engine(url)
@@ -48,13 +48,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A session for reading; its changes are never stored."""
+        """Open a session for reading. Its changes are never stored."""
         with Session(self._reader, autoflush=False, expire_on_commit=False, info=self._info) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A transaction: committed when the block ends, then its after-commit calls are made; undone on an error."""
+        """Open a transaction. Commit it after the block and run its after-commit calls. Roll back on an error."""
         with Session(self._writer, expire_on_commit=False, info=self._info) as session:
             try:
                 with session.begin():
@@ -70,36 +70,36 @@ class Database:
             try:
                 call()
             except Exception:
-                # The change is made: who asked for it must not be told otherwise, nor the other calls be left out.
-                log.exception("A change was stored, but not all that follows it was done")
+                # The change is stored, so do not report an error to the caller, and run the other calls.
+                log.exception("A change was stored, but a call after the commit failed")
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A connection that sees the database as it was at one moment, however long it reads."""
+        """Open a connection that reads a consistent snapshot of the database."""
         options = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         with self._reader.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
     def free_pages(self) -> int:
-        """How many pages of SQLite's file hold nothing; PostgreSQL minds its own."""
+        """Return the number of free pages in SQLite's file, or 0 on PostgreSQL."""
         if not self.is_sqlite:
             return 0
         with self._reader.connect() as connection:
             return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
 
-    def give_back(self, pages: int) -> None:
-        """Make SQLite's file smaller by so many free pages."""
+    def release_pages(self, pages: int) -> None:
+        """Shrink SQLite's file by this number of free pages."""
         connection = self._writer.raw_connection()
         try:
-            # It frees a page at each step of the statement, of which `execute` would make one.
+            # Each step of the statement frees one page, and `execute` would run only one step.
             connection.cursor().executescript(f"PRAGMA incremental_vacuum({pages}); PRAGMA wal_checkpoint(PASSIVE)")
         except sqlite3.OperationalError as error:
             raise OperationalError("PRAGMA incremental_vacuum", None, error) from error
         finally:
             connection.close()
 
-    def fold(self) -> None:
-        """Make SQLite's database one file, without its log beside it; nobody else may use it meanwhile."""
+    def merge_wal(self) -> None:
+        """Merge SQLite's write-ahead log into the database file. Nothing else may use the database."""
         connection = self._writer.raw_connection()
         try:
             connection.cursor().execute("PRAGMA journal_mode = DELETE")
@@ -107,7 +107,7 @@ class Database:
             connection.close()
 
     def ping(self) -> None:
-        """Raise if the database does not answer."""
+        """Raise an error if the database does not respond."""
         with self._reader.connect() as connection:
             connection.execute(text("SELECT 1"))
 
@@ -118,12 +118,12 @@ class Database:
 
 
 def after_commit(session: Session, call: AfterCommit) -> None:
-    """Make a call once the session's transaction is committed; never if it is undone."""
+    """Call a function after the session's transaction is committed. It is not called after a rollback."""
     session.info.setdefault(_PENDING, []).append(call)
 
 
 def get_database(request: Request) -> Database:
-    """The application's database."""
+    """Return the database of the application."""
     database: Database = request.app.state.database
     return database
 
@@ -132,13 +132,13 @@ Db = Annotated[Database, Depends(get_database)]
 
 
 def open_database(settings: Settings) -> Database:
-    """Make the data folder if need be, and the engines; connections are opened when first used."""
+    """Create the data folder and the engines. Connections are opened at first use."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     return Database(settings.resolved_database_url, settings.files_dir)
 
 
 def migration_engine(url: str) -> Engine:
-    """An engine for migrations; on SQLite they replace tables, which foreign keys would answer by deleting rows."""
+    """Return an engine for migrations, without SQLite's foreign keys, since replacing a table would delete rows."""
     engine = create_engine(_url(url), poolclass=NullPool)
     if engine.dialect.name == "sqlite":
 
@@ -146,9 +146,9 @@ def migration_engine(url: str) -> Engine:
         def configure(connection: Any, _record: Any) -> None:
             connection.isolation_level = None
             connection.execute(f"PRAGMA busy_timeout = {MIGRATION_LOCK_TIMEOUT_MS}")
-            # Before the first table is made; of a database that has some, see backend/database/space.py.
-            _set(connection, "auto_vacuum = INCREMENTAL")
-            _set(connection, "journal_mode = WAL")
+            # This works only before the first table exists. For older databases see backend/database/space.py.
+            _set_pragma(connection, "auto_vacuum = INCREMENTAL")
+            _set_pragma(connection, "journal_mode = WAL")
 
         @event.listens_for(engine, "begin")
         def begin(connection: Any) -> None:
@@ -157,14 +157,14 @@ def migration_engine(url: str) -> Engine:
     return engine
 
 
-def _set(connection: sqlite3.Connection, pragma: str) -> None:
-    """Set what needs the file alone; while another makes the database SQLite may refuse it at once, not waiting."""
-    ends = time.monotonic() + MIGRATION_LOCK_TIMEOUT_MS / 1000
+def _set_pragma(connection: sqlite3.Connection, pragma: str) -> None:
+    """Set a pragma that needs an exclusive lock. Retry, since SQLite may fail without waiting for the lock."""
+    deadline = time.monotonic() + MIGRATION_LOCK_TIMEOUT_MS / 1000
     while True:
         try:
             connection.execute(f"PRAGMA {pragma}")
         except sqlite3.OperationalError:
-            if time.monotonic() > ends:
+            if time.monotonic() > deadline:
                 raise
             time.sleep(RETRY_SECONDS)
         else:
@@ -172,7 +172,7 @@ def _set(connection: sqlite3.Connection, pragma: str) -> None:
 
 
 def _url(url: str) -> URL:
-    """The URL with the driver used here: psycopg 3 for PostgreSQL."""
+    """Return the URL with the driver: psycopg 3 for PostgreSQL."""
     made = make_url(url)
     return made.set(drivername="postgresql+psycopg") if made.get_backend_name() == "postgresql" else made
 
@@ -198,14 +198,14 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:
-        # The driver's own transaction handling would begin too late to be IMMEDIATE.
+        # The driver would begin transactions too late, and not IMMEDIATE.
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute("PRAGMA temp_store = MEMORY")
         if writes:
-            _set(connection, "journal_mode = WAL")
+            _set_pragma(connection, "journal_mode = WAL")
             # docs/decisions/0003-sqlite-waits-for-the-disk.md
             cursor.execute("PRAGMA synchronous = FULL")
             cursor.execute(f"PRAGMA journal_size_limit = {MAX_IDLE_WAL_BYTES}")

@@ -1,4 +1,4 @@
-"""Brings the database to this version's tables, when the backend starts or by `arcadia migrate`."""
+"""Database migrations, at every start of the backend and by `arcadia migrate`."""
 
 import functools
 from pathlib import Path
@@ -11,39 +11,39 @@ from sqlalchemy import Connection, text
 from alembic import command
 from backend.config import Settings
 from backend.database.engine import migration_engine
-from backend.database.space import let_it_shrink
+from backend.database.space import enable_shrinking
 from backend.refusals import RefusedError
 
-# Part of an installed wheel; in the repository they are beside the packages.
+# An installed wheel contains the scripts. In the repository they are in alembic/.
 _BUNDLED = Path(__file__).parents[1] / "migration_scripts"
 SCRIPTS = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[2] / "alembic"
 
-# Any number; all Arcadia backends must use the same.
-_LOCK = 7_201_602
+# An arbitrary number, the same in all backends.
+_LOCK_KEY = 7_201_602
 
 
 def migrate(settings: Settings) -> None:
-    """Run the migrations that are missing; of several processes that start at once, one does it and the rest wait."""
+    """Run the missing migrations. Concurrent processes wait for each other."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     engine = migration_engine(settings.resolved_database_url)
     try:
-        # On SQLite the transaction itself is the lock: it begins IMMEDIATE and spans all migrations.
+        # On SQLite the IMMEDIATE transaction of all migrations is the lock.
         with engine.begin() as connection:
             if engine.dialect.name == "postgresql":
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
             _refuse_other_encoding(connection)
             _refuse_newer_schema(connection)
             if _revision(connection) != _scripts().get_current_head():
                 config = alembic_config()
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
-        let_it_shrink(engine)
+        enable_shrinking(engine)
     finally:
         engine.dispose()
 
 
 def is_current(connection: Connection) -> bool:
-    """Return whether the database has this version's tables."""
+    """Return True if the database has the tables of this version."""
     return _revision(connection) == _scripts().get_current_head()
 
 
@@ -57,7 +57,7 @@ def _refuse_newer_schema(connection: Connection) -> None:
     found, newest = _revision(connection), _scripts().get_current_head()
     if found is not None and found not in {script.revision for script in _scripts().walk_revisions()}:
         raise RefusedError(
-            f"The database was brought to schema {found} by a newer version of Arcadia; this one knows up to {newest}. "
+            f"A newer version of Arcadia migrated the database to schema {found}. This version knows {newest}. "
             "Start the newer version, or restore a backup from before the upgrade."
         )
 
@@ -69,7 +69,7 @@ def _refuse_other_encoding(connection: Connection) -> None:
     if encoding != "UTF8":
         raise RefusedError(
             f"The PostgreSQL database is encoded in {encoding}, but names and notes need UTF8. "
-            "Create another: CREATE DATABASE arcadia ENCODING 'UTF8' TEMPLATE template0;"
+            "Create a new one: CREATE DATABASE arcadia ENCODING 'UTF8' TEMPLATE template0;"
         )
 
 
@@ -83,7 +83,7 @@ def _scripts() -> ScriptDirectory:
 
 
 def alembic_config() -> Config:
-    """Alembic's configuration, without its file."""
+    """Return Alembic's configuration."""
     config = Config()
     config.set_main_option("script_location", str(SCRIPTS))
     return config

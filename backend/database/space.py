@@ -1,4 +1,4 @@
-"""Gives space that a purge has freed in SQLite's file back to the disk, some at a time."""
+"""Gradual shrinking of SQLite's file after a purge."""
 
 import logging
 import sqlite3
@@ -11,22 +11,22 @@ from backend.database.engine import Database
 log = logging.getLogger(__name__)
 
 NO_VACUUM = 0
-# Left for what is written next: four megabytes.
-KEPT_PAGES = 1_000
-# Nobody else writes meanwhile, so each step is short, and so are all of them together.
+# Keep four megabytes for the next writes.
+RESERVED_PAGES = 1_000
+# Other writes wait, so each step is short, and so is the total time.
 STEP_PAGES = 500
-SECONDS = 0.25
+TIME_LIMIT_SECONDS = 0.25
 
 
-def give_back_space(database: Database) -> None:
-    """Give back what is free, for so long; the next call goes on."""
-    ends = time.monotonic() + SECONDS
-    while (free := database.free_pages() - KEPT_PAGES) > 0 and time.monotonic() < ends:
-        database.give_back(min(free, STEP_PAGES))
+def release_free_space(database: Database) -> None:
+    """Release free pages until the time limit. The next call continues."""
+    deadline = time.monotonic() + TIME_LIMIT_SECONDS
+    while (free := database.free_pages() - RESERVED_PAGES) > 0 and time.monotonic() < deadline:
+        database.release_pages(min(free, STEP_PAGES))
 
 
-def let_it_shrink(engine: Engine) -> None:
-    """Write a SQLite database anew, once, that was made before its file could become smaller."""
+def enable_shrinking(engine: Engine) -> None:
+    """Rewrite a SQLite database of an earlier version once, so that its file can shrink."""
     if engine.dialect.name != "sqlite":
         return
     connection = engine.raw_connection()
@@ -35,10 +35,10 @@ def let_it_shrink(engine: Engine) -> None:
         cursor.execute("PRAGMA auto_vacuum")
         if cursor.fetchone() != (NO_VACUUM,):
             return
-        log.info("Writing the database anew, once, so that its file can become smaller.")
-        # The connection asked for it when it was opened; an older file needs this to follow.
+        log.info("Rewriting the database once, so that its file can shrink.")
+        # The connection set auto_vacuum. An existing file needs VACUUM to apply it.
         cursor.execute("VACUUM")
     except sqlite3.OperationalError as error:
-        log.warning("The database's file does not become smaller until a start has room to write it anew: %s", error)
+        log.warning("The database file cannot shrink until a start has enough space to rewrite it: %s", error)
     finally:
         connection.close()

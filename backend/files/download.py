@@ -1,4 +1,4 @@
-"""A stored file as a response: whole or one byte range, of the type that its kind says and nothing else."""
+"""Download of a stored file, whole or one byte range."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -10,7 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from backend.database.tables import File
 from backend.errors import NotFound, Problem
-from backend.files.storage import place_of
+from backend.files.storage import stored_path
 from workers.contract.worker_api import FileKind
 
 TYPES: dict[FileKind, str] = {
@@ -20,12 +20,12 @@ TYPES: dict[FileKind, str] = {
     "track": "application/octet-stream",
     "saliency": "application/octet-stream",
 }
-SHOWN_IN_PAGE = ("video", "poster")
+INLINE_KINDS = ("video", "poster")
 ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 class BeyondEnd(Problem):
-    """The range wanted begins where the file has ended."""
+    """The requested range starts after the end of the file."""
 
     status = 416
     kind = "beyond-end"
@@ -37,10 +37,10 @@ class BeyondEnd(Problem):
 
 
 class StoredFile(FileResponse):
-    """A file response that serves one byte range; only attacks ask for many ranges of one file."""
+    """A file response that supports one byte range. Only attacks request many ranges."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer; ignore a Range header that is not one plain range, as RFC 9110 allows."""
+        """Send the file. Ignore a Range header that is not one simple range, as RFC 9110 allows."""
         if not _is_one_range(Headers(scope=scope).get("range", "")):
             scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"range"]}
 
@@ -60,7 +60,7 @@ def _is_one_range(written: str) -> bool:
 
 
 def download(request: Request, file: File, root: Path) -> Response:
-    """The file, or 304 when the client has it: the content of a file id never changes."""
+    """Return the file, or 304 if the client has it. The content of a file id never changes."""
     headers = {
         "ETag": f'"{file.sha256}"',
         "Cache-Control": "private, max-age=31536000, immutable",
@@ -68,15 +68,15 @@ def download(request: Request, file: File, root: Path) -> Response:
     }
     if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    path = place_of(root, file.stored_path)
+    path = stored_path(root, file.stored_path)
     if not path.is_file():
-        raise NotFound(f"The content of file {file.id} is gone from the server's disk.")
+        raise NotFound(f"The content of file {file.id} is missing on the server's disk.")
     return StoredFile(
         path,
         headers=headers,
         media_type=TYPES[file.kind],
         filename=f"{_maker_of(file)}-{PurePosixPath(file.path).name}",
-        content_disposition_type="inline" if file.kind in SHOWN_IN_PAGE else "attachment",
+        content_disposition_type="inline" if file.kind in INLINE_KINDS else "attachment",
     )
 
 

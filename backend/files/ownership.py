@@ -1,7 +1,7 @@
-"""Whether the database and the files folder are one installation: both bear the same identity, or nothing is swept.
+"""Ownership of the files folder: it must have the same identity as the database, or nothing is swept.
 
-A database marks an empty folder as its own. One from before identities takes the folder in which it finds one
-of its files. Any other pair never agrees by itself.
+A database marks an empty folder as its own. A database of an earlier version, without an identity, takes over a folder
+that contains one of its files. No other pair is matched automatically.
 """
 
 import os
@@ -19,42 +19,41 @@ from workers.contract.paths import OutsideFolderError, path_inside
 MARK = ".installation"
 
 
-def dispute(database: Database, root: Path) -> str | None:
-    """Say in a sentence that the folder is not the database's; settle it where one of them has no identity yet."""
+def check_owner(database: Database, root: Path) -> str | None:
+    """Return a warning if the folder belongs to another database. Mark a folder that has no owner yet."""
     with database.write() as session:
         row = {"identity": secrets.token_hex(16)}
-        # Of several backends that start at once one adds the row, and the others wait here for its commit.
+        # If several backends start together, one adds the row, and the others wait for its commit.
         added = session.execute(
             text("INSERT INTO installation (id, identity) VALUES (1, :identity) ON CONFLICT (id) DO NOTHING"), row
         )
         ours = session.get_one(Installation, 1)
-        _settle(session, root, ours, is_new=added.rowcount == 1)  # type: ignore[attr-defined]
+        _claim_folder(session, root, ours, is_new=added.rowcount == 1)  # type: ignore[attr-defined]
         if read_mark(root) == ours.identity:
             return None
         return (
-            f"{root} belongs to another database, so nothing is swept there. Start with the database that "
-            f"it belongs to, or with another data folder; if these two do belong together, write {ours.identity} "
-            f"into {root / MARK}."
+            f"{root} belongs to another database, so its files are not swept. Start with the right database, or "
+            f"with another data folder. If the two do belong together, write {ours.identity} into {root / MARK}."
         )
 
 
-def identity_of(database: Database) -> str:
-    """Return the identity of a database that has been asked for a dispute."""
+def read_identity(database: Database) -> str:
+    """Return the identity of the database. Call `check_owner` first, which creates it."""
     with database.read() as session:
         return session.get_one(Installation, 1).identity
 
 
-def _settle(session: Session, root: Path, ours: Installation, *, is_new: bool) -> None:
+def _claim_folder(session: Session, root: Path, ours: Installation, *, is_new: bool) -> None:
     marked = read_mark(root)
     if not stored_files(root):
         write_mark(root, ours.identity)
-    elif is_new and _names_one_of(session, root):
+    elif is_new and _has_file_in(session, root):
         ours.identity = marked or ours.identity
         write_mark(root, ours.identity)
 
 
 def read_mark(root: Path) -> str | None:
-    """Return the identity that a files folder bears."""
+    """Return the identity of a files folder, or None."""
     try:
         return (root / MARK).read_text().strip() or None
     except FileNotFoundError:
@@ -62,7 +61,7 @@ def read_mark(root: Path) -> str | None:
 
 
 def write_mark(root: Path, identity: str) -> None:
-    """Give a files folder its identity."""
+    """Write the identity of a files folder."""
     root.mkdir(parents=True, exist_ok=True)
     fresh = root / f"{MARK}.new"
     with fresh.open("w") as file:
@@ -72,8 +71,8 @@ def write_mark(root: Path, identity: str) -> None:
     fresh.replace(root / MARK)
 
 
-def _names_one_of(session: Session, root: Path) -> bool:
-    """Places are random, so that a database which names one of the files has made it."""
+def _has_file_in(session: Session, root: Path) -> bool:
+    """Return True if the folder has one of the database's files. Paths are random, so this proves ownership."""
     return any(_is_stored(root, place) for place in session.scalars(select(File.stored_path)))
 
 

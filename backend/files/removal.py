@@ -1,4 +1,4 @@
-"""Removes files that no row names any more, and holds that back while a backup copies them."""
+"""Removal of deleted files from the disk. It is suspended while a backup copies files."""
 
 import fcntl
 import logging
@@ -16,10 +16,10 @@ from workers.contract.paths import OutsideFolderError, path_inside
 log = logging.getLogger(__name__)
 
 HOLD = ".hold"
-# Locked by the one backup at a time, which waits for HOLD only as long as a removal takes.
+# Locked by the running backup, which then waits for HOLD until a removal is done.
 BACKUP = ".backup"
 
-# Of files whose removal was held back; what a crash forgets here is swept at the next start.
+# Files to remove after the backup. After a crash the sweep at the next start finds them.
 _waiting: defaultdict[Path, set[str]] = defaultdict(set)
 _failures = FailureLog(log)
 _lock = threading.Lock()
@@ -27,25 +27,25 @@ _lock = threading.Lock()
 
 @contextmanager
 def hold(root: Path) -> Iterator[None]:
-    """Have every backend leave files where they are until the block ends, or this process; refuse a second holder."""
+    """Suspend the removal of files in all backends until the block ends. Raise NotNowError during another backup."""
     with ExitStack() as stack:
         try:
             stack.enter_context(_locked(root / BACKUP, fcntl.LOCK_EX | fcntl.LOCK_NB))
         except BlockingIOError:
-            raise NotNowError(f"Another backup of {root.parent} is being made. Wait until it has ended.") from None
+            raise NotNowError(f"Another backup of {root.parent} is running. Wait until it is done.") from None
         stack.enter_context(_locked(root / HOLD, fcntl.LOCK_EX))
         yield
 
 
 def remove(root: Path, stored: str) -> None:
-    """Remove a file's bytes, now or once nobody holds it back; it is no error if they are gone."""
+    """Remove a file now, or after the running backup. Ignore a missing file."""
     with _lock:
         _waiting[root].add(stored)
     remove_waiting(root)
 
 
 def remove_waiting(root: Path) -> None:
-    """Remove what waits, unless it is still held back."""
+    """Remove the waiting files, unless a backup is running."""
     with _lock:
         if not _waiting[root]:
             return
@@ -57,7 +57,7 @@ def remove_waiting(root: Path) -> None:
 
 
 def _removed(root: Path, stored: str) -> bool:
-    """Remove one file; one that cannot be removed keeps no other from it, and is tried again."""
+    """Remove one file. Return False to try again later."""
     try:
         path = path_inside(root, stored)
     except OutsideFolderError as error:
@@ -66,9 +66,9 @@ def _removed(root: Path, stored: str) -> bool:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        _failures.failed(f"Cannot remove {path}, and try again", error, traceback=False, level=logging.WARNING)
+        _failures.failed(f"Cannot remove {path}. Will retry", error, traceback=False, level=logging.WARNING)
         return False
-    _failures.recovered(f"Cannot remove {path}, and try again")
+    _failures.recovered(f"Cannot remove {path}. Will retry")
     return True
 
 

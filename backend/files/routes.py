@@ -1,4 +1,4 @@
-"""/files: a stored file as users see or download it."""
+"""Route of stored files."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -14,7 +14,7 @@ router = APIRouter(tags=["files"])
 @router.head("/files/{file_id}", response_class=Response, include_in_schema=False)
 @router.get("/files/{file_id}", response_class=Response)
 def read_file(request: Request, db: Db, settings: CurrentSettings, file_id: PathId) -> Response:
-    """A replay, its poster or a checkpoint; byte ranges are served."""
+    """Download a file, such as a video, a thumbnail or a checkpoint. Byte ranges are supported."""
     with db.read() as session:
         file = service.find_file(session, file_id)
     return download(request, file, settings.files_dir)

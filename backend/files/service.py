@@ -1,4 +1,4 @@
-"""Rows of files; every function works inside the caller's transaction, and bytes are removed after its commit."""
+"""Stored files. Functions run in the caller's transaction, and bytes are removed after its commit."""
 
 import logging
 import secrets
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Maker:
-    """Who made a file: an attempt at a run, or at a job for it or for nobody's run."""
+    """The attempt at a run or job that made a file."""
 
     run_id: int | None
     attempt: int
@@ -28,29 +28,29 @@ class Maker:
 
 
 def find_file(session: Session, file_id: int) -> File:
-    """The file, or a problem that says there is none."""
+    """Return a file. Raise NotFound if it does not exist."""
     file = session.get(File, file_id)
     if file is None:
         raise NotFound(f"There is no file {file_id}.")
     return file
 
 
-def uploaded(session: Session, made_by: Maker, path: str, sha256: str) -> File | None:
-    """The file that the same upload made before."""
+def find_upload(session: Session, made_by: Maker, path: str, sha256: str) -> File | None:
+    """Return the file of an earlier identical upload, or None."""
     return session.scalar(_of_attempt(made_by, path).where(File.sha256 == sha256))
 
 
-def reported_file(session: Session, made_by: Maker, path: str) -> File:
-    """The file that an event names; its worker uploads it before it sends the event."""
+def find_reported(session: Session, made_by: Maker, path: str) -> File:
+    """Return the file that an event names. Raise Invalid if the worker did not upload it before the event."""
     file = session.scalar(_of_attempt(made_by, path))
     if file is None:
-        message = f"{path[:255]} was not uploaded; upload a file before its event"
+        message = f"{path[:255]} was not uploaded. Upload a file before its event"
         raise Invalid(FieldError(field="events", message=message))
     return file
 
 
-def keep(session: Session, received: Path, made_by: Maker, kind: FileKind, path: str, sha256: str, size: int) -> File:
-    """Give received bytes a row and their place; an earlier file of the same attempt and path is deleted."""
+def store(session: Session, received: Path, made_by: Maker, kind: FileKind, path: str, sha256: str, size: int) -> File:
+    """Store a received file. Delete an earlier file of the same attempt and path."""
     if (replaced := session.scalar(_of_attempt(made_by, path))) is not None:
         delete_files(session, [replaced.id])
     file = File(
@@ -59,24 +59,24 @@ def keep(session: Session, received: Path, made_by: Maker, kind: FileKind, path:
         job_id=made_by.job_id,
         kind=kind,
         path=path,
-        stored_path=_new_place(made_by.run_id),
+        stored_path=_new_path(made_by.run_id),
         sha256=sha256,
         bytes=size,
     )
     session.add(file)
     session.flush()
-    storage.settle(received, files_root(session), file.stored_path)
+    storage.move_into_place(received, files_root(session), file.stored_path)
     return file
 
 
 def copy_file(session: Session, file: File, run_id: int) -> File:
-    """The same content as a file of another run, before its first attempt; either may be deleted without the other."""
+    """Copy a file to another run as attempt 0. Each can be deleted without the other."""
     copy = File(
         run_id=run_id,
         attempt=0,
         kind=file.kind,
         path=file.path,
-        stored_path=_new_place(run_id),
+        stored_path=_new_path(run_id),
         sha256=file.sha256,
         bytes=file.bytes,
     )
@@ -85,12 +85,12 @@ def copy_file(session: Session, file: File, run_id: int) -> File:
     try:
         storage.duplicate(files_root(session), file.stored_path, copy.stored_path)
     except FileNotFoundError as error:
-        raise NotFound(f"The content of file {file.id} is gone from the server's disk.") from error
+        raise NotFound(f"The content of file {file.id} is missing on the server's disk.") from error
     return copy
 
 
 def delete_files(session: Session, ids: Sequence[int]) -> None:
-    """Delete the files. Clear every reference to them first."""
+    """Delete files. The caller has cleared all references to them."""
     root = files_root(session)
     for file in session.scalars(select(File).where(File.id.in_(ids))).all():
         session.delete(file)
@@ -106,15 +106,15 @@ def delete_run_files(session: Session, run_id: int) -> None:
 
 
 def files_root(session: Session) -> Path:
-    """Where files lie."""
+    """Return the files folder."""
     root: Path = session.info["files_dir"]
     return root
 
 
 def sweep(database: Database) -> None:
-    """Put what a crash left on disk without a row into the trash, unless the files are another database's."""
-    if (sentence := ownership.dispute(database, database.files_dir)) is not None:
-        log.warning(sentence)
+    """Move files without a row into the trash, unless the folder belongs to another database."""
+    if (warning := ownership.check_owner(database, database.files_dir)) is not None:
+        log.warning(warning)
         return
     with database.read() as session:
         storage.sweep(files_root(session), set(session.scalars(select(File.stored_path))))
@@ -133,6 +133,6 @@ def _folder(run_id: int | None) -> str:
     return "played" if run_id is None else f"run-{run_id}"
 
 
-def _new_place(run_id: int | None) -> str:
-    """A fresh random place: the worker's name for the file has no part in it."""
+def _new_path(run_id: int | None) -> str:
+    """Return a random path, which does not depend on the worker's name for the file."""
     return f"{_folder(run_id)}/{secrets.token_hex(16)}"

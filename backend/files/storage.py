@@ -1,4 +1,4 @@
-"""Bytes on disk: written whole or not at all, at paths that the server chooses."""
+"""Files on disk: atomic writes, at paths that the server chooses."""
 
 import contextlib
 import errno
@@ -19,12 +19,12 @@ from workers.contract.paths import OutsideFolderError, path_inside
 log = logging.getLogger(__name__)
 
 INCOMING = "incoming"
-# An upload in progress was written to more lately than this, also one to another backend process.
+# An upload without a write for this long is abandoned, also one to another backend process.
 ABANDONED_SECONDS = 600
 TRASH = "trash"
-# Long enough to notice that something is missing, and to put it back from there.
+# Long enough to notice a missing file, and to restore it from the trash.
 TRASH_SECONDS = 7 * 24 * 3600
-BLOCK = 1 << 20
+BLOCK_BYTES = 1 << 20
 
 
 class TooLarge(Problem):
@@ -36,24 +36,24 @@ class TooLarge(Problem):
 
 
 class DiskFull(Problem):
-    """There is no room for the file; the worker may try again later."""
+    """The disk has no space for the file. The worker may try again later."""
 
     status = 507
     kind = "disk-full"
     title = "No space left"
 
 
-def place_of(root: Path, stored: str) -> Path:
-    """Return where a file is stored. Raise NotFound if its row names a place outside the files root."""
+def stored_path(root: Path, stored: str) -> Path:
+    """Return the path of a stored file. Raise NotFound if its row has a path outside the files folder."""
     try:
         return path_inside(root, stored)
     except OutsideFolderError as error:
-        message = "The database names a place outside the data folder for this file, so it is not opened."
+        message = "The stored path of this file is outside the data folder, so it was not opened."
         raise NotFound(message) from error
 
 
 async def receive(body: AsyncIterator[bytes], root: Path, limit: int, sha256: str) -> tuple[Path, int]:
-    """Write a body to a temporary file that is safe on disk and has the expected hash: its path and size."""
+    """Write a body to a temporary file, and check its hash. Return its path and size."""
     path = root / INCOMING / secrets.token_hex(16)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -61,7 +61,7 @@ async def receive(body: AsyncIterator[bytes], root: Path, limit: int, sha256: st
     except BaseException as error:
         path.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull("The server's disk is full; once there is space the upload can be sent again.") from error
+            raise DiskFull("The server's disk is full. Free some space, then upload the file again.") from error
         raise
 
 
@@ -80,32 +80,32 @@ async def _receive_into(path: Path, body: AsyncIterator[bytes], limit: int, sha2
             if size > limit:
                 raise TooLarge(f"The file is larger than the {limit:,} bytes allowed.")
             block += part
-            if len(block) >= BLOCK:
+            if len(block) >= BLOCK_BYTES:
                 await run_in_threadpool(write)
         await run_in_threadpool(write)
         await run_in_threadpool(os.fsync, file.fileno())
     if digest.hexdigest() != sha256:
-        raise Invalid(FieldError(field="sha256", message="does not match the body that came; send it again"))
+        raise Invalid(FieldError(field="sha256", message="does not match the received body. Send the file again"))
     return size
 
 
-def settle(path: Path, root: Path, stored: str) -> None:
-    """Move a received file to its place, so that a crash leaves it in one place or the other."""
-    place = place_of(root, stored)
+def move_into_place(path: Path, root: Path, stored: str) -> None:
+    """Move a received file to its path. A crash leaves it at one path or the other."""
+    place = stored_path(root, stored)
     place.parent.mkdir(parents=True, exist_ok=True)
     path.replace(place)
     _sync_folder(place.parent)
 
 
 def duplicate(root: Path, stored: str, copy: str) -> None:
-    """A second place for the same bytes."""
-    place = place_of(root, copy)
-    link_or_copy(place_of(root, stored), place)
+    """Store the same content at a second path."""
+    place = stored_path(root, copy)
+    link_or_copy(stored_path(root, stored), place)
     _sync_folder(place.parent)
 
 
 def link_or_copy(source: Path, place: Path) -> None:
-    """A link, or a copy where the file system has none; what lies here is never changed in place."""
+    """Create a hard link, or a copy if that fails. Stored files are never modified."""
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
         place.hardlink_to(source)
@@ -116,32 +116,32 @@ def link_or_copy(source: Path, place: Path) -> None:
 
 
 def remove_folder(root: Path, folder: str) -> None:
-    """Remove the folder of a run, unless files are left in it that no row named."""
+    """Remove the folder of a run if it is empty."""
     with contextlib.suppress(OSError):
         (root / folder).rmdir()
 
 
 def stored_files(root: Path) -> list[Path]:
-    """Every file that was uploaded or is being uploaded, wherever it stands."""
+    """Return all files that were or are being uploaded."""
     return [path for path in root.glob("*/*") if path.is_file()]
 
 
 def sweep(root: Path, known: Set[str]) -> None:
-    """Put what a crash left behind into the trash: uploads that nobody writes to, and files that no row names."""
+    """Move abandoned uploads, and files without a row, into the trash. A crash may leave such files."""
     _empty_trash(root)
     old = time.time() - ABANDONED_SECONDS
     for path in stored_files(root):
         place = path.relative_to(root)
-        # Another backend that starts too may have been faster, or one that runs may have taken what it received.
+        # Another backend may have moved or finished the file.
         with contextlib.suppress(FileNotFoundError):
             if place.as_posix() not in known and path.stat().st_mtime < old:
-                _throw_away(path, root / TRASH / place)
-                log.info("moved the abandoned file %s to %s", place, root / TRASH)
+                _move_to_trash(path, root / TRASH / place)
+                log.info("Moved the abandoned file %s to %s", place, root / TRASH)
 
 
-def _throw_away(path: Path, target: Path) -> None:
+def _move_to_trash(path: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Its days in the trash begin now.
+    # The time in the trash starts now.
     os.utime(path)
     path.replace(target)
 

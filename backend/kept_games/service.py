@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, undefer
 from backend.config import Settings
 from backend.database.tables import Job, KeptGame, StartSet
 from backend.errors import Conflict, NotFound
-from backend.files.service import Maker, reported_file
+from backend.files.service import Maker, find_reported
 from backend.jobs import service as jobs
 from backend.jobs.queue import JobQueue, read_queue
 from backend.kept_games import schemas
@@ -56,8 +56,8 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
 def keep_film(session: Session, job: Job, event: ev.Film) -> None:
     """Store the files of a kept game's video."""
     made_by, kept = Maker(None, job.attempt, job.id), _filmed_by(session, job)
-    kept.file_id = reported_file(session, made_by, event.file).id
-    kept.poster_file_id = reported_file(session, made_by, event.poster).id
+    kept.file_id = find_reported(session, made_by, event.file).id
+    kept.poster_file_id = find_reported(session, made_by, event.poster).id
 
 
 def has_film(session: Session, job: Job) -> bool:

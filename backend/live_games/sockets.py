@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from backend.database.engine import Database
 from backend.errors import NotFound, Problem
 from backend.files.service import find_file
-from backend.files.storage import place_of
+from backend.files.storage import stored_path
 from backend.jobs.queue import INTERACTIVE
 from backend.jobs.service import UNFINISHED
 from backend.live_games import service
@@ -166,7 +166,7 @@ def _newer(db: Database, job_id: int, attempt: int, played: int | None) -> tuple
         found = service.newer(session, current_job(session, job_id, attempt), played)
         if found is None or found.file_id is None:
             return None
-        path = place_of(db.files_dir, find_file(session, found.file_id).stored_path)
+        path = stored_path(db.files_dir, find_file(session, found.file_id).stored_path)
     told = offer(found).model_dump(include=set(CheckpointFile.model_fields))
     try:
         return found.id, Newer(checkpoint=CheckpointFile.model_validate(told)), path.read_bytes()

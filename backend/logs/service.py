@@ -1,4 +1,4 @@
-"""A run's log: lines that the system adds, and parts of the log to read."""
+"""Log of a run: add lines, and read parts of it."""
 
 from datetime import datetime
 from typing import Annotated
@@ -20,7 +20,7 @@ LineId = Annotated[int | None, Query(ge=0, le=2**63 - 1)]
 
 
 class LogEntry(BaseModel):
-    """One line of a run's log."""
+    """A line of a run's log."""
 
     id: int
     time: datetime
@@ -30,14 +30,14 @@ class LogEntry(BaseModel):
 
 
 class LogPage(BaseModel):
-    """Lines in order; `next_after` is the last one's, to ask for what comes after."""
+    """Lines of a log in order. Pass `next_after` as `after` to read the next ones."""
 
     items: list[LogEntry]
     next_after: int | None
 
 
 def note(session: Session, run: Run, message: str, level: LogLevel = "info") -> None:
-    """Add a line to a run's log; the caller holds the run's row locked."""
+    """Add a line to a run's log. The caller has locked the run."""
     session.add(LogLine(run_id=run.id, attempt=run.attempt, level=level, message=message))
 
 
@@ -48,9 +48,9 @@ def read_log(
     after: LineId = None,
     before: LineId = None,
     limit: Annotated[int, Query(ge=1, le=5_000)] = 500,
-    search: Annotated[Text, Query(max_length=200, description="Text that a line must contain, in any case.")] = "",
+    search: Annotated[Text, Query(max_length=200, description="Text that lines must contain, ignoring case.")] = "",
 ) -> LogPage:
-    """The end of the log, or the lines after or before one."""
+    """Return the last lines of the log, or the lines after or before a line."""
     query = select(LogLine).where(LogLine.run_id == run.id).limit(limit)
     if after is not None:
         query = query.where(LogLine.id > after)

@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
-from backend.colors import PALETTE, TOGETHER
+from backend.colors import COLORS_PER_CHART, PALETTE
 from backend.figures.drawing import as_text
 from backend.figures.schemas import Figure
 from backend.metrics.schemas import Axis
@@ -19,7 +19,7 @@ THEIRS = "#868e99"
 
 def color_at(place: int) -> str:
     """The colour of ours at a place in a figure."""
-    return PALETTE[place % TOGETHER]
+    return PALETTE[place % COLORS_PER_CHART]
 
 
 def dots(name: str, color: str, x: Sequence[Any], y: Sequence[Any], told: Sequence[str], **more: Any) -> go.Scatter:

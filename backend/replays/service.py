@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from backend.database.engine import after_commit
 from backend.database.tables import Attempt, Checkpoint, File, Job, Replay, Run
 from backend.errors import NotFound
-from backend.files.service import Maker, delete_files, reported_file
+from backend.files.service import Maker, delete_files, find_reported
 from backend.live.notices import publish
 from backend.replays import thinning
 from backend.replays.thinning import FILES
@@ -86,7 +86,7 @@ def pin(session: Session, replay_id: int, pinned: bool) -> Replay:
 def _reported(session: Session, made_by: Maker, event: ev.ReplayEvent) -> dict[str, int]:
     """The files that an event names, by their columns."""
     told = zip(FILES, (event.file, event.poster, event.seen, event.track), strict=True)
-    return {column: reported_file(session, made_by, path).id for column, path in told if path is not None}
+    return {column: find_reported(session, made_by, path).id for column, path in told if path is not None}
 
 
 def _fill(replay: Replay, player: Checkpoint, files: dict[str, int], event: ev.ReplayEvent) -> None:

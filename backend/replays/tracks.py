@@ -6,7 +6,7 @@ import numpy as np
 
 from backend.database.tables import File
 from backend.errors import NotFound
-from backend.files.storage import place_of
+from backend.files.storage import stored_path
 from backend.replays.schemas import Track
 from workers.contract import tracks
 from workers.contract.archives import Column
@@ -18,7 +18,7 @@ DIGITS = 6
 def read(file: File, root: Path) -> Track:
     """Read the track of a replay."""
     try:
-        track = tracks.read(place_of(root, file.stored_path))
+        track = tracks.read(stored_path(root, file.stored_path))
         columns = {name: _as_list(track.columns[name]) for name in COLUMNS}
     except (tracks.TrackError, KeyError) as error:
         raise NotFound(f"The track of this replay cannot be read: {error}") from error

@@ -63,16 +63,16 @@ def act(session: Session, run: Run, action: Action) -> None:
 
 def clone(session: Session, run: Run, changes: CloneRun) -> Run:
     """Queue a new run with the same configuration, except for some fields."""
-    config = configs.changed(run.config, changes.overrides)
-    name = changes.name or name_for_copy(run, configs.as_document(config))
+    config = configs.override(run.config, changes.overrides)
+    name = changes.name or name_for_copy(run, configs.to_document(config))
     return add_to_queue(session, config, name=name, queue=_queue_for_copy(run, config), tags=_tags(run))
 
 
 def fork(session: Session, run: Run, changes: ForkRun) -> Run:
     """Queue a run that continues from one of this run's checkpoints. It gets its own copy of the file."""
     checkpoint = find_forkable(session, run, changes.checkpoint_id)
-    config = configs.changed(run.config, changes.overrides)
-    configs.refuse_other_shape(config, configs.changed(run.config, {}))
+    config = configs.override(run.config, changes.overrides)
+    configs.refuse_other_shape(config, configs.override(run.config, {}))
     configs.refuse_no_steps(config, checkpoint.step)
     child = add_to_queue(
         session, config, name=changes.name or run.name, queue=_queue_for_copy(run, config), tags=_tags(run)

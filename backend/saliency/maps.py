@@ -5,7 +5,7 @@ from pathlib import Path
 
 from backend.database.tables import File
 from backend.errors import NotFound
-from backend.files.storage import place_of
+from backend.files.storage import stored_path
 from backend.saliency.schemas import SaliencyMaps
 from workers.contract import saliency
 from workers.contract.archives import Column
@@ -15,7 +15,7 @@ from workers.contract.saliency import SaliencyError
 def read(file: File, root: Path) -> SaliencyMaps:
     """Read the saliency maps of a replay from its file."""
     try:
-        found = saliency.read(place_of(root, file.stored_path))
+        found = saliency.read(stored_path(root, file.stored_path))
     except SaliencyError as error:
         raise NotFound(f"The saliency file of this replay cannot be read: {error}") from error
     columns = found.columns

@@ -5,8 +5,8 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Checkpoint, File, Job, Replay, Run
 from backend.errors import Conflict, NotFound
-from backend.files.service import Maker, files_root, reported_file
-from backend.files.storage import place_of
+from backend.files.service import Maker, files_root, find_reported
+from backend.files.storage import stored_path
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.replays.service import find_replay, find_track
@@ -81,7 +81,7 @@ def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
 
 def keep(session: Session, job: Job, event: ev.Saliency) -> None:
     """Check that the result file has arrived. It is found by its job."""
-    reported_file(session, Maker(job.require_run_id(), job.attempt, job.id), event.file)
+    find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), event.file)
     replay = session.scalars(select(Replay).where(Replay.saliency_job_id == job.id)).one()
     thin_out(session, find_run(session, job.require_run_id()), replay)
 
@@ -106,7 +106,7 @@ def _track(session: Session, replay: Replay) -> Track:
         raise Conflict(f"Agents of {run.env} do not see pictures, so they have no saliency.")
     file = find_track(session, replay.id)
     try:
-        return tracks.read(place_of(files_root(session), file.stored_path))
+        return tracks.read(stored_path(files_root(session), file.stored_path))
     except tracks.TrackError as error:
         raise Conflict(f"The track file of this replay cannot be read: {error}") from error
 

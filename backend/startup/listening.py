@@ -1,4 +1,4 @@
-"""The port, looked at before anything is started."""
+"""Check of the port before a start."""
 
 import errno
 import socket
@@ -7,7 +7,7 @@ from backend.refusals import NotNowError, RefusedError
 
 
 def refuse_taken_port(host: str, port: int, command: str) -> None:
-    """Say plainly that another program has the port, or that this one may not have it."""
+    """Raise RefusedError if another program uses the port, or if this one may not use it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -17,5 +17,5 @@ def refuse_taken_port(host: str, port: int, command: str) -> None:
             kind = NotNowError if error.errno == errno.EADDRINUSE else RefusedError
             raise kind(
                 f"Cannot listen on {host}, port {port}: {error.strerror}. "
-                f"If another program has that port, choose a free one: arcadia {command} --port {port + 1}"
+                f"If another program uses that port, choose a free one: arcadia {command} --port {port + 1}"
             ) from None

@@ -43,7 +43,7 @@ def _config(spec: Specification, values: dict[str, Any], seed: int) -> RunConfig
     if spec.total_steps is not None:
         changes["total_steps"] = spec.total_steps
     if preset is None:
-        return configs.checked(spec.config or {}, changes)
+        return configs.validate(spec.config or {}, changes)
     return configs.from_preset(str(preset), changes)
 
 
@@ -67,7 +67,7 @@ def _base_config(spec: Specification) -> dict[str, Any]:
     first = [0.0] * len(spec.axes)
     drawn = {field for axis in spec.axes if axis.values is None for field in axis.fields}
     values = {field: value for field, value in point_values(spec, first).items() if field not in drawn}
-    return configs.as_document(_config(spec, values, spec.seeds[0]))
+    return configs.to_document(_config(spec, values, spec.seeds[0]))
 
 
 def validate(spec: Specification) -> None:

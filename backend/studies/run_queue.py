@@ -104,7 +104,7 @@ def _create_runs(session: Session, study: Study, limit: int) -> list[Run]:
             pause_with_reason(session, study, f"Point {planned.point + 1} is invalid: {refused.detail}.")
             break
         varied = ["seed", *(field for axis in spec.axes for field in axis.fields)]
-        name = name_from_fields(configs.as_document(config), varied)
+        name = name_from_fields(configs.to_document(config), varied)
         run = add_to_queue(session, config, name=name, priority=spec.priority)
         planned.run_id = run.id
         created.append(run)

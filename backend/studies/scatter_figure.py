@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.colors import PALETTE, TOGETHER
+from backend.colors import COLORS_PER_CHART, PALETTE
 from backend.figures.drawing import as_text
 from backend.figures.schemas import Figure
 from backend.runs.names import format_value
@@ -30,7 +30,7 @@ def scatter_figure(spec: Specification, points: Sequence[Point], number: int) ->
         ).append(point)
     traces: list[go.Scatter] = []
     for place, (name, each) in enumerate(series.items()):
-        traces += _series(spec, axis, number, name, each, PALETTE[place % TOGETHER])
+        traces += _series(spec, axis, number, name, each, PALETTE[place % COLORS_PER_CHART])
     layout = {
         "xaxis": {"title": {"text": as_text(axis_title(axis))}, **_x_axis(axis)},
         "yaxis": {"title": {"text": RETURN_TITLE}},

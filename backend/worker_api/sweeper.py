@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database, after_commit
-from backend.database.space import give_back_space
+from backend.database.space import release_free_space
 from backend.database.tables import Job, Run
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
@@ -76,7 +76,7 @@ class Sweeper:
         with self._failures.guard("Removing deleted files"):
             remove_waiting(self._database.files_dir)
         with self._failures.guard("Shrinking the database file"):
-            give_back_space(self._database)
+            release_free_space(self._database)
         with self._failures.guard("Deleting workers that are gone"):
             delete_gone_workers(self._database, now)
 

@@ -115,8 +115,8 @@ async def _receive(
     def keep() -> int:
         with db.write() as session:
             made_by = find(session, True)
-            twin = service.uploaded(session, made_by, path, sha256)
-            return (twin or service.keep(session, received, made_by, kind, path, sha256, size)).id
+            twin = service.find_upload(session, made_by, path, sha256)
+            return (twin or service.store(session, received, made_by, kind, path, sha256, size)).id
 
     try:
         async with write_slot(request.app, UPLOAD_WRITE_TIMEOUT_SECONDS):
@@ -127,7 +127,7 @@ async def _receive(
 
 def _find_upload(db: Database, find: FindMaker, path: str, sha256: str) -> int | None:
     with db.read() as session:
-        file = service.uploaded(session, find(session, False), path, sha256)
+        file = service.find_upload(session, find(session, False), path, sha256)
         return file.id if file else None
 
 

@@ -1,4 +1,4 @@
-"""Workers as users see them; what workers themselves send and get is in workers/contract/worker_api.py."""
+"""Schema of workers for users. The schemas of the worker API are in workers/contract/worker_api.py."""
 
 from datetime import datetime
 from typing import Literal
@@ -9,14 +9,14 @@ from workers.contract.worker_api import QueueName
 
 
 class Worker(BaseModel):
-    """A worker as the browser shows it."""
+    """A worker with its state and host."""
 
     name: str
     host: str
     queue: QueueName
     state: Literal["idle", "busy", "gone"]
     run_id: int | None
-    job_slots: int = Field(description="How many jobs, such as evaluations, it does beside its training.")
+    job_slots: int = Field(description="Number of concurrent jobs, such as evaluations, beside its training.")
     last_seen_at: datetime
     version: str
     is_other_build: bool = Field(description="True if it runs another build of Arcadia than the server.")

@@ -85,4 +85,4 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path) -> None:
     assert put_back.stdout.startswith("0 runs and 0 files of 2")
     again = arcadia("backup", str(copy), "--data", str(old))
     assert (again.returncode, again.stdout) == (os.EX_CONFIG, "")
-    assert again.stderr == f"arcadia: {copy} is not empty; name a new folder for the backup.\n"
+    assert again.stderr == f"arcadia: {copy} is not empty. Use a new folder for the backup.\n"

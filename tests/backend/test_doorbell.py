@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from backend.doorbell import MOST_WAITING, Doorbell
+from backend.doorbell import MAX_WAITING, Doorbell
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import wait_until
 
@@ -56,10 +56,10 @@ def test_a_ring_says_only_which_run(redis_server: RedisServer) -> None:
 def test_a_queue_that_nobody_empties_does_not_grow(redis_server: RedisServer) -> None:
     doorbell = Doorbell(redis_server.url)
     doorbell.start()
-    for run_id in range(3 * MOST_WAITING):
+    for run_id in range(3 * MAX_WAITING):
         doorbell.ring("cpu", run_id)
     doorbell.stop()
-    assert len(messages(redis_server.url, "cpu")) == MOST_WAITING
+    assert len(messages(redis_server.url, "cpu")) == MAX_WAITING
 
 
 def test_it_rings_again_once_the_broker_is_back(redis_server: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
@@ -68,7 +68,7 @@ def test_it_rings_again_once_the_broker_is_back(redis_server: RedisServer, caplo
     redis_server.kill()
     for run_id in range(3):
         doorbell.ring("cpu", run_id)
-    wait_until(lambda: "the broker does not answer" in caplog.text)
+    wait_until(lambda: "The broker does not respond" in caplog.text)
     redis_server.start()
 
     def rung() -> bool:
@@ -77,7 +77,7 @@ def test_it_rings_again_once_the_broker_is_back(redis_server: RedisServer, caplo
 
     wait_until(rung)
     doorbell.stop()
-    assert caplog.text.count("the broker does not answer") == 1, "said once, not for every ring"
+    assert caplog.text.count("The broker does not respond") == 1, "said once, not for every ring"
 
 
 def test_a_broker_that_does_not_answer_keeps_nobody_waiting(
@@ -127,4 +127,4 @@ def test_it_rings_on_after_something_that_nobody_foresaw(
     doorbell.ring("cpu", 3)
     wait_until(lambda: messages(redis_server.url, "cpu"))
     doorbell.stop()
-    assert caplog.text.count("the broker does not answer") == 1
+    assert caplog.text.count("The broker does not respond") == 1

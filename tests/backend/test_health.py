@@ -21,7 +21,7 @@ def test_without_a_broker_the_api_runs_and_says_so(api: Api) -> None:
     api.beat("w1")
     health = api.user.get("/api/v1/health").json()
     assert health["status"] == "degraded"
-    assert health["database"] == {"ok": True, "kind": health["database"]["kind"], "detail": "answers"}
+    assert health["database"] == {"ok": True, "kind": health["database"]["kind"], "detail": "responds"}
     assert not health["broker"]["ok"]
     assert "ARCADIA_BROKER_URL" in health["broker"]["detail"]
     assert health["workers"] == 1
@@ -35,7 +35,7 @@ def test_a_broker_out_of_reach_is_named_but_not_its_password(app: FastAPI, setti
     app.state.settings = settings.model_copy(update={"broker_url": url})
     with TestClient(app, base_url="http://localhost") as client:
         answer = client.get("/api/v1/health")
-        assert "Redis does not answer" in answer.json()["broker"]["detail"]
+        assert "Redis does not respond" in answer.json()["broker"]["detail"]
         assert "hunter2" not in answer.text
         launched = client.post("/api/v1/runs", json={"preset": "paac-cartpole"})
         assert launched.status_code == 201, "a run is kept until the broker is back"
@@ -50,7 +50,7 @@ def test_a_database_that_does_not_answer_is_said(client: TestClient, app: FastAP
     assert answer.json()["database"] == {
         "ok": False,
         "kind": "postgresql",
-        "detail": "does not answer (OperationalError)",
+        "detail": "does not respond (OperationalError)",
     }
     assert "hunter2" not in answer.text
 

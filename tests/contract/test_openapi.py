@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 from fastapi import FastAPI
 
-from backend.app import description
+from backend.app import describe_api
 from workers.contract.events import Event
 
 SNAPSHOT = Path(__file__).parents[2] / "frontend" / "openapi.json"
@@ -16,7 +16,7 @@ SNAPSHOT = Path(__file__).parents[2] / "frontend" / "openapi.json"
 @pytest.fixture
 def document(built_app: FastAPI) -> dict[str, Any]:
     """The API's description of itself."""
-    return description(built_app)
+    return describe_api(built_app)
 
 
 def test_the_stored_document_is_this_api(document: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from pydantic import BaseModel, ValidationError
 
-from backend.app import description
+from backend.app import describe_api
 from workers.contract import events, worker_api
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +43,7 @@ def literals(module: object) -> dict[frozenset[Any], str]:
 
 
 def test_workers_routes_speak_in_schemas_of_the_contract(built_app: FastAPI) -> None:
-    document = description(built_app)
+    document = describe_api(built_app)
     spoken = set()
     for path, methods in document["paths"].items():
         if path.startswith("/api/v1/worker/"):

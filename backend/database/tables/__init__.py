@@ -1,4 +1,4 @@
-"""Tables of the database, one module per noun; the metric points are in backend/metrics/models.py."""
+"""Tables of the database, one module per noun. Those of metrics are in backend/metrics/models.py."""
 
 from backend.database.tables.base import Base, GameEnd, Id, Origin, StudyState
 from backend.database.tables.checkpoints import Checkpoint

@@ -1,4 +1,4 @@
-"""The parent of all tables, with the column types that they share."""
+"""Base class of all tables, and shared column types."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -20,10 +20,10 @@ from workers.contract.worker_api import (
     State,
 )
 
-# Whether the run's schedule asked for an evaluation, or a user.
+# Who requested an evaluation: the run's schedule or a user.
 Origin = Literal["schedule", "asked"]
 StudyState = Literal["running", "paused", "stopped", "finished"]
-# How a person's game ended; it may be kept before its end.
+# How a person's game ended. It may be kept before its end.
 GameEnd = Literal["over", "cut off", "unfinished"]
 
 # SQLite only assigns increasing ids to a column that is declared exactly INTEGER.
@@ -31,12 +31,12 @@ Id = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def unique_where(name: str, *columns: str, where: str) -> Index:
-    """Make a unique index of a part of the rows."""
+    """Return a unique index over the rows that match a condition."""
     return Index(name, *columns, unique=True, sqlite_where=text(where), postgresql_where=text(where))
 
 
 class Base(DeclarativeBase):
-    """Parent of all tables; constraints have the same names on both databases, so that migrations can name them."""
+    """Base class of all tables. Constraints have the same names on both databases, for use in migrations."""
 
     metadata = MetaData(
         naming_convention={

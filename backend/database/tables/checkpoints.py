@@ -10,7 +10,7 @@ from backend.database.tables.base import Base, Id
 
 
 class Checkpoint(Base):
-    """A saved training state; a fork's first one is its parent's, under attempt 0."""
+    """A saved training state. The first one of a fork is a copy of its parent's, under attempt 0."""
 
     __tablename__ = "checkpoints"
     __table_args__ = (UniqueConstraint("run_id", "attempt", "file"), {"sqlite_autoincrement": True})
@@ -23,12 +23,12 @@ class Checkpoint(Base):
     file: Mapped[str] = mapped_column(String(255))
     sha256: Mapped[str] = mapped_column(String(64))
     bytes: Mapped[int] = mapped_column(BigInteger)
-    # Empty once the file was thinned out.
+    # Empty after pruning deleted the file.
     file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     return_mean: Mapped[float | None]
     best: Mapped[bool] = mapped_column(default=False)
-    # Kept whatever the rule of thinning says.
+    # Protected from pruning.
     pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # The run's schedule has had it evaluated; the evaluation may have been removed since.
+    # The run's schedule requested an evaluation, which may have been deleted since.
     scheduled: Mapped[bool] = mapped_column(default=False, server_default=false())
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -9,7 +9,7 @@ from backend.database.tables.base import Base, Id, Origin
 
 
 class Evaluation(Base):
-    """Episodes that a checkpoint plays by a protocol, apart from training; they are there once its job is done."""
+    """An evaluation of a checkpoint by a protocol. It has a result when its job is done."""
 
     __tablename__ = "evaluations"
     __table_args__ = (Index("ix_evaluations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
@@ -26,17 +26,17 @@ class Evaluation(Base):
     seed: Mapped[int] = mapped_column(BigInteger)
     origin: Mapped[Origin]
 
-    # The set of start points, which may be removed once the evaluation has ended; so what it was stands here too.
+    # The start set, with a copy of its description, since it may be deleted after the evaluation.
     start_set_id: Mapped[int | None] = mapped_column(BigInteger)
     starts: Mapped[dict[str, Any] | None]
 
-    # The whole result, as contract.protocols.EvaluationDocument; its mean stands here too, to compare by.
+    # The result, as contract.protocols.EvaluationDocument, with a copy of its mean to sort by.
     document: Mapped[dict[str, Any] | None]
     mean: Mapped[float | None]
 
 
 class EvaluationEpisode(Base):
-    """An episode of an evaluation that is still played; the document has them all in the end."""
+    """A finished episode of a running evaluation. The final document contains all episodes."""
 
     __tablename__ = "evaluation_episodes"
 

@@ -11,7 +11,7 @@ from workers.contract.worker_api import FileKind
 
 
 class File(Base):
-    """A file under the files root: `path` is its name in the worker's directory, `stored_path` its place here."""
+    """A stored file. `path` is its path in the worker's directory, `stored_path` the one in the files folder."""
 
     __tablename__ = "files"
     __table_args__ = (
@@ -21,9 +21,9 @@ class File(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    # Empty where the job that made it is of no run.
+    # Empty if it was made by a job without a run.
     run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
-    # Of the job that made it; then the attempt is the job's.
+    # The job that made it, if any. The attempt is then the job's.
     job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"))
     attempt: Mapped[int]
     kind: Mapped[FileKind]

@@ -7,7 +7,7 @@ from backend.database.tables.base import Base
 
 
 class Installation(Base):
-    """The one row names this installation; its files/ folder bears the same name."""
+    """The identity of this installation, in a single row. Its files folder has the same identity."""
 
     __tablename__ = "installation"
 

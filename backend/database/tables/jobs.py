@@ -19,15 +19,15 @@ class Job(Base):
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     kind: Mapped[JobKind]
-    # Neither a run nor a checkpoint where a person plays.
+    # A job for a person who plays has no run and no checkpoint.
     run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
-    # No foreign key: a file may be a job's and a checkpoint has a file, so the tables would stand in a circle.
+    # No foreign key: files refer to jobs and checkpoints to files, so the tables would form a cycle.
     checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
     parameters: Mapped[dict[str, Any]]
 
     state: Mapped[JobState] = mapped_column(default="queued")
     desired: Mapped[JobDesired] = mapped_column(default="run")
-    # In plain words, why it waits again or has failed, or what its process warned of.
+    # A sentence: why it is queued again or has failed, or a warning of its process.
     message: Mapped[str | None] = mapped_column(Text)
     traceback: Mapped[str | None] = mapped_column(Text)
     done: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -35,10 +35,10 @@ class Job(Base):
 
     attempt: Mapped[int] = mapped_column(default=0)
     last_seq: Mapped[int] = mapped_column(default=0)
-    # How this attempt's process said that it ended.
+    # How the process of this attempt reported that it ended.
     outcome: Mapped[Outcome | None]
     worker: Mapped[str | None] = mapped_column(String(100))
-    # Kept once its worker fell silent, until the next claim: that worker may still continue.
+    # Kept after its worker fell silent, until the next claim, since that worker may still continue.
     lease_expires_at: Mapped[datetime | None]
     # How often it was queued again after it lost its worker or its process.
     requeues: Mapped[int] = mapped_column("tries", default=0)

@@ -11,7 +11,7 @@ from backend.database.tables.base import Base, GameEnd, Id
 
 
 class KeptGame(Base):
-    """A game that a person has played: what was done in it, and the job that films it."""
+    """A game that a person played: its actions, and the job that records it."""
 
     __tablename__ = "kept_games"
     __table_args__ = ({"sqlite_autoincrement": True},)
@@ -27,7 +27,7 @@ class KeptGame(Base):
     ended: Mapped[GameEnd]
     emulator: Mapped[str] = mapped_column(String(100))
     start_points: Mapped[int]
-    # As events.GameKept; long, so that they are read only where they are asked for.
+    # As in events.GameKept. They are long, so they are loaded only on request.
     actions: Mapped[list[list[Any]]] = mapped_column(deferred=True)
     screens: Mapped[list[list[Any]]] = mapped_column(deferred=True)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -26,11 +26,11 @@ class Replay(Base):
     poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     seen_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     track_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
-    # Of one that was asked for; those that the trainer records have none.
+    # The job that recorded it. Replays that the trainer recorded have none.
     job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
-    # Of the computation of its saliency, by which its file is found too.
+    # The job that computes its saliency. The saliency file is found by it.
     saliency_job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="SET NULL"), index=True)
-    # Kept whatever the rule of thinning says.
+    # Protected from pruning.
     pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
     episode_return: Mapped[float]
     length: Mapped[int]
@@ -39,5 +39,5 @@ class Replay(Base):
 
     @property
     def saliency_asked(self) -> bool:
-        """Whether its saliency is there, or somebody has asked for it."""
+        """True if its saliency exists or was requested."""
         return self.saliency_job_id is not None

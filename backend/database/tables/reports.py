@@ -20,9 +20,9 @@ class Report(Base):
     title: Mapped[str] = mapped_column(String(200))
     # As reports.blocks.Block.
     blocks: Mapped[list[dict[str, Any]]]
-    # Grows with each change, so that a window which shows an older one overwrites nothing.
+    # Increases with each change, so that a page with an older version cannot overwrite it.
     version: Mapped[int] = mapped_column(default=1)
-    # Opens it without a sign-in, where there is one.
+    # Opens the report without a session, if set.
     share_token: Mapped[str | None] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -13,13 +13,13 @@ from workers.contract.worker_api import Desired, Outcome, QueueName, State
 
 
 class Run(Base):
-    """One training run: what was asked, what is wanted of it now, and where it stands."""
+    """A training run: its configuration, state and progress."""
 
     __tablename__ = "runs"
     __table_args__ = (
         Index("ix_runs_waiting", "state", "queue", "priority", "created_at"),
         Index("ix_runs_listed", "archived_at", "created_at"),
-        # Numbers of purged runs are not used again.
+        # Do not reuse the ids of purged runs.
         {"sqlite_autoincrement": True},
     )
 
@@ -38,19 +38,19 @@ class Run(Base):
     failure_message: Mapped[str | None] = mapped_column(Text)
     failure_traceback: Mapped[str | None] = mapped_column(Text)
 
-    # The parent may be purged, so these are numbers to show and not foreign keys.
+    # The parent may be purged, so these are not foreign keys.
     parent_run_id: Mapped[int | None] = mapped_column(BigInteger)
     parent_checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
     parent_step: Mapped[int | None] = mapped_column(BigInteger)
 
     attempt: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None] = mapped_column(String(100))
-    # Kept once its worker fell silent, until the next claim: that worker may still continue.
+    # Kept after its worker fell silent, until the next claim, since that worker may still continue.
     lease_expires_at: Mapped[datetime | None]
     requeues: Mapped[int] = mapped_column(default=0)
 
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
-    # When it last entered the queue; empty for runs of an earlier version.
+    # When it last entered the queue. Empty for runs of an earlier version.
     queued_at: Mapped[datetime | None] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
@@ -82,7 +82,7 @@ class Measurement(Base):
 
 
 class RunTag(Base):
-    """A word that a user put on a run."""
+    """A tag of a run."""
 
     __tablename__ = "run_tags"
 
@@ -91,7 +91,7 @@ class RunTag(Base):
 
 
 class Attempt(Base):
-    """One claim of a run by a worker; `resumed_step` stays empty until its trainer has said where it begins."""
+    """An attempt at a run: one claim by a worker. `resumed_step` is empty until its trainer reports it."""
 
     __tablename__ = "attempts"
 
@@ -101,25 +101,25 @@ class Attempt(Base):
     claimed_at: Mapped[datetime] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
-    # How the trainer said that it ended; the worker's release or an expired lease acts on it.
+    # How the trainer reported that it ended. The release or an expired lease uses it.
     outcome: Mapped[Outcome | None]
     failure_message: Mapped[str | None] = mapped_column(Text)
     failure_traceback: Mapped[str | None] = mapped_column(Text)
-    # Points of earlier attempts beyond this step are superseded; 0 when the trainer began anew.
+    # Points of earlier attempts after this step are superseded. It is 0 if the trainer started over.
     resumed_step: Mapped[int | None] = mapped_column(BigInteger)
     last_seq: Mapped[int] = mapped_column(default=0)
     host: Mapped[str | None] = mapped_column(String(255))
     device: Mapped[str | None] = mapped_column(String(255))
     precision: Mapped[str | None] = mapped_column(String(32))
     seed: Mapped[int | None] = mapped_column(BigInteger)
-    # The latest place of each role, as events.RolePlace; empty for methods without roles.
+    # The latest host and process of each role, as events.RolePlace. Empty for methods without roles.
     roles: Mapped[list[dict[str, Any]] | None]
     # The steps from the queue to the first update, as runs.schemas.RunStartStep.
     start_steps: Mapped[list[dict[str, Any]] | None]
 
 
 class LogLine(Base):
-    """One line of a run's log, of its trainer or of the system; the run's row is locked while one is added."""
+    """A line of a run's log, from its trainer or the system. Lock the run's row before adding one."""
 
     __tablename__ = "log_lines"
     __table_args__ = (Index("ix_log_lines_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})

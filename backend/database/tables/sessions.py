@@ -9,7 +9,7 @@ from backend.database.tables.base import Base
 
 
 class SignInSession(Base):
-    """A cookie that is let in; backend/web/sessions.py says what the proof is."""
+    """A session of a signed-in browser. backend/web/sessions.py explains the proof."""
 
     __tablename__ = "signed_in"
 

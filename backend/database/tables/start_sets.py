@@ -11,7 +11,7 @@ from workers.contract.protocols.protocol import StartPlayer
 
 
 class StartSet(Base):
-    """A set of start points of one game, under the name that a user gave it."""
+    """A named set of start points of a game."""
 
     __tablename__ = "start_sets"
     __table_args__ = (UniqueConstraint("env", "name"), {"sqlite_autoincrement": True})
@@ -25,6 +25,6 @@ class StartSet(Base):
     points: Mapped[int]
     sha256: Mapped[str] = mapped_column(String(64), unique=True)
     bytes: Mapped[int] = mapped_column(BigInteger)
-    # contract.protocols.StartSetFile as JSON; megabytes, so it is read only where it is asked for.
+    # contract.protocols.StartSetFile as JSON. It may be megabytes, so it is loaded only on request.
     content: Mapped[str] = mapped_column(Text, deferred=True)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

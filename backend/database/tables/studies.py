@@ -11,7 +11,7 @@ from backend.database.tables.base import Base, Id, StudyState
 
 
 class Study(Base):
-    """A question, and what is to answer it; its runs are made by and by."""
+    """A question, and the specification of the runs that answer it."""
 
     __tablename__ = "studies"
     __table_args__ = ({"sqlite_autoincrement": True},)
@@ -19,10 +19,10 @@ class Study(Base):
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(String(200))
     question: Mapped[str] = mapped_column(Text)
-    # As studies.specification.Specification; `points` grows when more are asked for.
+    # As studies.specification.Specification. `points` grows when the study is extended.
     specification: Mapped[dict[str, Any]]
     state: Mapped[StudyState] = mapped_column(index=True)
-    # In plain words, why the system paused it.
+    # A sentence that says why the system paused it.
     state_reason: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     # When it was last started or resumed.
@@ -31,7 +31,7 @@ class Study(Base):
 
 
 class StudyPoint(Base):
-    """A point of a study: for each axis the place in its values, or the number that was drawn."""
+    """A point of a study: for each axis an index of its values, or a drawn number."""
 
     __tablename__ = "study_points"
 
@@ -41,19 +41,19 @@ class StudyPoint(Base):
 
 
 class StudyRun(Base):
-    """A run that a study plans, and the number of the one that was made; the key lets none be made twice."""
+    """A planned run of a study, with the id of the created run. The primary key prevents duplicates."""
 
     __tablename__ = "study_runs"
 
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True)
     point: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     seed: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    # No foreign key: the number stays when the run is purged, so that it is not made again.
+    # No foreign key: the id stays when the run is purged, so that the run is not created again.
     run_id: Mapped[int | None] = mapped_column(BigInteger, unique=True)
 
 
 class PaperStudy(Base):
-    """From which part of a paper's table or figure a study was started, and with what share of its budget."""
+    """The part of a paper's table or figure that a study reproduces, and its share of the paper's budget."""
 
     __tablename__ = "paper_studies"
 

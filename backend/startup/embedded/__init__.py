@@ -1,1 +1,1 @@
-"""All of Arcadia on one machine by one command: private Redis, backend and a CPU worker."""
+"""`arcadia up`: Redis, the backend and CPU workers on one machine with one command."""

@@ -1,4 +1,4 @@
-"""The data folder: private, of one installation at a time, with its worker token."""
+"""The data folder: its permissions, its lock and its worker token."""
 
 import fcntl
 import logging
@@ -13,11 +13,11 @@ log = logging.getLogger(__name__)
 
 
 class FolderInUseError(NotNowError):
-    """Another `arcadia up` has the data folder."""
+    """Another `arcadia up` uses the data folder."""
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make sure that a folder is there, that it can be written to, and that no other user may look into it."""
+    """Create a folder that only its owner can read. Raise RefusedError if it is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -27,11 +27,11 @@ def make_private_folder(folder: Path) -> None:
     try:
         folder.chmod(0o700)
     except PermissionError:
-        log.warning("Other users may be able to look into %s: it is somebody else's, so that stays.", folder)
+        log.warning("Other users may be able to read %s. This user does not own it, so its permissions stay.", folder)
 
 
 def lock(folder: Path) -> int:
-    """Take the folder for this process and return the descriptor that holds it until the process ends."""
+    """Lock the folder until the process ends. Return the descriptor that holds the lock."""
     make_private_folder(folder)
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -45,7 +45,7 @@ def lock(folder: Path) -> int:
 
 
 def worker_token(folder: Path) -> str:
-    """Return the token that workers show the backend, made at the first start and readable by its owner alone."""
+    """Return the worker token. Create it at the first start, readable only by its owner."""
     file = folder / "worker-token"
     if not file.exists():
         fresh = file.with_suffix(".new")

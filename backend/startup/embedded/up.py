@@ -1,4 +1,4 @@
-"""`arcadia up`: starts the parts in order, keeps them running, and stops them in order."""
+"""`arcadia up`: start all processes in order, restart those that die, and stop them in order."""
 
 import asyncio
 import json
@@ -13,15 +13,15 @@ from pathlib import Path
 from backend.config import Settings
 from backend.startup.embedded.data_folder import lock, worker_token
 from backend.startup.embedded.output import Output
-from backend.startup.embedded.part import Part
+from backend.startup.embedded.part import SupervisedProcess
 from backend.startup.embedded.redis_server import PrivateRedis, free_port, private_redis
 from backend.startup.listening import refuse_taken_port
 
-# Long enough for a machine that many other programs keep busy.
-START_SECONDS = 300.0
-# The worker's trainer may take its own grace time, and what it wrote must be delivered after that.
-WORKER_PATIENCE, BACKEND_PATIENCE, REDIS_PATIENCE = 60.0, 10.0, 5.0
-LARGEST_ANSWER = 100_000
+# Long enough for a busy machine.
+START_TIMEOUT_SECONDS = 300.0
+# A worker waits for its trainer, and then delivers the last events.
+WORKER_STOP_SECONDS, BACKEND_STOP_SECONDS, REDIS_STOP_SECONDS = 60.0, 10.0, 5.0
+MAX_RESPONSE_BYTES = 100_000
 WORKER_NAME = "cpu-1"
 
 
@@ -31,17 +31,17 @@ def up(settings: Settings, workers: int = 1) -> int:
     settings = settings.model_copy(update={"port": settings.port or free_port()})
     refuse_taken_port(settings.host, settings.port, "up")
     redis = private_redis(settings.data_dir.resolve() / "redis")
-    return asyncio.run(Installation(settings, redis, workers).run())
+    return asyncio.run(LocalInstallation(settings, redis, workers).run())
 
 
 def page_url(settings: Settings) -> str:
-    """Return the address of the page as seen from this machine."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - looked for, not bound
+    """Return the URL of the server on this machine."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
-class Installation:
-    """The parts of one installation."""
+class LocalInstallation:
+    """The processes of one installation."""
 
     def __init__(self, settings: Settings, redis: PrivateRedis, workers: int) -> None:
         self._redis_server = redis
@@ -61,8 +61,8 @@ class Installation:
         backend = {"ARCADIA_DATA_DIR": str(data_dir), "ARCADIA_HOST": settings.host, "ARCADIA_PORT": str(settings.port)}
         for_worker = ("ARCADIA_STOP_GRACE_SECONDS", "ARCADIA_RAY_ADDRESS", "ARCADIA_BUILD")
         passed_on = {name: value for name, value in ours.items() if name in for_worker}
-        self._redis = Part("redis", redis.command, plain, self._output)
-        self._backend = Part(
+        self._redis = SupervisedProcess("redis", redis.command, plain, self._output)
+        self._backend = SupervisedProcess(
             "backend", [sys.executable, "-m", "backend.cli", "backend"], plain | ours | shared | backend, self._output
         )
         worker = plain | passed_on | shared | {"ARCADIA_BACKEND_URL": self._url}
@@ -74,13 +74,13 @@ class Installation:
         self._interrupts = 0
         self._status = 1
 
-    def _worker(self, name: str, environment: Mapping[str, str], directory: Path, *, alone: bool) -> Part:
+    def _worker(self, name: str, environment: Mapping[str, str], directory: Path, *, alone: bool) -> SupervisedProcess:
         command = [sys.executable, "-m", "workers.worker", "--queue", "cpu", "--name", name]
         own = {"ARCADIA_WORKER_DIR": str(directory / name)}
-        return Part("worker" if alone else name, command, {**environment, **own}, self._output)
+        return SupervisedProcess("worker" if alone else name, command, {**environment, **own}, self._output)
 
     async def run(self) -> int:
-        """Start, wait for Ctrl-C, stop."""
+        """Start all processes, wait for Ctrl-C, and stop them."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._on_interrupt)
@@ -94,60 +94,60 @@ class Installation:
             self._output.close()
 
     async def _start(self) -> bool:
-        """Start each part when what it needs answers; False when one could not start or Ctrl-C came first."""
-        if not await self._begin(self._redis, self._redis_server.answers):
+        """Start each process when those before it respond. Return False if one fails or Ctrl-C comes first."""
+        if not await self._begin(self._redis, self._redis_server.is_ready):
             return False
-        if not await self._begin(self._backend, self._page_answers):
+        if not await self._begin(self._backend, self._backend_is_ready):
             return False
         self._output.say("arcadia", f"Arcadia is at {self._url}")
         self._output.say("arcadia", f"The log is {self._log}")
         for worker in self._workers:
-            worker.started.set()  # it reaches for the others until they answer
+            worker.started.set()  # It retries until the backend responds.
             worker.start()
         return True
 
-    async def _begin(self, part: Part, answers: Callable[[], bool]) -> bool:
-        part.start()
+    async def _begin(self, process: SupervisedProcess, is_ready: Callable[[], bool]) -> bool:
+        process.start()
         began = asyncio.get_running_loop().time()
-        deadline = began + START_SECONDS
-        while not await asyncio.to_thread(answers):
-            if part.died_at_birth.is_set():
-                # The backend has said why it cannot start; its status tells what started `arcadia up`.
-                self._status = max(part.returncode, 1)
+        deadline = began + START_TIMEOUT_SECONDS
+        while not await asyncio.to_thread(is_ready):
+            if process.failed_to_start.is_set():
+                # The backend has printed why it cannot start. Exit with its status.
+                self._status = max(process.returncode, 1)
                 self._output.say("arcadia", f"The log is {self._log}")
                 return False
             if self._interrupted.is_set():
                 return False
             if asyncio.get_running_loop().time() > deadline:
-                self._output.say("arcadia", f"{part.name} does not answer after {START_SECONDS:g} s")
+                self._output.say("arcadia", f"{process.name} does not respond after {START_TIMEOUT_SECONDS:g} s")
                 return False
             await asyncio.sleep(0.05)
-        part.started.set()
+        process.started.set()
         seconds = asyncio.get_running_loop().time() - began
-        self._output.say("arcadia", f"{part.name.capitalize()} is ready after {seconds:.1f} s")
+        self._output.say("arcadia", f"{process.name.capitalize()} is ready after {seconds:.1f} s")
         return True
 
-    def _page_answers(self) -> bool:
+    def _backend_is_ready(self) -> bool:
         try:
             # Use no proxy: the address is on this machine.
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
             with opener.open(f"{self._url}/api/v1/health", timeout=2) as reply:
-                # Another program may have taken the port meanwhile.
-                return "database" in json.loads(reply.read(LARGEST_ANSWER))
+                # Another program may have taken the port.
+                return "database" in json.loads(reply.read(MAX_RESPONSE_BYTES))
         except (OSError, HTTPException, ValueError, TypeError):
             return False
 
     async def _stop(self) -> None:
-        """Stop the workers first, so that they can still deliver their trainers' last events to the backend."""
-        self._output.say("arcadia", "Stopping (Ctrl-C again stops at once)")
-        await asyncio.gather(*(worker.stop(WORKER_PATIENCE) for worker in self._workers))
-        await self._backend.stop(BACKEND_PATIENCE)
-        await self._redis.stop(REDIS_PATIENCE)
+        """Stop the workers first, so that they can deliver the last events to the backend."""
+        self._output.say("arcadia", "Stopping (press Ctrl-C again to stop immediately)")
+        await asyncio.gather(*(worker.stop(WORKER_STOP_SECONDS) for worker in self._workers))
+        await self._backend.stop(BACKEND_STOP_SECONDS)
+        await self._redis.stop(REDIS_STOP_SECONDS)
         self._output.say("arcadia", "Stopped")
 
     def _on_interrupt(self) -> None:
         self._interrupts += 1
         self._interrupted.set()
         if self._interrupts > 1:
-            for part in (*self._workers, self._backend, self._redis):
-                part.signal(signal.SIGKILL)
+            for process in (*self._workers, self._backend, self._redis):
+                process.signal(signal.SIGKILL)

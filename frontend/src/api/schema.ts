@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Read Config Schema
-         * @description JSON schema of the run configuration.
+         * @description Return the JSON schema of the run configuration.
          */
         get: operations["read_config_schema"];
         put?: never;
@@ -93,7 +93,7 @@ export interface paths {
         };
         /**
          * List Environments
-         * @description The games that a run may name.
+         * @description List the environments.
          */
         get: operations["list_environments"];
         put?: never;
@@ -459,7 +459,7 @@ export interface paths {
         };
         /**
          * Read File
-         * @description A replay, its poster or a checkpoint; byte ranges are served.
+         * @description Download a file, such as a video, a thumbnail or a checkpoint. Byte ranges are supported.
          */
         get: operations["read_file"];
         put?: never;
@@ -599,7 +599,7 @@ export interface paths {
         };
         /**
          * Read Health
-         * @description Whether the parts of the installation answer.
+         * @description Return the health of the installation.
          */
         get: operations["read_health"];
         put?: never;
@@ -927,7 +927,7 @@ export interface paths {
         };
         /**
          * List Presets
-         * @description The presets, with their full configurations.
+         * @description List the presets with their configurations.
          */
         get: operations["list_presets"];
         put?: never;
@@ -1455,7 +1455,7 @@ export interface paths {
         };
         /**
          * Read Log
-         * @description The end of the log, or the lines after or before one.
+         * @description Return the last lines of the log, or the lines after or before a line.
          */
         get: operations["read_log"];
         put?: never;
@@ -2479,7 +2479,7 @@ export interface components {
         };
         /**
          * BrokerHealth
-         * @description Whether Redis answers.
+         * @description Health of Redis.
          */
         BrokerHealth: {
             /** Detail */
@@ -2876,7 +2876,7 @@ export interface components {
         };
         /**
          * DatabaseHealth
-         * @description Whether the database answers.
+         * @description Health of the database.
          */
         DatabaseHealth: {
             /** Detail */
@@ -3016,7 +3016,7 @@ export interface components {
         };
         /**
          * DiskHealth
-         * @description Whether the server can store anything.
+         * @description Health of the disk.
          */
         DiskHealth: {
             /** Detail */
@@ -3103,12 +3103,12 @@ export interface components {
         };
         /**
          * Environment
-         * @description A game that a run may name.
+         * @description An environment of runs.
          */
         Environment: {
             /**
              * Algorithms
-             * @description The methods that can learn it.
+             * @description Methods that support it.
              */
             algorithms: string[];
             family: components["schemas"]["EnvironmentFamily"];
@@ -3116,21 +3116,21 @@ export interface components {
             frames_per_step: number;
             /**
              * Group
-             * @description The heading under which it is listed.
+             * @description Group in the list of environments.
              */
             group: string;
             /** Id */
             id: string;
             /**
              * Picture File Id
-             * @description The latest frame of the newest run in it.
+             * @description Latest frame of the newest run in it.
              */
             picture_file_id: number | null;
             /** Title */
             title: string;
             /**
              * Unfit Because
-             * @description Why the other methods cannot, as the end of a sentence.
+             * @description Why other methods do not support it, as the end of a sentence.
              */
             unfit_because: string;
         };
@@ -3657,7 +3657,7 @@ export interface components {
         };
         /**
          * FieldError
-         * @description What is wrong with one field, as config.num_envs.
+         * @description An error of one field, for example config.num_envs.
          */
         FieldError: {
             /** Field */
@@ -4018,7 +4018,7 @@ export interface components {
         };
         /**
          * Health
-         * @description Whether the parts answer; `degraded` when one does not.
+         * @description Health of the installation. The status is `degraded` if any part is not ok.
          */
         Health: {
             broker: components["schemas"]["BrokerHealth"];
@@ -4030,7 +4030,7 @@ export interface components {
             database: components["schemas"]["DatabaseHealth"];
             /**
              * Database Schema
-             * @description Newest database migration that the server knows.
+             * @description Newest database migration of this version.
              */
             database_schema: string;
             disk: components["schemas"]["DiskHealth"];
@@ -4389,7 +4389,7 @@ export interface components {
         };
         /**
          * LogEntry
-         * @description One line of a run's log.
+         * @description A line of a run's log.
          */
         LogEntry: {
             /** Attempt */
@@ -4411,7 +4411,7 @@ export interface components {
         };
         /**
          * LogPage
-         * @description Lines in order; `next_after` is the last one's, to ask for what comes after.
+         * @description Lines of a log in order. Pass `next_after` as `after` to read the next ones.
          */
         LogPage: {
             /** Items */
@@ -5047,12 +5047,12 @@ export interface components {
             };
             /**
              * Differences
-             * @description Empty where nothing differs, or for a preset tuned here.
+             * @description Differences from the paper and its code.
              */
             differences: components["schemas"]["StatedDifference"][];
             /**
              * Method
-             * @description The algorithm as people write it.
+             * @description Name of the method for display.
              */
             method: string;
             /** Name */
@@ -5134,7 +5134,7 @@ export interface components {
         };
         /**
          * ProblemDocument
-         * @description An error as clients see it (RFC 9457).
+         * @description An error response (RFC 9457).
          */
         ProblemDocument: {
             /** Detail */
@@ -6827,12 +6827,12 @@ export interface components {
         };
         /**
          * StatedDifference
-         * @description A field for which a paper, its code and the preset do not all say the same; "" means that it is not stated.
+         * @description A field whose values in a paper, its code and the preset differ. "" means not stated.
          */
         StatedDifference: {
             /**
              * Code
-             * @description The value in the code of the paper's authors, or of the replication named in source.
+             * @description Value in the authors' code, or in the replication that `source` names.
              */
             code: string;
             /** Field */
@@ -7507,7 +7507,7 @@ export interface components {
         };
         /**
          * Worker
-         * @description A worker as the browser shows it.
+         * @description A worker with its state and host.
          */
         Worker: {
             /** Cores */
@@ -7523,7 +7523,7 @@ export interface components {
             is_other_build: boolean;
             /**
              * Job Slots
-             * @description How many jobs, such as evaluations, it does beside its training.
+             * @description Number of concurrent jobs, such as evaluations, beside its training.
              */
             job_slots: number;
             /**
@@ -7586,7 +7586,7 @@ export interface operations {
                     "application/json": components["schemas"]["Comparison"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7624,7 +7624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Thresholds"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7660,7 +7660,7 @@ export interface operations {
                     "application/json": components["schemas"]["Verdict"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7691,7 +7691,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7720,7 +7720,7 @@ export interface operations {
                     "application/json": components["schemas"]["Environment"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7751,7 +7751,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluationWithEpisodes"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7780,7 +7780,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7811,7 +7811,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluationWithEpisodes"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7843,7 +7843,7 @@ export interface operations {
                     "text/event-stream": unknown;
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7872,7 +7872,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7899,7 +7899,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7929,7 +7929,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7958,7 +7958,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7987,7 +7987,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8016,7 +8016,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8047,7 +8047,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartSetFile"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8076,7 +8076,7 @@ export interface operations {
                     "application/json": components["schemas"]["FigureName"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8133,7 +8133,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8165,7 +8165,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8209,7 +8209,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8245,7 +8245,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8281,7 +8281,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8329,7 +8329,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8358,7 +8358,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8387,7 +8387,7 @@ export interface operations {
                     "application/json": components["schemas"]["Games"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8419,7 +8419,7 @@ export interface operations {
                     "application/json": components["schemas"]["Game"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8456,7 +8456,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8488,7 +8488,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlayedGame"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8521,7 +8521,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlayedGame"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8554,7 +8554,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlayedGame"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8583,7 +8583,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8615,7 +8615,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptGame"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8646,7 +8646,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptGame"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8675,7 +8675,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8709,7 +8709,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartSet"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8740,7 +8740,7 @@ export interface operations {
                     "application/json": components["schemas"]["LiveGame"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8771,7 +8771,7 @@ export interface operations {
                     "application/json": components["schemas"]["LiveGame"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8800,7 +8800,7 @@ export interface operations {
                     "application/json": components["schemas"]["MetricSection"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8829,7 +8829,7 @@ export interface operations {
                     "application/json": string[];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8858,7 +8858,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaperSummary"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8890,7 +8890,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaperSummary"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8924,7 +8924,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaperItem"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8963,7 +8963,7 @@ export interface operations {
                     "application/json": components["schemas"]["Diagram"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9002,7 +9002,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9040,7 +9040,7 @@ export interface operations {
                     "application/json": components["schemas"]["Measurement"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9078,7 +9078,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaperPreview"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9116,7 +9116,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaperStudy"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9145,7 +9145,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preset"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9176,7 +9176,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9205,7 +9205,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9236,7 +9236,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9271,7 +9271,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9302,7 +9302,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplaySaliency"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9333,7 +9333,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplaySaliency"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9362,7 +9362,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9393,7 +9393,7 @@ export interface operations {
                     "application/json": components["schemas"]["SaliencyMaps"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9424,7 +9424,7 @@ export interface operations {
                     "application/json": components["schemas"]["Track"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9453,7 +9453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReportSummary"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9486,7 +9486,7 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9517,7 +9517,7 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9546,7 +9546,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9581,7 +9581,7 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9612,7 +9612,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9643,7 +9643,7 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9674,7 +9674,7 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9707,7 +9707,7 @@ export interface operations {
                     "application/json": components["schemas"]["BlockContent"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9739,7 +9739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Facets"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9787,7 +9787,7 @@ export interface operations {
                     "application/json": components["schemas"]["FailureGroup"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9839,7 +9839,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9872,7 +9872,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9903,7 +9903,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9932,7 +9932,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9967,7 +9967,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -9998,7 +9998,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10029,7 +10029,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunCheckpoint"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10065,7 +10065,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunCheckpoint"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10100,7 +10100,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10131,7 +10131,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluationChoices"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10165,7 +10165,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluationPage"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10200,7 +10200,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluationWithEpisodes"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10235,7 +10235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10266,7 +10266,7 @@ export interface operations {
                     "application/json": components["schemas"]["LiveGame"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10301,7 +10301,7 @@ export interface operations {
                     "application/json": components["schemas"]["LiveGame"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10318,7 +10318,7 @@ export interface operations {
                 after?: number | null;
                 before?: number | null;
                 limit?: number;
-                /** @description Text that a line must contain, in any case. */
+                /** @description Text that lines must contain, ignoring case. */
                 search?: string;
             };
             header?: never;
@@ -10338,7 +10338,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogPage"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10369,7 +10369,7 @@ export interface operations {
                     "application/json": string[];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10411,7 +10411,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunMetrics"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10442,7 +10442,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10473,7 +10473,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10508,7 +10508,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10539,7 +10539,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10570,7 +10570,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10601,7 +10601,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10632,7 +10632,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10665,7 +10665,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkResult"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10694,7 +10694,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10727,7 +10727,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10754,7 +10754,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10786,7 +10786,7 @@ export interface operations {
                     "application/json": components["schemas"]["SharedReport"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10820,7 +10820,7 @@ export interface operations {
                     "application/json": components["schemas"]["BlockContent"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10851,7 +10851,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10883,7 +10883,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartSet"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10919,7 +10919,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartSet"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10950,7 +10950,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartSet"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -10979,7 +10979,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11012,7 +11012,7 @@ export interface operations {
                     "application/json": components["schemas"]["StudyPage"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11045,7 +11045,7 @@ export interface operations {
                     "application/json": components["schemas"]["Study"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11076,7 +11076,7 @@ export interface operations {
                     "application/json": components["schemas"]["Study"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11105,7 +11105,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11140,7 +11140,7 @@ export interface operations {
                     "application/json": components["schemas"]["Study"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11175,7 +11175,7 @@ export interface operations {
                     "application/json": components["schemas"]["Study"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11211,7 +11211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Figure"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11242,7 +11242,7 @@ export interface operations {
                     "application/json": components["schemas"]["Study"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11273,7 +11273,7 @@ export interface operations {
                     "application/json": components["schemas"]["Study"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11304,7 +11304,7 @@ export interface operations {
                     "application/json": components["schemas"]["Study"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11337,7 +11337,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preview"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11377,7 +11377,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11408,7 +11408,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11441,7 +11441,7 @@ export interface operations {
                     "application/json": components["schemas"]["HeartbeatAnswer"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11476,7 +11476,7 @@ export interface operations {
                     "application/json": components["schemas"]["Acknowledged"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11516,7 +11516,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadedFile"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11548,7 +11548,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11583,7 +11583,7 @@ export interface operations {
                     "application/json": components["schemas"]["Released"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11614,7 +11614,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11654,7 +11654,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11689,7 +11689,7 @@ export interface operations {
                     "application/json": components["schemas"]["Acknowledged"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11729,7 +11729,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadedFile"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11761,7 +11761,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11796,7 +11796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Released"];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -11825,7 +11825,7 @@ export interface operations {
                     "application/json": components["schemas"]["Worker"][];
                 };
             };
-            /** @description What was wrong, where, and what is right. */
+            /** @description The error, with the wrong fields. */
             default: {
                 headers: {
                     [name: string]: unknown;

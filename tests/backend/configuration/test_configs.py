@@ -145,7 +145,7 @@ def test_a_fork_keeps_the_fields_that_shape_its_methods_weights(api: Api) -> Non
     run_id, checkpoint_id = trained_run(api)
     fork = {"checkpoint_id": checkpoint_id, "overrides": {"lstm_units": 128, "num_actors": 4}}
     assert refused(api, f"runs/{run_id}/fork", **fork) == {
-        "overrides.lstm_units": "the checkpoint was trained with 0, so a fork must be too; clone to change it"
+        "overrides.lstm_units": "the checkpoint was trained with 0, which a fork cannot change. Clone the run"
     }
     fork["overrides"] = {"num_actors": 4}
     assert api.act(run_id, "fork", **fork)["config"]["num_actors"] == 4
@@ -155,7 +155,7 @@ def test_a_fork_has_steps_to_go(api: Api) -> None:
     run_id, checkpoint_id = trained_run(api)
     fork = {"checkpoint_id": checkpoint_id, "overrides": {"total_steps": 100}}
     assert refused(api, f"runs/{run_id}/fork", **fork) == {
-        "overrides.total_steps": "the checkpoint has 100 steps already: give a larger total"
+        "overrides.total_steps": "the checkpoint already has 100 steps. Use a larger total"
     }
     fork["overrides"] = {"total_steps": 101}
     assert api.act(run_id, "fork", **fork)["total_steps"] == 101

@@ -9,7 +9,7 @@ from sqlalchemy import delete, select
 from backend.config import Settings
 from backend.database.engine import Database, open_database
 from backend.database.migrations import migrate
-from backend.database.space import KEPT_PAGES, give_back_space
+from backend.database.space import RESERVED_PAGES, release_free_space
 from backend.database.tables import LogLine, Run
 
 
@@ -26,8 +26,8 @@ def purge(database: Database) -> None:
     """Delete every run, and give its space back."""
     with database.write() as session:
         session.execute(delete(Run))
-    while database.free_pages() > KEPT_PAGES:
-        give_back_space(database)
+    while database.free_pages() > RESERVED_PAGES:
+        release_free_space(database)
 
 
 def test_space_is_given_back_after_a_purge(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_space_is_given_back_in_steps_of_many_pages(tmp_path: Path) -> None:
     with database.write() as session:
         session.execute(delete(Run))
     before = database.free_pages()
-    database.give_back(500)
+    database.release_pages(500)
     assert database.free_pages() == before - 500
     database.close()
 
@@ -78,5 +78,5 @@ def test_a_database_from_before_is_written_anew_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_postgresql_minds_its_own_space(database: Database) -> None:
-    give_back_space(database)
+    release_free_space(database)
     assert database.free_pages() == 0

@@ -101,7 +101,7 @@ def test_a_bad_set_is_refused_by_its_field_with_what_is_right(
 def test_what_is_wrong_in_many_places_is_told_of_some(api: Api) -> None:
     problem = refusal(api, {**start_set("human"), "starts": [{}] * 1_000}, 422)
     assert len(problem["errors"]) == 21
-    assert problem["errors"][-1] == {"field": "body", "message": "2,980 more values are not right"}
+    assert problem["errors"][-1] == {"field": "body", "message": "2,980 more values are invalid"}
 
 
 def test_a_set_of_as_many_points_as_an_evaluation_has_episodes_is_played_whole(api: Api) -> None:

@@ -16,7 +16,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"colour": "red"}, "colour", "no such field"),
     ({"preset": None}, "preset", "use either a preset or a complete config"),
     ({"config": CARTPOLE}, "preset", "use either a preset or a complete config"),
-    ({"preset": "paac-cartpol"}, "preset", "no such preset; there are paac-cartpole"),
+    ({"preset": "paac-cartpol"}, "preset", "no such preset. Presets: paac-cartpole"),
     ({"changes": {"gamma": 2}}, "changes.gamma", "less than or equal to 1"),
     ({"changes": {"learning_rate": 1e-3}}, "changes.learning_rate", "an axis varies this field"),
     ({"changes": {"seed": 3}}, "seeds", "belong here"),

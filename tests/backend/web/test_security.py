@@ -15,11 +15,11 @@ from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 from starlette.routing import BaseRoute, Route
 
-from backend.app import create_app, description
+from backend.app import create_app, describe_api
 from backend.config import Settings, UnsafeBindingError
 from backend.web import sessions
 from backend.web.rate_limit import MAX_WRONG_TOKENS, WrongTokenLimit
-from backend.web.security import API, COOKIE, PUBLIC, SHARED, is_public
+from backend.web.security import API, COOKIE, PUBLIC, SHARED_REPORTS, is_public
 from tests.door import listening
 
 TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
@@ -74,7 +74,7 @@ def every_call(app: FastAPI) -> list[tuple[str, str]]:
 
 
 def test_every_route_is_found(guarded_app: FastAPI) -> None:
-    documented = {(m.upper(), path) for path, item in description(guarded_app)["paths"].items() for m in item}
+    documented = {(m.upper(), path) for path, item in describe_api(guarded_app)["paths"].items() for m in item}
     found = set(every_call(guarded_app))
     assert documented <= found
     assert len(documented) > 30
@@ -116,7 +116,7 @@ def test_only_signing_in_and_health_are_public() -> None:
 
 
 def test_only_what_a_reports_link_opens_is_public_besides(guarded_app: FastAPI) -> None:
-    opened = {call for call in every_call(guarded_app) if call[1].startswith(SHARED)}
+    opened = {call for call in every_call(guarded_app) if call[1].startswith(SHARED_REPORTS)}
     of_a_link = f"{API}/shared/{{token}}"
     assert opened == {
         ("GET", each) for each in (of_a_link, f"{of_a_link}/blocks/{{position}}", f"{of_a_link}/files/{{file_id}}")

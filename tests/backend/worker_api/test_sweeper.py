@@ -231,7 +231,7 @@ def test_the_thread_survives_whatever_one_round_brings_and_does_the_rest(
     reaper, _ = sweeper(database, settings)
     monkeypatch.setattr(reaper, "end_silent_attempts", broken)
     given_back: list[object] = []
-    monkeypatch.setattr("backend.worker_api.sweeper.give_back_space", given_back.append)
+    monkeypatch.setattr("backend.worker_api.sweeper.release_free_space", given_back.append)
     reaper.start()
     try:
         wait_until(lambda: len(rounds) >= 4 and len(given_back) >= 2)

@@ -54,12 +54,12 @@ def test_with_a_log_only_problems_are_shown_and_all_lines_are_kept(tmp_path: Pat
 
 
 def test_a_reader_who_stalls_holds_nobody_up(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "LAST_WORDS_SECONDS", 0.01)
+    monkeypatch.setattr(output, "CLOSE_TIMEOUT_SECONDS", 0.01)
     reading, writing = pipe
     stalled = Output(writing)
 
     def say_much() -> None:
-        for _ in range(2 * output.MOST_WAITING):
+        for _ in range(2 * output.MAX_WAITING_LINES):
             stalled.say("backend", "x" * 100)
         stalled.close()
 

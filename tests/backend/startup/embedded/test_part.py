@@ -10,13 +10,13 @@ import pytest
 
 from backend.startup.embedded import part
 from backend.startup.embedded.output import Output
-from backend.startup.embedded.part import Part, how_it_ended
+from backend.startup.embedded.part import SupervisedProcess, describe_exit
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(part, "LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(part, "FIRST_RESTART_SECONDS", 0.01)
+    monkeypatch.setattr(part, "MAX_RESTART_SECONDS", 0.05)
 
 
 def test_a_part_that_cannot_be_started_for_a_while_is_started_once_it_can(tmp_path: Path) -> None:
@@ -24,11 +24,11 @@ def test_a_part_that_cannot_be_started_for_a_while_is_started_once_it_can(tmp_pa
     written, said = os.pipe()
 
     async def work() -> None:
-        kept = Part("backend", [str(program)], dict(os.environ), Output(said))
+        kept = SupervisedProcess("backend", [str(program)], dict(os.environ), Output(said))
         kept.started.set()
         kept.start()
         heard = b""
-        while heard.count(b"could not be kept") < 2:
+        while heard.count(b"could not be supervised") < 2:
             heard += await asyncio.to_thread(os.read, written, 10_000)
         program.write_text(f"#!{sys.executable}\nimport time\nopen({str(ran)!r}, 'w').close()\ntime.sleep(600)\n")
         program.chmod(0o700)
@@ -48,4 +48,4 @@ def test_a_part_that_cannot_be_started_for_a_while_is_started_once_it_can(tmp_pa
     ],
 )
 def test_every_ending_has_words(status: int, words: str) -> None:
-    assert how_it_ended(status) == words
+    assert describe_exit(status) == words
