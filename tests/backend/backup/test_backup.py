@@ -134,7 +134,7 @@ def test_a_damaged_or_missing_file_is_named_and_left_out(
     (missing,) = (settings.files_dir / f"run-{other}").iterdir()
     damaged.write_bytes(b"weights of attempt 1 at step 1o0")
     missing.unlink()
-    with pytest.raises(RefusedError, match="missing or damaged in the data folder") as refused:
+    with pytest.raises(RefusedError, match="Missing or damaged in the data folder") as refused:
         back_up(settings, tmp_path / "backup")
     assert f"run-{run}/{damaged.name}" in str(refused.value)
     assert f"run-{other}/{missing.name}" in str(refused.value)
@@ -179,12 +179,12 @@ def test_a_backup_that_was_broken_off_is_not_restored(saved: Path, elsewhere: Se
 
 
 def test_a_backup_never_goes_over_runs_or_files(saved: Path, settings: Settings, elsewhere: Settings) -> None:
-    with pytest.raises(RefusedError, match="The database already has 1 runs, and .* has 1 files"):
+    with pytest.raises(RefusedError, match=r"The database already has 1 runs, and .* has 1 files"):
         restore(settings, saved)
     lost = elsewhere.files_dir / "run-1" / "lost"
     lost.parent.mkdir(parents=True)
     lost.touch()
-    with pytest.raises(RefusedError, match="The database already has 0 runs, and .* has 1 files"):
+    with pytest.raises(RefusedError, match=r"The database already has 0 runs, and .* has 1 files"):
         restore(elsewhere, saved)
 
 
@@ -193,7 +193,7 @@ def test_a_backup_never_goes_over_reports_or_start_points(saved: Path, app: Fast
     with started(app, elsewhere) as other:
         other.import_starts(start_set("human", 100), "Mine")
         other.user.post("/api/v1/reports", json={"title": "Mine"}).raise_for_status()
-    with pytest.raises(RefusedError, match="The database already has 1 reports, 1 start sets, and .* has 0 files"):
+    with pytest.raises(RefusedError, match=r"The database already has 1 reports, 1 start sets, and .* has 0 files"):
         restore(elsewhere, saved)
     with started(app, elsewhere) as other:
         assert [each["name"] for each in other.user.get("/api/v1/start-sets").json()] == ["Mine"]
