@@ -125,7 +125,7 @@ def test_worse_run_is_pruned(studies: Studies, pruner: str) -> None:
     assert studies.api.run(good["run_id"])["desired"] == "run"
     assert studies.api.run(bad["run_id"])["desired"] == "stop"
     log = studies.api.user.get(f"/api/v1/runs/{bad['run_id']}/log").json()["items"]
-    assert f"Its study ends it at 30 % of its steps: others do better ({pruner})." in [line["message"] for line in log]
+    assert f"Pruned by its study at 30 % of its steps ({pruner})." in [line["message"] for line in log]
     assert studies.api.release(bad["run_id"], bad["attempt"], "stopped").status_code == 200
     learned = studies.api.release(good["run_id"], good["attempt"], "finished")
     assert learned.status_code == 200
