@@ -36,7 +36,7 @@ def test_a_run_is_evaluated_from_its_game_s_page_and_takes_its_place_there(page:
     api.save(run, attempt, 2, 10_000)
     page.goto("/games/amidar")
     page.evaluate("window.sameDocument = true")
-    no_player = page.get_by_role("status").filter(has_text="No worker that plays evaluations is connected")
+    no_player = page.get_by_role("status").filter(has_text="No worker for evaluations is connected")
     expect(no_player).to_have_css("border-left-width", "4px")
     page.get_by_role("button", name=f"Evaluate climber #{run}").click()
     waiting = page.get_by_role("region", name="Runs without a score").get_by_role("table")

@@ -1,6 +1,6 @@
 import { Center, Text } from "@mantine/core";
 
-/** What stands there until the server has answered for the first time. */
+/** Placeholder until the server answers the first request. */
 export function Connecting() {
   return (
     <Center h="100vh">

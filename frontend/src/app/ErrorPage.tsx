@@ -3,23 +3,20 @@ import { EmptyState } from "@/ui/EmptyState";
 import { CodeMissingError } from "@/ui/loadCode";
 import { isRouteErrorResponse, useRouteError } from "react-router";
 
-/** What is shown when a page fails: what happened, and the two things that help. */
+/** Shows why a page failed, with buttons to reload or leave it. */
 export function ErrorPage() {
   const error = useRouteError();
   if (error instanceof CodeMissingError) return <CodeMissing error={error} />;
   return (
     <Container size="sm" py="xl">
       <Stack gap="md" role="alert">
-        <Title order={1}>This page could not be shown</Title>
-        <Text>
-          Your runs are not touched by this: they go on training. Reloading often helps, for instance after an
-          update of Arcadia.
-        </Text>
-        <Code block>{wordsOf(error)}</Code>
+        <Title order={1}>This page failed</Title>
+        <Text>Your runs keep training. Reload page. This often helps after an update of Arcadia.</Text>
+        <Code block>{messageOf(error)}</Code>
         <Group>
-          <Button onClick={() => window.location.reload()}>Reload the page</Button>
+          <Button onClick={() => window.location.reload()}>Reload page</Button>
           <Button variant="default" component="a" href="/">
-            Go to the runs
+            Go to runs
           </Button>
         </Group>
       </Stack>
@@ -33,14 +30,14 @@ function CodeMissing({ error }: { error: CodeMissingError }) {
       <Stack align="center" gap="sm" role="alert">
         <span>{error.message} Your runs keep training.</span>
         <Button variant="default" onClick={() => window.location.reload()}>
-          Reload the page
+          Reload page
         </Button>
       </Stack>
     </EmptyState>
   );
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (isRouteErrorResponse(error)) return `${error.status} ${error.statusText}`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@ import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
 import { IconKeyboard, IconLogout, IconPlus } from "@tabler/icons-react";
 import { Link, NavLink } from "react-router";
 import { useSignOut } from "@/api/session";
-import { LiveNote } from "./LiveNote";
+import { ConnectionStatus } from "./ConnectionStatus";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";
 
@@ -25,7 +25,7 @@ interface HeaderProps {
 export function Header({ canSignOut, onShortcuts }: HeaderProps) {
   return (
     <div className={classes.header}>
-      <NarrowNavigation />
+      <PagesMenu />
       <Link to="/" className={classes.brand} aria-label="Arcadia: runs">
         <img src="/logo.svg" alt="" width={24} height={24} />
         <span className={classes.wide}>Arcadia</span>
@@ -37,8 +37,8 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
           </NavLink>
         ))}
       </nav>
-      <LiveNote />
-      <Tooltip label="Keyboard shortcuts ( ? )">
+      <ConnectionStatus />
+      <Tooltip label="Keyboard shortcuts (?)">
         <ActionIcon size={32} aria-label="Keyboard shortcuts" onClick={onShortcuts} visibleFrom="sm">
           <IconKeyboard size={18} stroke={1.75} />
         </ActionIcon>
@@ -52,7 +52,7 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
   );
 }
 
-function NarrowNavigation() {
+function PagesMenu() {
   return (
     <Menu position="bottom-start">
       <Menu.Target>

@@ -12,7 +12,7 @@ export function NotFoundPage() {
       <Stack align="center" gap="md">
         <span className={classes.address}>Arcadia has no page at {pathname}.</span>
         <Button component={Link} to="/" variant="default">
-          Go to the runs
+          Go to runs
         </Button>
       </Stack>
     </EmptyState>

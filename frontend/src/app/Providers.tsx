@@ -9,7 +9,7 @@ import { readableRed, theme } from "@/theme/theme";
 
 interface ProvidersProps {
   client: QueryClient;
-  /** "test" where nothing is laid out: Mantine would hide each menu, since its button has no place on the screen. */
+  /** Use "test" without a layout. Otherwise Mantine hides each menu because its button has no position. */
   env?: "default" | "test";
   children: ReactNode;
 }

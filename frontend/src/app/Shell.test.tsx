@@ -51,10 +51,10 @@ function open(answers: Record<string, object> = {}, at = "/") {
   return { ...page, server };
 }
 
-describe("a server that asks for a token", () => {
+describe("a server that requires a token", () => {
   const token = () => screen.findByLabelText(/^Access token/, { selector: "input" });
 
-  it("shows nothing before the token is right", async () => {
+  it("shows no page before the correct token", async () => {
     const session = { required: true, signed_in: false };
     const answers = {
       "GET /session": () => ({ ...session }),
@@ -69,7 +69,7 @@ describe("a server that asks for a token", () => {
     expect(server.of("POST /session").map(({ body }) => body)).toEqual([{ token: "secret" }]);
   });
 
-  it("says beside the field that the token is wrong", async () => {
+  it("shows next to the field that the token is wrong", async () => {
     open({
       "GET /session": { required: true, signed_in: false },
       "POST /session": () => refusal(401, "This is not the token."),
@@ -79,13 +79,13 @@ describe("a server that asks for a token", () => {
     expect(screen.queryByText("All runs")).toBeNull();
   });
 
-  it("lets nobody send an empty token", async () => {
+  it("does not send an empty token", async () => {
     open({ "GET /session": { required: true, signed_in: false } });
     await userEvent.type(await token(), "   ");
     expect(screen.getByText("Sign in").closest("button")?.disabled).toBe(true);
   });
 
-  it("is left by signing out", async () => {
+  it("shows the sign-in page after signing out", async () => {
     const session = { required: true, signed_in: true };
     const { server } = open({
       "GET /session": () => ({ ...session }),
@@ -99,7 +99,7 @@ describe("a server that asks for a token", () => {
     expect(server.of("DELETE /session")).toHaveLength(1);
   });
 
-  it("is asked for the token again when the old one has ended", async () => {
+  it("shows the sign-in page when the session ends", async () => {
     const session = { required: true, signed_in: true };
     open(
       {
@@ -114,7 +114,7 @@ describe("a server that asks for a token", () => {
     expect(await token()).toBeTruthy();
   });
 
-  it("asks for the token when the stream ends because another window signed out", async () => {
+  it("shows the sign-in page when another window signs out", async () => {
     const session = { required: true, signed_in: true };
     open({ "GET /session": () => ({ ...session }) });
     await screen.findByText("All runs");
@@ -125,13 +125,13 @@ describe("a server that asks for a token", () => {
 });
 
 describe("the header", () => {
-  it("offers no signing out where nobody signs in", async () => {
+  it("has no sign-out button if no token is required", async () => {
     open();
     await screen.findByText("All runs");
     expect(screen.queryByLabelText("Sign out")).toBeNull();
   });
 
-  it("leads to the pages, and marks the one that is open", async () => {
+  it("links to the pages and marks the current one", async () => {
     open();
     await userEvent.click(await screen.findByText("Workers", { selector: "nav *" }));
     await screen.findByText("All workers");
@@ -140,20 +140,20 @@ describe("the header", () => {
 });
 
 describe("keys", () => {
-  it("lead to pages, and the sheet names them", async () => {
+  it("open pages and are listed on the sheet", async () => {
     open();
     await screen.findByText("All runs");
     await userEvent.keyboard("gw");
     await screen.findByText("All workers");
     await userEvent.keyboard("?");
-    expect(await screen.findByText("Launch a new run")).toBeTruthy();
+    expect(await screen.findByText("Launch run")).toBeTruthy();
     await userEvent.keyboard("{Escape}");
-    await waitFor(() => expect(screen.queryByText("Launch a new run")).toBeNull());
+    await waitFor(() => expect(screen.queryByText("Launch run")).toBeNull());
     await userEvent.keyboard("n");
     await screen.findByText("The form");
   });
 
-  it("lead to the runs for a search where a page has none", async () => {
+  it("open the run list to search on a page without a search", async () => {
     open({}, "/workers");
     await screen.findByText("All workers");
     await userEvent.keyboard("/");
@@ -163,11 +163,11 @@ describe("keys", () => {
 
 describe("a page that fails", () => {
   beforeEach(() => {
-    // React and the router report the error that the test makes.
+    // React and the router log the error of the test.
     vi.spyOn(console, "error").mockReturnValue();
   });
 
-  it("says what happened, and leaves the way to other pages open", async () => {
+  it("shows the error and keeps the navigation", async () => {
     open({}, "/compare");
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("The chart has no axis.");
@@ -175,7 +175,7 @@ describe("a page that fails", () => {
     await screen.findByText("All workers");
   });
 
-  it("says what a server answered that is no page", async () => {
+  it("shows the status of a server error", async () => {
     const missing = new Response(null, { status: 503, statusText: "Away" });
     const loader = () => {
       throw missing;
@@ -186,7 +186,7 @@ describe("a page that fails", () => {
     expect(await screen.findByText("503 Away")).toBeTruthy();
   });
 
-  it("is named where there is none", async () => {
+  it("is named if it does not exist", async () => {
     open({}, "/gone");
     await screen.findByText("Page not found");
     expect(document.title).toBe("Page not found · Arcadia");
@@ -194,7 +194,7 @@ describe("a page that fails", () => {
 });
 
 describe("the live stream", () => {
-  it("refreshes what is on screen when the server says that it changed", async () => {
+  it("refreshes the page when the server reports a change", async () => {
     let name = "first";
     open({ "GET /runs/1": () => aRun({ name }) }, "/run");
     await screen.findByText("first");
@@ -203,7 +203,7 @@ describe("the live stream", () => {
     await screen.findByText("second");
   });
 
-  it("says when the server stays away, and no longer when it is back", async () => {
+  it("shows that the server is unreachable until it is back", async () => {
     open();
     await screen.findByText("All runs");
     vi.useFakeTimers();

@@ -11,26 +11,26 @@ import { ShortcutSheet } from "./ShortcutSheet";
 import { UnsentActions } from "@/run-actions/UnsentActions";
 import { useShortcuts, type Shortcut } from "@/ui/shortcuts";
 import { SignInPage } from "./SignInPage";
-import { useScrollPlaces } from "./useScrollPlaces";
+import { useScrollRestoration } from "./useScrollRestoration";
 
-const MAIN = "content";
+const MAIN_ID = "content";
 
-/** What the table of runs listens to itself. */
+/** Keys that the run table handles. */
 const TABLE_KEYS = [
-  { keys: "j", does: "In the runs: the next one" },
-  { keys: "k", does: "In the runs: the one before" },
-  { keys: "x", does: "In the runs: select this one" },
-  { keys: "Enter", does: "In the runs: open this one" },
+  { keys: "j", does: "Run table: next run" },
+  { keys: "k", does: "Run table: previous run" },
+  { keys: "x", does: "Run table: select run" },
+  { keys: "Enter", does: "Run table: open run" },
 ];
 
-/** What the replays of a run listen to themselves. */
+/** Keys that replays handle. */
 const REPLAY_KEYS = [
-  { keys: "Space", does: "In a replay: play or pause" },
-  { keys: ", .", does: "In a replay: the frame before, the next one" },
-  { keys: "[ ]", does: "In a replay: the decision before, the next one" },
+  { keys: "Space", does: "Replay: play or pause" },
+  { keys: ", .", does: "Replay: previous or next frame" },
+  { keys: "[ ]", does: "Replay: previous or next decision" },
 ];
 
-/** Header, keyboard and live stream around every page; the sign-in page where a token is asked for. */
+/** Header, shortcuts and live connection of every page, or the sign-in page if a token is required. */
 export function Shell() {
   const session = useQuery(sessionQuery);
   if (session.isPending) return <Connecting />;
@@ -43,26 +43,26 @@ export function Shell() {
 }
 
 function Frame({ canSignOut }: { canSignOut: boolean }) {
-  const [sheet, setSheet] = useState(false);
-  const shortcuts = usePageShortcuts(() => setSheet(true));
+  const [sheetOpened, setSheetOpened] = useState(false);
+  const shortcuts = usePageShortcuts(() => setSheetOpened(true));
   useShortcuts(shortcuts);
-  useScrollPlaces();
+  useScrollRestoration();
   return (
     <AppShell header={{ height: 56 }} padding={0}>
-      <a href={`#${MAIN}`} className={classes.skip}>
-        Skip to the content
+      <a href={`#${MAIN_ID}`} className={classes.skip}>
+        Skip to content
       </a>
       <AppShell.Header className={classes.bar}>
-        <Header canSignOut={canSignOut} onShortcuts={() => setSheet(true)} />
+        <Header canSignOut={canSignOut} onShortcuts={() => setSheetOpened(true)} />
       </AppShell.Header>
-      <AppShell.Main id={MAIN} tabIndex={-1} className={classes.main}>
+      <AppShell.Main id={MAIN_ID} tabIndex={-1} className={classes.main}>
         <UnsentActions />
         <Outlet />
       </AppShell.Main>
       <ShortcutSheet
-        opened={sheet}
+        opened={sheetOpened}
         shortcuts={[...shortcuts, ...TABLE_KEYS, ...REPLAY_KEYS]}
-        onClose={() => setSheet(false)}
+        onClose={() => setSheetOpened(false)}
       />
     </AppShell>
   );
@@ -72,18 +72,18 @@ function usePageShortcuts(openSheet: () => void): Shortcut[] {
   const navigate = useNavigate();
   const go = (to: string) => () => void navigate(to);
   return [
-    { keys: "g r", does: "Go to the runs", run: go("/") },
-    { keys: "g c", does: "Go to the comparison", run: go("/compare") },
-    { keys: "g g", does: "Go to the games", run: go("/games") },
-    { keys: "g w", does: "Go to the workers", run: go("/workers") },
-    { keys: "n", does: "Launch a new run", run: go("/launch") },
+    { keys: "g r", does: "Go to runs", run: go("/") },
+    { keys: "g c", does: "Compare runs", run: go("/compare") },
+    { keys: "g g", does: "Go to games", run: go("/games") },
+    { keys: "g w", does: "Go to workers", run: go("/workers") },
+    { keys: "n", does: "Launch run", run: go("/launch") },
     { keys: "/", does: "Search", run: () => focusSearch(go("/")) },
-    { keys: "?", does: "Show this sheet", run: openSheet },
+    { keys: "?", does: "Show shortcutsOpened", run: openSheet },
   ];
 }
 
-function focusSearch(elsewhere: () => void): void {
+function focusSearch(openRunList: () => void): void {
   const field = document.querySelector<HTMLInputElement>("input[type=search]");
   if (field) field.focus();
-  else elsewhere();
+  else openRunList();
 }

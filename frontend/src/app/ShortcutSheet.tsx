@@ -7,7 +7,7 @@ interface ShortcutSheetProps {
   onClose: () => void;
 }
 
-/** The "?" sheet: every key that does something. */
+/** List of all keyboard shortcuts, opened with "?". */
 export function ShortcutSheet({ opened, shortcuts, onClose }: ShortcutSheetProps) {
   return (
     <Modal

@@ -3,7 +3,7 @@ import { useState, type FormEvent } from "react";
 import { useSignIn } from "@/api/session";
 import { usePageTitle } from "@/ui/usePageTitle";
 
-/** Asks for the token when this server wants one. */
+/** Form for the access token of the server. */
 export function SignInPage() {
   usePageTitle("Sign in");
   const [token, setToken] = useState("");
@@ -21,7 +21,7 @@ export function SignInPage() {
           <Stack gap="md">
             <Title order={1}>Arcadia</Title>
             <Text size="sm">
-              This server asks for its access token: the value of ARCADIA_TOKEN where it was started.
+              Enter the server's access token. It is the value of ARCADIA_TOKEN on the server.
             </Text>
             <PasswordInput
               label="Access token"

@@ -2,7 +2,7 @@ import { ActionIcon, Menu, Tooltip, useMantineColorScheme, type MantineColorSche
 import { IconCheck, IconDeviceDesktop, IconMoon, IconSun } from "@tabler/icons-react";
 
 const CHOICES: { scheme: MantineColorScheme; name: string; Icon: typeof IconSun }[] = [
-  { scheme: "auto", name: "As the system", Icon: IconDeviceDesktop },
+  { scheme: "auto", name: "System", Icon: IconDeviceDesktop },
   { scheme: "light", name: "Light", Icon: IconSun },
   { scheme: "dark", name: "Dark", Icon: IconMoon },
 ];

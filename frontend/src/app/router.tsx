@@ -6,11 +6,11 @@ import { NotFoundPage } from "./NotFoundPage";
 import { Shell } from "./Shell";
 
 const page = (load: () => Promise<{ default: React.ComponentType }>) => async () => ({
-  // The import's text names its file: one page may be reloaded though another was before.
+  // The source code of the import names its file, so each page gets its own reload.
   Component: (await importPage(String(load), load)).default,
 });
 
-/** The former address of a study's form: /studies/new, with ?from=3 for a clone. */
+/** Redirect the old address of the study form: /studies/new, with ?from=3 for a clone. */
 function redirectToStudyForm({ request }: LoaderFunctionArgs) {
   const from = new URL(request.url).searchParams.get("from");
   return redirect(`/launch?study=${encodeURIComponent(from ?? "new")}`);
@@ -18,7 +18,7 @@ function redirectToStudyForm({ request }: LoaderFunctionArgs) {
 
 export const routes: RouteObject[] = [
   {
-    // Read by people who cannot sign in: outside the shell, which asks for that.
+    // Outside the shell, because its readers cannot sign in.
     path: "shared/reports/:token",
     lazy: page(() => import("@/pages/reports/SharedReportPage")),
     ErrorBoundary: ErrorPage,

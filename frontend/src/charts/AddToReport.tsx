@@ -4,7 +4,7 @@ import { useState } from "react";
 import { reportsQuery, useAddBlock, useCreateReport } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 
 const NEW = "new";
 
@@ -43,7 +43,7 @@ function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
       ? create.mutate({ title: "New report", blocks: [block] }, { onSuccess })
       : add.mutate({ id: Number(target), block }, { onSuccess });
   if (reports.isError && !reports.data)
-    return <QueryProblem error={reports.error} retry={() => void reports.refetch()} />;
+    return <QueryError error={reports.error} retry={() => void reports.refetch()} />;
   return (
     <Stack gap="md">
       <Select

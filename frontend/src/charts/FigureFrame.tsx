@@ -4,7 +4,7 @@ import { type QueryKey, useQuery, type UseQueryOptions } from "@tanstack/react-q
 import type { PlotlyHTMLElement } from "plotly.js";
 import { useMemo, useRef, useState } from "react";
 import type { Figure } from "@/api/types";
-import { outdatedWords } from "@/ui/outdated";
+import { outdatedMessage } from "@/ui/outdatedMessage";
 import classes from "./charts.module.css";
 import type { Zoom } from "./curveView";
 import { FigureMenu, type Points } from "./FigureMenu";
@@ -114,7 +114,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
 }
 
 function stateWords(loading: boolean, problem: Error | null, leavesOut: boolean): string {
-  if (problem) return outdatedWords(problem);
+  if (problem) return outdatedMessage(problem);
   if (loading) return "Still loading…";
   return leavesOut ? "log y leaves out what is not above 0" : "";
 }

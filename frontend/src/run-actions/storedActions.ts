@@ -1,7 +1,7 @@
 /** Unsent actions in the browser's storage, so that closing the tab loses none. All tabs share them. */
 
 import type { ActionRequest } from "@/api/runActions";
-import { inBrowser } from "@/ui/kept";
+import { browserStorage } from "@/ui/pageStorage";
 
 export interface StoredAction {
   key: string;
@@ -30,13 +30,13 @@ function isStored(value: unknown): value is StoredAction {
 }
 
 export function storedActions(): StoredAction[] {
-  const stored = inBrowser.read<unknown>(STORAGE_KEY);
+  const stored = browserStorage.read<unknown>(STORAGE_KEY);
   return Array.isArray(stored) ? stored.filter(isStored) : [];
 }
 
 function write(actions: StoredAction[]): void {
-  if (actions.length > 0) inBrowser.keep(STORAGE_KEY, actions);
-  else inBrowser.forget(STORAGE_KEY);
+  if (actions.length > 0) browserStorage.keep(STORAGE_KEY, actions);
+  else browserStorage.forget(STORAGE_KEY);
 }
 
 /** Store an action. It replaces an earlier one with the same key. */

@@ -1,6 +1,6 @@
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from "@mantine/core";
 
-// One accent; everything else is neutral. Run colours come from the server and states have a sign beside their colour.
+// One accent color, everything else is neutral. Run colors come from the server. States have an icon too.
 const accent: MantineColorsTuple = [
   "#edf2fe",
   "#dbe5fd",
@@ -42,7 +42,7 @@ const gray: MantineColorsTuple = [
 
 export const theme = createTheme({
   primaryColor: "accent",
-  // White on a lighter one is hard to read.
+  // White text on a lighter shade is hard to read.
   primaryShade: 6,
   colors: { accent, dark, gray },
   fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
@@ -62,7 +62,7 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: "sm" }, styles: { label: { fontWeight: 500 } } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
-    // Inside a sentence, colour alone does not tell a link from the words around it.
+    // In a sentence, color alone does not distinguish a link from other text.
     Anchor: { defaultProps: { underline: "always" } },
     Tooltip: {
       defaultProps: { openDelay: 300, withArrow: false, events: { hover: true, focus: true, touch: true } },
@@ -73,16 +73,16 @@ export const theme = createTheme({
       defaultProps: {
         centered: true,
         overlayProps: { backgroundOpacity: 0.4 },
-        // Mantine makes it a <header>, which would be a second banner of the page.
+        // Mantine uses <header>, which would be a second banner on the page.
         attributes: { header: { role: "presentation" } },
       },
     },
-    // What Mantine puts before the items to hold the focus is no item; without it the first item has the focus.
+    // Mantine adds a focus placeholder that is not a menu item. Without it the first item gets the focus.
     Menu: { defaultProps: { shadow: "md", position: "bottom-end", withInitialFocusPlaceholder: false } },
   },
 });
 
-/** Red words that can be read on the page's ground; Mantine's own are too faint. */
+/** Red text with enough contrast. Mantine's red is too faint. */
 export const readableRed: CSSVariablesResolver = () => ({
   variables: {},
   light: { "--mantine-color-error": "var(--mantine-color-red-9)" },

@@ -4,16 +4,16 @@ import { expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
 import { CommandLine } from "./CommandLine";
 
-it("copies exactly the command that it shows", async () => {
+it("copies exactly the shown command", async () => {
   const user = userEvent.setup();
   const command = "arcadia train --set 'a b'";
   renderPage(<CommandLine command={command} />);
   expect(screen.getByText(command)).toBeTruthy();
-  await user.click(screen.getByLabelText("Copy the command"));
+  await user.click(screen.getByLabelText("Copy command"));
   expect(await navigator.clipboard.readText()).toBe(command);
 });
 
-it("copies what is selected where the browser has no clipboard, as over http, and says if that fails too", async () => {
+it("copies the selection if there is no clipboard, as over http, and shows if that fails too", async () => {
   const user = userEvent.setup();
   const copied: (string | undefined)[] = [];
   let allowed = true;
@@ -23,12 +23,16 @@ it("copies what is selected where the browser has no clipboard, as over http, an
     return allowed;
   };
   renderPage(<CommandLine command="arcadia up" />);
-  const button = screen.getByLabelText("Copy the command");
+  const button = screen.getByLabelText("Copy command");
   await user.click(button);
   expect(copied).toEqual(["arcadia up"]);
   expect(document.querySelector("textarea")).toBeNull();
   expect(document.activeElement).toBe(button);
   allowed = false;
   await user.click(button);
-  expect(await screen.findByText("The browser lets this page copy nothing. It may over https.")).toBeTruthy();
+  expect(
+    await screen.findByText(
+      "The browser does not allow this page to copy. Select and copy the text yourself, or use https.",
+    ),
+  ).toBeTruthy();
 });

@@ -18,8 +18,8 @@ export function CommandLine({ command }: { command: string }) {
       >
         {command}
       </Code>
-      <Tooltip label={copied ? "Copied" : "Copy the command"}>
-        <ActionIcon onClick={() => copy(command)} aria-label="Copy the command">
+      <Tooltip label={copied ? "Copied" : "Copy command"}>
+        <ActionIcon onClick={() => copy(command)} aria-label="Copy command">
           {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
         </ActionIcon>
       </Tooltip>

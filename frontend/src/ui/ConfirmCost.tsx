@@ -7,7 +7,7 @@ interface ConfirmCostProps {
   onChange: (confirmed: boolean) => void;
 }
 
-/** Confirmation of an unknown or large cost, with the reason; nothing where none is required. */
+/** Checkbox that confirms an unknown or large cost. Empty if no confirmation is required. */
 export function ConfirmCost({ cost, confirmed, onChange }: ConfirmCostProps) {
   if (!cost.confirm) return null;
   return (

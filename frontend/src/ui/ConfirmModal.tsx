@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 interface ConfirmModalProps {
   opened: boolean;
   title: string;
-  /** What the button says and does: "Stop 3 runs". */
+  /** Label of the button, such as "Stop 3 runs". */
   action: string;
   danger?: boolean;
   busy?: boolean;

@@ -3,12 +3,12 @@ import type { ReactNode } from "react";
 
 interface EmptyStateProps {
   title: string;
-  /** Whether it is all that the page shows, so that its title is the page's. */
+  /** True if the page shows nothing else. The title is then the page's heading. */
   alone?: boolean;
   children: ReactNode;
 }
 
-/** An empty page says what to do first. */
+/** Placeholder of an empty page or list that says what to do first. */
 export function EmptyState({ title, alone = false, children }: EmptyStateProps) {
   return (
     <Stack align="center" gap="xs" py={64} px="md" ta="center">

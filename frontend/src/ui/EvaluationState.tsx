@@ -17,19 +17,19 @@ const NAMES: Record<Evaluation["state"], string> = {
   failed: "Failed",
   cancelled: "Cancelled",
 };
-const SIGNS: Record<Evaluation["state"], typeof IconCheck> = {
+const ICONS: Record<Evaluation["state"], typeof IconCheck> = {
   queued: IconClock,
   running: IconPlayerPlayFilled,
   done: IconCheck,
   failed: IconAlertTriangleFilled,
   cancelled: IconX,
 };
-/** The states of runs that look alike. */
-const LOOKS = { running: "running", done: "finished", failed: "failed" } as const;
+/** The states of runs that runState alike. */
+const RUN_STATES = { running: "running", done: "finished", failed: "failed" } as const;
 
 type Progress = Pick<Evaluation, "episodes_done" | "episodes_total">;
 
-/** The state of an evaluation: a sign and a word, and how far one is that is played. */
+/** State of an evaluation with an icon, and its progress while it is played. */
 export function EvaluationState({ evaluation }: { evaluation: Progress & Pick<Evaluation, "state"> }) {
   return evaluation.state === "running" ? (
     <EpisodeProgress evaluation={evaluation} />
@@ -39,11 +39,11 @@ export function EvaluationState({ evaluation }: { evaluation: Progress & Pick<Ev
 }
 
 function StateBadge({ state }: Pick<Evaluation, "state">) {
-  const Sign = SIGNS[state];
-  const look = state in LOOKS ? LOOKS[state as keyof typeof LOOKS] : undefined;
+  const Icon = ICONS[state];
+  const runState = state in RUN_STATES ? RUN_STATES[state as keyof typeof RUN_STATES] : undefined;
   return (
-    <span className={badgeClasses.badge} data-state={look}>
-      <Sign size={12} stroke={2.5} aria-hidden />
+    <span className={badgeClasses.badge} data-state={runState}>
+      <Icon size={12} stroke={2.5} aria-hidden />
       {NAMES[state]}
     </span>
   );
@@ -51,7 +51,7 @@ function StateBadge({ state }: Pick<Evaluation, "state">) {
 
 function EpisodeProgress({ evaluation }: { evaluation: Progress }) {
   const { episodes_done, episodes_total } = evaluation;
-  const share = Math.min(1, episodes_done / Math.max(1, episodes_total));
+  const fraction = Math.min(1, episodes_done / Math.max(1, episodes_total));
   return (
     <div className={classes.progress} style={{ width: 136 }}>
       <div
@@ -62,7 +62,7 @@ function EpisodeProgress({ evaluation }: { evaluation: Progress }) {
         aria-valuemax={episodes_total}
         aria-valuenow={episodes_done}
       >
-        <div className={classes.fill} data-state="running" style={{ width: `${share * 100}%` }} />
+        <div className={classes.fill} data-state="running" style={{ width: `${fraction * 100}%` }} />
       </div>
       <div className={classes.progressWords}>
         <span>

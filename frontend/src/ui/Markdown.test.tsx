@@ -8,7 +8,7 @@ import { toHtml } from "./markdownHtml";
 const fixture = (name: string) =>
   JSON.parse(readFileSync(`../tests/fixtures/${name}.json`, "utf8")) as unknown;
 
-/** The exported report is tested against the same files, in tests/backend/reports/test_markdown.py. */
+/** tests/backend/reports/test_markdown.py tests exported reports with the same files. */
 const texts = fixture("markdown") as { name: string; markdown: string; html: string }[];
 const formulas = fixture("formulas") as { latex: string; display: boolean; shape: string | null }[];
 
@@ -17,7 +17,7 @@ const html = (markdown: string) =>
 
 const WRAPPERS = ["math", "mrow", "mstyle", "mpadded", "semantics", "mtd"];
 
-/** The symbols of a formula and what they are arranged in, without spaces and attributes. */
+/** Return the elements and symbols of a formula, without spaces and attributes. */
 function shapeOf(element: Element): string {
   const tag = element.tagName.toLowerCase();
   if (tag === "mspace") return "";
@@ -28,7 +28,7 @@ function shapeOf(element: Element): string {
     : `${tag}(${parts.join(", ")})`;
 }
 
-/** Elements of the page that could run a script or load something. */
+/** Elements that could run a script or load a file. */
 const active = (page: Element) =>
   [...page.querySelectorAll("*")].filter(
     (element) =>
@@ -39,12 +39,12 @@ const active = (page: Element) =>
   );
 
 describe("Markdown", () => {
-  it.each(texts)("shows what an exported report shows: $name", ({ markdown, html: exported }) => {
+  it.each(texts)("renders the same as an exported report: $name", ({ markdown, html: exported }) => {
     expect(html(markdown)).toBe(exported);
   });
 
   it.each(formulas)(
-    "shows the formula that an exported report shows: $latex",
+    "renders the same formula as an exported report: $latex",
     async ({ latex, display, shape }) => {
       const mark = display ? "$$" : "$";
       renderPage(<Markdown>{`before ${mark}${latex}${mark}\n\n$$loaded$$`}</Markdown>);
@@ -56,13 +56,13 @@ describe("Markdown", () => {
     },
   );
 
-  it("shows a formula on lines between $$ as one of its own", async () => {
+  it("shows a formula between lines of $$ as a block", async () => {
     renderPage(<Markdown>{"Text\n$$\na\n- b\n$$\nmore"}</Markdown>);
     expect(screen.getByText("$$a - b$$")).toBeTruthy();
     await waitFor(() => expect(document.querySelector("p.formula math")?.textContent).toBe("a−b"));
   });
 
-  it.each(texts)("holds nothing that runs or loads: $name", ({ markdown }) => {
+  it.each(texts)("contains nothing that runs or loads: $name", ({ markdown }) => {
     const page = document.createElement("div");
     page.innerHTML = html(markdown);
     expect(active(page)).toEqual([]);
@@ -77,7 +77,7 @@ describe("Markdown", () => {
     ["dollars", "$a".repeat(10_000)],
     ["double dollars", "$$ x\n".repeat(4_000)],
     ["cells", `${"|a".repeat(4_000)}|\n${"|-".repeat(4_000)}|\n${"|1\n".repeat(1_000)}`],
-  ])("ends on a text of many %s", (_, markdown) => {
+  ])("renders a text of many %s in reasonable time", (_, markdown) => {
     expect(html(markdown).length).toBeLessThan(2_000_000);
   });
 });

@@ -7,11 +7,11 @@ import classes from "./Markdown.module.css";
 
 interface MarkdownProps {
   children: string;
-  /** Returns the address of a stored image. */
+  /** Returns the URL of a stored image. */
   imageSource?: (file: number) => string;
 }
 
-/** Text that users write as Markdown. */
+/** Markdown text written by users. */
 export function Markdown({ children, imageSource = fileAddress }: MarkdownProps) {
   const { data: typeset = null } = useQuery({ ...formulasQuery, enabled: mayHaveFormula(children) });
   const html = useMemo(() => toHtml(children, { imageSource, typeset }), [children, imageSource, typeset]);

@@ -7,7 +7,7 @@ import { CommandLine } from "./CommandLine";
 import sheet from "./sheet.module.css";
 import classes from "./Warning.module.css";
 
-/** Says what to do where no worker is connected that plays evaluations; nothing where one is. */
+/** Explains how to start a worker for evaluations. Empty if one is connected. */
 export function NoPlayer() {
   const { data: workers } = useQuery(workersQuery);
   if (!workers || workers.some(({ state, job_slots }) => state !== "gone" && job_slots > 0)) return null;
@@ -16,12 +16,12 @@ export function NoPlayer() {
       <Group gap="xs" wrap="nowrap" mb={4}>
         <IconAlertTriangle size={18} aria-hidden style={{ flex: "none" }} />
         <Text fw={600} size="sm">
-          No worker that plays evaluations is connected
+          No worker for evaluations is connected
         </Text>
       </Group>
       <Text size="sm" mb={8}>
-        Evaluations wait until one is. Every worker plays one at a time beside its training, unless it was
-        started with --jobs 0. Start one:
+        Evaluations wait for a worker. Each worker plays one evaluation while it trains, unless it was started
+        with --jobs 0. Start a worker:
       </Text>
       <CommandLine command={addWorkerCommand("worker-2")} />
     </div>

@@ -12,7 +12,7 @@ describe("a number", () => {
     [<Score key="b" value={681_574_400} meaning="Max" unit="bytes" />, "650 MiB", "Max: 681 574 400 bytes"],
     [<Score key="n" value={null} meaning="Best" />, "–", "Best: none yet"],
     [<Score key="w" value="NaN" meaning="Last" />, "NaN", "Last: NaN"],
-  ])("is short, and exact when the pointer rests on it", async (element, words, exactly) => {
+  ])("is short, and exact on hover", async (element, words, exactly) => {
     renderPage(element);
     await userEvent.hover(screen.getByText(words));
     expect(await screen.findByText(exactly)).toBeTruthy();
@@ -20,17 +20,17 @@ describe("a number", () => {
 });
 
 describe("a time", () => {
-  it("is told from now on", () => {
+  it("is relative to the current time", () => {
     renderPage(<TimeAgo time={new Date(Date.now() - 3.5 * 86_400_000).toISOString()} />);
     expect(screen.getByText("3 d ago")).toBeTruthy();
   });
 
-  it("of a server whose clock is ahead is not in the future", () => {
+  it("is not in the future if the server's clock is ahead", () => {
     renderPage(<TimeAgo time={new Date(Date.now() + 60_000).toISOString()} />);
     expect(screen.getByText("just now")).toBeTruthy();
   });
 
-  it("is told from now on also where none was shown for a while", () => {
+  it("is relative to the current time also where none was shown for a while", () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const time = new Date(Date.now() - 60_000).toISOString();
     renderPage(<TimeAgo time={time} />).unmount();
@@ -40,7 +40,7 @@ describe("a time", () => {
     vi.useRealTimers();
   });
 
-  it("that is not known is a dash", () => {
+  it("is a dash if unknown", () => {
     renderPage(<TimeAgo time={null} />);
     expect(screen.getByText("–")).toBeTruthy();
   });

@@ -3,38 +3,39 @@ import type { MetricValue } from "@/api/types";
 import { ago, exact, exactTime, isSize, measured, rate, short } from "./format";
 import { useNow } from "./useNow";
 
-function Exactly({ exactly, children }: { exactly: string; children: string }) {
+function ExactOnHover({ exactValue, children }: { exactValue: string; children: string }) {
   return (
-    <Tooltip label={exactly}>
+    <Tooltip label={exactValue}>
       <span>{children}</span>
     </Tooltip>
   );
 }
 
-/** "1.2 M steps", all digits on hover. */
+/** A short number such as "1.2 M steps", with all exactDigits on hover. */
 export function Short({ value, unit = "" }: { value: number | null; unit?: string }) {
-  return <Exactly exactly={exact(value, unit)}>{short(value, unit)}</Exactly>;
+  return <ExactOnHover exactValue={exact(value, unit)}>{short(value, unit)}</ExactOnHover>;
 }
 
-/** "4.1 k/s", all digits on hover. */
+/** A rate such as "4.1 k/s", with all exactDigits on hover. */
 export function Rate({ value, unit = "steps/s" }: { value: number | null; unit?: string }) {
-  return <Exactly exactly={exact(value, unit)}>{rate(value)}</Exactly>;
+  return <ExactOnHover exactValue={exact(value, unit)}>{rate(value)}</ExactOnHover>;
 }
 
 interface ScoreProps {
   value: MetricValue | null;
   meaning: string;
-  /** Of the catalogue of metrics. */
+  /** Unit in the metric catalog. */
   unit?: string;
 }
 
-/** A return or another metric's value, all digits on hover. */
+/** A return or another metric value, with all exactDigits on hover. */
 export function Score({ value, meaning, unit = "" }: ScoreProps) {
-  const digits = typeof value === "number" ? exact(value, isSize(unit) ? unit : "") : (value ?? "none yet");
-  return <Exactly exactly={`${meaning}: ${digits}`}>{measured(value, unit)}</Exactly>;
+  const exactDigits =
+    typeof value === "number" ? exact(value, isSize(unit) ? unit : "") : (value ?? "none yet");
+  return <ExactOnHover exactValue={`${meaning}: ${exactDigits}`}>{measured(value, unit)}</ExactOnHover>;
 }
 
-/** "5 min ago", the local time on hover. */
+/** A relative time such as "5 min ago", with the local time on hover. */
 export function TimeAgo({ time }: { time: string | null }) {
   const now = useNow();
   if (!time) return <span>–</span>;

@@ -1,9 +1,9 @@
 import { Code, Text } from "@mantine/core";
 import type { Evaluation } from "@/api/types";
-import { Words } from "./Words";
+import { TextWithCode } from "./TextWithCode";
 import classes from "./Reason.module.css";
 
-/** Why a job waits or has failed, in plain words, with the traceback folded. */
+/** Why a job waits or failed, with a collapsed traceback. */
 export function Reason({ of }: { of: Pick<Evaluation, "reason" | "traceback"> }) {
   const { reason, traceback } = of;
   if (!reason && !traceback) return null;
@@ -11,7 +11,7 @@ export function Reason({ of }: { of: Pick<Evaluation, "reason" | "traceback"> })
     <div>
       {reason && (
         <Text size="sm" c="dimmed">
-          <Words>{reason}</Words>
+          <TextWithCode>{reason}</TextWithCode>
         </Text>
       )}
       {traceback && (

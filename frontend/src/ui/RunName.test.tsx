@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { RunName } from "./RunName";
 
 describe("a run's name", () => {
-  it("is whole on hover, and its parts read as one text", () => {
+  it("is complete on hover and for screen readers", () => {
     render(<RunName name="PAAC · CartPole · seed 3 · lr 0.001" />);
     const name = screen.getByTitle("PAAC · CartPole · seed 3 · lr 0.001");
     expect(name.textContent).toBe("PAAC · CartPole · seed 3 · lr 0.001");
@@ -13,7 +13,7 @@ describe("a run's name", () => {
     ]);
   });
 
-  it("is one piece where a user chose it", () => {
+  it("is not split if a user chose it", () => {
     render(<RunName name="baseline" />);
     expect(screen.getByTitle("baseline").children).toHaveLength(1);
   });

@@ -1,8 +1,8 @@
 import classes from "./RunName.module.css";
 
-/** A run's name, which is cut in front of what tells the run from others; all of it on hover. */
+/** Name of a run. The part that distinguishes the run is never cut off. The full name is shown on hover. */
 export function RunName({ name }: { name: string }) {
-  const [shared, differing] = divided(name);
+  const [shared, differing] = splitName(name);
   return (
     <span className={classes.name} title={name}>
       <span className={classes.shared}>{shared}</span>
@@ -11,8 +11,8 @@ export function RunName({ name }: { name: string }) {
   );
 }
 
-/** Divide a name behind the method and the game, with which automatic names begin. */
-function divided(name: string): [string, string] {
+/** Split a name after the method and the game, with which automatic names start. */
+function splitName(name: string): [string, string] {
   const parts = name.split(" · ");
   if (parts.length < 3) return [name, ""];
   return [parts.slice(0, 2).join(" · "), ` · ${parts.slice(2).join(" · ")}`];

@@ -18,7 +18,7 @@ describe("the progress of a run", () => {
     [aRun({ step: 29, total_steps: 100, seconds_left: null }), "29%"],
     [aRun({ step: 999_999, seconds_left: 1 }), "99%1 s left"],
     [aRun({ step: 0, total_steps: 0, seconds_left: null }), "0%"],
-  ])("says how far the run is and, while it trains, how long it still needs", (run, words) => {
+  ])("shows the progress and, during training, the time left", (run, words) => {
     renderPage(<RunProgress run={run} />);
     const bar = screen.getByRole("progressbar");
     expect(bar.parentElement?.textContent?.replace(/[\s\u202f](?=%)/g, "")).toBe(words);

@@ -8,15 +8,15 @@ type ProgressOf = Pick<Run, "state" | "step" | "total_steps" | "seconds_left">;
 const MINUTE = 60;
 const HOUR = 3600;
 
-/** Return an estimate without digits that change at every update: whole minutes, and whole hours from ten hours. */
+/** Return the time left in minutes, or in hours from ten hours, so that it does not change at every update. */
 function timeLeft(seconds: number): string {
   const step = seconds >= 10 * HOUR ? HOUR : seconds >= 2 * MINUTE ? MINUTE : 1;
   return duration(Math.round(seconds / step) * step);
 }
 
-/** How far a run is and how long it still needs. */
+/** Progress bar of a run with the time left. */
 export function RunProgress({ run }: { run: ProgressOf }) {
-  const share = run.total_steps > 0 ? Math.min(1, run.step / run.total_steps) : 0;
+  const fraction = run.total_steps > 0 ? Math.min(1, run.step / run.total_steps) : 0;
   const left =
     run.state === "running" && run.seconds_left !== null ? `${timeLeft(run.seconds_left)} left` : null;
   return (
@@ -28,12 +28,12 @@ export function RunProgress({ run }: { run: ProgressOf }) {
           aria-label="Progress"
           aria-valuemin={0}
           aria-valuemax={100}
-          aria-valuenow={wholePercent(share)}
+          aria-valuenow={wholePercent(fraction)}
         >
-          <div className={classes.fill} data-state={run.state} style={{ width: `${share * 100}%` }} />
+          <div className={classes.fill} data-state={run.state} style={{ width: `${fraction * 100}%` }} />
         </div>
         <div className={classes.progressWords}>
-          <span>{percent(share)}</span>
+          <span>{percent(fraction)}</span>
           {left && <span>{left}</span>}
         </div>
       </div>

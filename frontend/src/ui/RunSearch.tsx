@@ -10,39 +10,39 @@ const RANGE = "range";
 
 interface RunSearchProps {
   label: string;
-  /** The runs that are picked already; they are not offered. */
+  /** Runs that are already picked and not offered again. */
   runs: readonly number[];
-  /** Whether a range such as 7-12 picks all of its runs. */
+  /** True if a range such as 7-12 picks all of its runs. */
   ranges?: boolean;
   onPick: (runs: number[]) => void;
   className?: string | undefined;
 }
 
-/** A search for runs by number, name, game or tag; the newest are offered first. */
+/** Search field for runs by number, name, game or tag. It offers the newest runs first. */
 export function RunSearch({ label, runs, ranges = true, onPick, className }: RunSearchProps) {
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), 250);
   const [opened, setOpened] = useState(false);
-  // All runs are fetched while one is searched for, not while some are shown.
+  // Fetch the list only during a search.
   const list = useInfiniteQuery({ ...runListQuery({ text, sort: "-created_at" }), enabled: opened });
   const offered = (list.data?.pages.flatMap((page) => page.items) ?? []).filter(
     (run) => !runs.includes(run.id),
   );
-  const several =
+  const inRange =
     ranges && /^[\d\s,–-]+$/.test(typed) ? parseRunNumbers(typed).filter((id) => !runs.includes(id)) : [];
   const range =
-    several.length > 1 ? [{ value: RANGE, label: `Runs ${typed.trim()}: ${several.length}` }] : [];
+    inRange.length > 1 ? [{ value: RANGE, label: `Runs ${typed.trim()}: ${inRange.length}` }] : [];
   return (
     <Select
       aria-label={label}
-      placeholder={ranges ? "Add runs: name, game, tag, or 7-12" : "Name, game, tag or number"}
+      placeholder={ranges ? "Name, game, tag, or 7-12" : "Name, game, tag or number"}
       searchable
       value={null}
       searchValue={typed}
       onSearchChange={setTyped}
       onDropdownOpen={() => setOpened(true)}
       onDropdownClose={() => setOpened(false)}
-      // The server has searched already, in more than the label.
+      // The server has already searched more fields than the label.
       filter={({ options }) => options}
       data={[
         ...range,
@@ -51,9 +51,9 @@ export function RunSearch({ label, runs, ranges = true, onPick, className }: Run
           label: `${run.name} · ${run.env} · ${stateName(run).toLowerCase()} · ${run.id}`,
         })),
       ]}
-      nothingFoundMessage={list.error?.message ?? (list.isPending ? "Looking…" : "No such run")}
+      nothingFoundMessage={list.error?.message ?? (list.isPending ? "Searching…" : "No runs found")}
       onChange={(id) => {
-        if (id !== null) onPick(id === RANGE ? several : [Number(id)]);
+        if (id !== null) onPick(id === RANGE ? inRange : [Number(id)]);
         setTyped("");
       }}
       className={className}

@@ -12,7 +12,7 @@ import type { Run, RunState } from "@/api/types";
 import classes from "./RunStateBadge.module.css";
 import { stateName } from "./states";
 
-const SIGNS: Record<RunState, typeof IconCheck> = {
+const ICONS: Record<RunState, typeof IconCheck> = {
   queued: IconClock,
   starting: IconLoader,
   running: IconPlayerPlayFilled,
@@ -22,13 +22,13 @@ const SIGNS: Record<RunState, typeof IconCheck> = {
   failed: IconAlertTriangleFilled,
 };
 
-/** State of a run: a sign, a word and a colour, so that the colour alone is never needed. */
+/** State of a run as an icon, a word and a color. It is readable without the color. */
 export function RunStateBadge({ run }: { run: Pick<Run, "state" | "desired" | "state_reason"> }) {
-  const Sign = SIGNS[run.state];
+  const Icon = ICONS[run.state];
   return (
     <Tooltip label={run.state_reason} disabled={!run.state_reason} multiline maw={360}>
       <span className={classes.badge} data-state={run.state}>
-        <Sign size={12} stroke={2.5} aria-hidden />
+        <Icon size={12} stroke={2.5} aria-hidden />
         {stateName(run)}
       </span>
     </Tooltip>

@@ -8,24 +8,24 @@ interface SearchFieldProps {
   placeholder: string;
   className: string | undefined;
   maxLength: number;
-  /** What is searched for, as the address says. */
+  /** Search text in the URL. */
   text: string;
   onSearch: (text: string) => void;
 }
 
-/** A search whose words stand in the address, which follows after a pause in typing. */
+/** Search field that updates the URL after a pause in typing. */
 export function SearchField({ label, placeholder, className, maxLength, text, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(text);
   const [seen, setSeen] = useState(text);
   const [sent, setSent] = useState<string | null>(null);
-  // The address may change by other means, such as the way back; what was sent from here may be older than what is typed.
+  // The URL may change otherwise, such as by the back button. It may also be older than the typed text.
   if (text !== seen) {
     setSeen(text);
     setSent(null);
     if (text !== sent) setTyped(text);
   }
   const search = useDebouncedCallback((value: string) => {
-    // Unless the address has changed by other means meanwhile.
+    // Skip this if the URL has changed otherwise.
     if (value !== typed) return;
     setSent(value);
     onSearch(value);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
 import { WideTable } from "./WideTable";
 
-it("is reached from the keyboard, so that it can be scrolled, and says what it is", async () => {
+it("can be focused and scrolled with the keyboard, and has a name", async () => {
   renderPage(
     <WideTable label="Table of settings">
       <table />
@@ -13,6 +13,6 @@ it("is reached from the keyboard, so that it can be scrolled, and says what it i
   await userEvent.tab();
   const reached = screen.getByRole("group", { name: "Table of settings" });
   expect(document.activeElement).toBe(reached);
-  // What scrolls is what the keyboard reaches, not something around it.
+  // The scrolling element itself must have the focus, not its parent.
   expect(reached.style.getPropertyValue("--table-overflow")).toBe("auto");
 });

@@ -2,13 +2,13 @@ import { Table } from "@mantine/core";
 import type { ReactNode } from "react";
 
 interface WideTableProps {
-  /** What a screen reader says when the keyboard comes to it. */
+  /** Name for screen readers. */
   label: string;
   className?: string | undefined;
   children: ReactNode;
 }
 
-/** Holds a table that may be wider than the page; it scrolls sideways, from the keyboard too. */
+/** Container of a table that may be wider than the page. It scrolls sideways, with the keyboard too. */
 export function WideTable({ label, className, children }: WideTableProps) {
   return (
     <Table.ScrollContainer
@@ -18,7 +18,7 @@ export function WideTable({ label, className, children }: WideTableProps) {
       role="group"
       aria-label={label}
       className={className}
-      // What is hidden in a cell is placed by the nearest such box, and would widen the page.
+      // Hidden text in a cell is positioned by its nearest container and would widen the page.
       pos="relative"
     >
       {children}

@@ -1,3 +1,3 @@
-/** The command that starts a worker, for the machine that will train. */
+/** Command that starts a worker on another host. */
 export const addWorkerCommand = (name: string) =>
   `arcadia worker --queue cpu --name ${name} --backend-url ${window.location.origin}`;

@@ -27,15 +27,15 @@ describe("short", () => {
     [0.25, "0.25"],
   ])("%d reads %s", (value, text) => expect(short(value)).toBe(text));
 
-  it("puts the unit after it", () => expect(short(1_200_000, "steps")).toBe("1.2 M steps"));
-  it("shows a dash for what is not known", () => {
+  it("adds the unit", () => expect(short(1_200_000, "steps")).toBe("1.2 M steps"));
+  it("shows a dash for an unknown number", () => {
     expect(short(null)).toBe("–");
     expect(short(NaN)).toBe("–");
   });
 });
 
 describe("exact", () => {
-  it("keeps every digit and groups them", () =>
+  it("keeps and groups all digits", () =>
     expect(exact(1_234_567, "steps")).toBe("1\u202f234\u202f567 steps"));
   it.each([
     [3.2e-7, "0.00000032"],
@@ -44,7 +44,7 @@ describe("exact", () => {
     [0.1 + 0.2, "0.3"],
     [0, "0"],
   ])("keeps the digits of %d", (value, text) => expect(exact(value)).toBe(text));
-  it("says when a number is not known", () => expect(exact(null)).toBe("not known"));
+  it("shows that a number is unknown", () => expect(exact(null)).toBe("not known"));
 });
 
 describe("rate", () => {
@@ -97,14 +97,14 @@ describe("ago", () => {
 });
 
 describe("percent", () => {
-  it("never says 100 before the end", () => expect(percent(0.9999)).toBe("99 %"));
+  it("never shows 100 before the end", () => expect(percent(0.9999)).toBe("99 %"));
   it.each([
     [0.29, "29 %"],
     [0.57, "57 %"],
     [0.58, "58 %"],
   ])("reads %d as %s", (share, text) => expect(percent(share)).toBe(text));
-  it("says 100 at the end", () => expect(percent(1)).toBe("100 %"));
-  it("shows that something has begun", () => expect(percent(0.001)).toBe("< 1 %"));
+  it("shows 100 at the end", () => expect(percent(1)).toBe("100 %"));
+  it("shows at least a little progress after the start", () => expect(percent(0.001)).toBe("< 1 %"));
 });
 
 describe("the nearest percent", () => {
@@ -119,7 +119,7 @@ describe("the nearest percent", () => {
   ])("of %d reads %s", (share, text) => expect(nearestPercent(share)).toBe(text));
 });
 
-it("writes sizes in powers of 1024", () => {
+it("uses powers of 1024 for sizes", () => {
   expect(bytes(16 * 2 ** 30)).toBe("16 GiB");
   expect(bytes(1536)).toBe("1.5 KiB");
 });
@@ -132,7 +132,7 @@ it.each<[MetricValue | null, string, string]>([
   [650, "updates", "650"],
 ])("writes %s, counted in %s, as %s", (value, unit, text) => expect(measured(value, unit)).toBe(text));
 
-it("counts things", () => {
+it("adds the plural", () => {
   expect(plural(1, "run")).toBe("1 run");
   expect(plural(3, "match", "matches")).toBe("3 matches");
 });

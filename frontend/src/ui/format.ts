@@ -8,7 +8,7 @@ const SCALES: [number, string][] = [
   [1e3, "k"],
 ];
 
-/** Two to three significant digits: 1.2, 12, 120, 0.0013. */
+/** Return two to three significant digits: 1.2, 12, 120, 0.0013. */
 function digits(value: number): string {
   const size = Math.abs(value);
   if (size > 0 && size < 0.1) return String(Number(value.toPrecision(2)));
@@ -17,16 +17,16 @@ function digits(value: number): string {
   return places > 0 ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** A large number in few letters: 950, 1.2 k, 34.5 M, with the unit after it if given ("1.2 M steps"). */
+/** Return a short number with an optional unit: 950, 1.2 k, 34.5 M steps. */
 export function short(value: number | null | undefined, unit = ""): string {
   if (value === null || value === undefined || Number.isNaN(value)) return DASH;
-  const tail = unit && ` ${unit}`;
-  if (!Number.isFinite(value)) return (value > 0 ? "∞" : "−∞") + tail;
+  const suffix = unit && ` ${unit}`;
+  if (!Number.isFinite(value)) return (value > 0 ? "∞" : "−∞") + suffix;
   for (const [size, letter] of SCALES) {
-    // 999 500 would read "1000 k": from there on the larger scale is taken.
-    if (Math.abs(value) >= size * 0.9995) return `${minus(scaled(value / size))} ${letter}${tail}`;
+    // Use the larger scale from 999 500, which would be "1000 k".
+    if (Math.abs(value) >= size * 0.9995) return `${minus(scaled(value / size))} ${letter}${suffix}`;
   }
-  return `${minus(Number.isInteger(value) ? String(value) : digits(value))}${tail}`;
+  return `${minus(Number.isInteger(value) ? String(value) : digits(value))}${suffix}`;
 }
 
 function scaled(value: number): string {
@@ -34,28 +34,28 @@ function scaled(value: number): string {
   return size >= 99.95 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
 }
 
-/** To a millionth, and six digits of what is smaller. */
+/** Six decimals, or six significant digits for smaller numbers. */
 const EXACTLY: Intl.NumberFormatOptions = {
   maximumFractionDigits: 6,
   maximumSignificantDigits: 6,
   roundingPriority: "morePrecision",
 };
 
-/** The whole number with thin spaces between thousands: 1 234 567 steps. */
+/** Return all digits with thin spaces between thousands: 1 234 567 steps. */
 export function exact(value: number | null | undefined, unit = ""): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "not known";
-  const tail = unit && ` ${unit}`;
-  return minus(value.toLocaleString("en-US", EXACTLY).replaceAll(",", "\u202f")) + tail;
+  const suffix = unit && ` ${unit}`;
+  return minus(value.toLocaleString("en-US", EXACTLY).replaceAll(",", "\u202f")) + suffix;
 }
 
-/** A rate: 4.1 k/s. */
+/** Return a rate: 4.1 k/s. */
 export function rate(perSecond: number | null | undefined): string {
   if (perSecond === null || perSecond === undefined || Number.isNaN(perSecond)) return DASH;
   const text = short(perSecond >= 10 ? Math.round(perSecond) : perSecond);
   return /[A-Z k]$/i.test(text) ? `${text}/s` : `${text} /s`;
 }
 
-/** A return or a loss: 21, −20.4, 0.0013; words of the API such as "NaN" read as they are. */
+/** Return a score or a loss: 21, −20.4, 0.0013. Words of the API such as "NaN" stay as they are. */
 export function score(value: MetricValue | null | undefined): string {
   if (value === null || value === undefined) return DASH;
   if (typeof value === "string") return value === "-Infinity" ? "−∞" : value === "Infinity" ? "∞" : value;
@@ -67,8 +67,8 @@ export function score(value: MetricValue | null | undefined): string {
   return minus(digits(value));
 }
 
-/** A share of a person's score: 75.3 %, −4 %. */
-export function percentWords(value: MetricValue | null): string {
+/** Return a percentage of a human score: 75.3 %, −4 %. */
+export function humanPercent(value: MetricValue | null): string {
   const rounded = typeof value === "number" ? Number(value.toFixed(Math.abs(value) < 99.95 ? 1 : 0)) : value;
   return rounded === null ? "–" : `${score(rounded)}\u00a0%`;
 }
@@ -84,7 +84,7 @@ const DURATIONS: [number, string][] = [
   [1, "s"],
 ];
 
-/** A time span in its two largest units: 3 h 12 min, 45 s. */
+/** Return a duration in its two largest units: 3 h 12 min, 45 s. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return DASH;
   const rest = Math.max(0, Math.round(seconds));
@@ -97,7 +97,7 @@ export function duration(seconds: number | null | undefined): string {
   return next && second > 0 ? `${whole} ${name} ${second} ${next[1]}` : `${whole} ${name}`;
 }
 
-/** How long ago: "just now", "5 min ago", "3 d ago". */
+/** Return how long ago a time was: "just now", "5 min ago", "3 d ago". */
 export function ago(time: string | null | undefined, now: number = Date.now()): string {
   if (!time) return DASH;
   const seconds = (now - Date.parse(time)) / 1000;
@@ -107,13 +107,13 @@ export function ago(time: string | null | undefined, now: number = Date.now()): 
   return `${Math.floor(seconds / size)} ${name} ago`;
 }
 
-/** The exact local time, for hovering. */
+/** Return the exact local time, for tooltips. */
 export function exactTime(time: string | null | undefined): string {
   if (!time) return "not known";
   return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
-/** Memory and file sizes: 16 GiB, 3.4 MiB. */
+/** Return a memory or file size: 16 GiB, 3.4 MiB. */
 export function bytes(count: number | null | undefined): string {
   if (count === null || count === undefined) return DASH;
   const names = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -126,40 +126,40 @@ export function bytes(count: number | null | undefined): string {
   return `${scaled(value)} ${names[scale] ?? ""}`;
 }
 
-/** A metric's value in its unit of the catalogue: sizes as 650 MiB or 1.2 MiB/s, all else as a score. */
+/** Return a metric value in its catalog unit: sizes as 650 MiB or 1.2 MiB/s, others as scores. */
 export function measured(value: MetricValue | null | undefined, unit = ""): string {
   if (!isSize(unit) || typeof value !== "number" || !Number.isFinite(value)) return score(value);
   return bytes(value) + unit.slice("bytes".length);
 }
 
-/** Whether a unit of the catalogue counts bytes, so that each value says it. */
+/** Return True if a unit counts bytes, so that each value has a unit. */
 export const isSize = (unit: string): boolean => unit.startsWith("bytes");
 
-/** The whole percent that a share between 0 and 1 has reached; never 100 before the end. */
+/** Return the progress, from 0 to 1, in whole percent. It is never 100 before the end. */
 export function wholePercent(share: number): number {
-  // 0.29 of a hundred comes out a hair below 29.
+  // 0.29 * 100 is slightly below 29.
   return Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9);
 }
 
-/** How much is done, from 0 to 1: 42 %. */
+/** Return a progress from 0 to 1 as text: 42 %. */
 export function percent(share: number): string {
   const whole = wholePercent(share);
   return share > 0 && whole === 0 ? "< 1 %" : `${whole} %`;
 }
 
-/** A share that is no progress, to the nearest percent: 8 of 9 are 89 %. */
+/** Return a fraction rounded to the nearest percent: 8 of 9 is 89 %. */
 export function nearestPercent(share: number): string {
   const whole = Math.round(share * 100);
   if (share > 0 && whole === 0) return "< 1 %";
   return share < 1 && whole === 100 ? "> 99 %" : `${whole} %`;
 }
 
-/** "1 run", "3 runs". */
+/** Return a count with its noun: "1 run", "3 runs". */
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
   return `${exact(count)} ${count === 1 ? noun : nouns}`;
 }
 
-/** A paper's label within a sentence, as "figure S5". */
-export function inSentence(label: string): string {
+/** Return a paper's label for use in a sentence: "figure S5". */
+export function lowerCaseLabel(label: string): string {
   return label.replace("Figure", "figure").replace("Table", "table");
 }

@@ -1,4 +1,4 @@
-/** LaTeX formulas as MathML. Temml is loaded when a text first has a formula. */
+/** LaTeX formulas as MathML. Temml is loaded when a formula first appears. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { importWithRetries } from "./loadCode";
@@ -13,7 +13,7 @@ export const formulasQuery = queryOptions({
         const options = { displayMode: display, throwOnError: true, maxSize: [25, 25] as [number, number] };
         return temml.renderToString(latex, options);
       } catch {
-        return null; // The source is shown instead.
+        return null; // Show the source instead.
       }
     };
   },

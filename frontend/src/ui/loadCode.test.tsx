@@ -13,7 +13,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it("tries again after a failure, without a reload", async () => {
+it("retries after an error without a reload", async () => {
   const load = vi
     .fn()
     .mockImplementationOnce(broken)
@@ -48,7 +48,7 @@ it("may reload again once the page could be loaded", async () => {
   expect(reload).toHaveBeenCalledTimes(2);
 });
 
-it("keeps the page while the server is away", async () => {
+it("keeps the page while the server is unreachable", async () => {
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
   const reload = vi.fn();
   const missing = expect(importPage("runs", broken, reload)).rejects.toThrow(CodeMissingError);

@@ -1,12 +1,12 @@
-/** Loading of code that a page needs later: it survives a short outage and an upgrade of the server. */
+/** Lazy loading of code that survives short outages and upgrades of the server. */
 
 const RETRY_DELAYS_MS = [500, 2000];
 const reloadedFor = (name: string) => `arcadia-reloaded ${name}`;
 
-/** Code that could not be loaded, even after a reload. */
+/** Error for code that could not be loaded after a reload. */
 export class CodeMissingError extends Error {
   constructor(cause: unknown) {
-    super("The server cannot be reached, or it was upgraded.", { cause });
+    super("The server is unreachable or was upgraded. Reload the page.", { cause });
     this.name = "CodeMissingError";
   }
 }
@@ -25,7 +25,7 @@ export async function importWithRetries<T>(load: () => Promise<T>): Promise<T> {
   return load();
 }
 
-/** Return whether the server answers. */
+/** Return True if the server answers. */
 const isReachable = () =>
   fetch("/api/v1/health").then(
     (response) => response.ok,
@@ -33,8 +33,8 @@ const isReachable = () =>
   );
 
 /**
- * Import the code of a page. If all tries fail, reload once: after an upgrade the reloaded page names the new files.
- * Raise CodeMissingError if that did not help, or if the server is away: a reload would lose the page.
+ * Import the code of a page. If all attempts fail, reload once: after an upgrade the new page names the new files.
+ * Throw CodeMissingError if that did not help, or if the server is unreachable: a reload would lose the page.
  */
 export async function importPage<T>(
   name: string,
@@ -50,7 +50,7 @@ export async function importPage<T>(
       throw new CodeMissingError(error);
     sessionStorage.setItem(reloadedFor(name), "1");
     reload();
-    // The page is leaving; nothing may replace it until then.
+    // Wait for the reload so that nothing replaces the page before it.
     return new Promise<never>(() => undefined);
   }
 }

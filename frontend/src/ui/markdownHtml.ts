@@ -19,16 +19,16 @@ const WEB = /^https?:\/\//i;
 const STORED = /^\/api\/v1\/files\/([1-9][0-9]{0,14})$/;
 const DATA = /^data:image\/(?:png|jpeg|gif|webp);base64,/i;
 
-/** Return the formula as MathML, or null if it cannot be read. */
+/** Returns the formula as MathML, or null if it is invalid. */
 export type Typeset = (latex: string, display: boolean) => string | null;
 
 interface Environment extends Env {
   imageSource: (file: number) => string;
-  /** Null as long as its library is not loaded. */
+  /** Null until the library is loaded. */
   typeset: Typeset | null;
 }
 
-/** Return the text as HTML. Its HTML stays text, and images from elsewhere become their alternative text. */
+/** Return Markdown as HTML. HTML in it stays text. External images are replaced by their alternative text. */
 export function toHtml(markdown: string, environment: Environment): string {
   return PARSER.render(markdown, environment);
 }
@@ -68,14 +68,14 @@ function inlineFormula(state: StateInline, silent: boolean): boolean {
   return true;
 }
 
-/** Parse lines that begin and end with `$$`. */
+/** Parse lines that start and end with `$$`. */
 function blockFormula(state: StateBlock, first: number, last: number, silent: boolean): boolean {
   const at = (numbers: number[], line: number) => numbers[line] ?? 0;
   const indent = at(state.sCount, first);
-  const begin = at(state.bMarks, first) + at(state.tShift, first);
-  if (indent - state.blkIndent >= 4 || !state.src.startsWith("$$", begin)) return false;
-  const length = state.src.slice(begin + 2, begin + 2 + MAX_FORMULA).indexOf("$$");
-  const end = begin + 2 + length;
+  const start = at(state.bMarks, first) + at(state.tShift, first);
+  if (indent - state.blkIndent >= 4 || !state.src.startsWith("$$", start)) return false;
+  const length = state.src.slice(start + 2, start + 2 + MAX_FORMULA).indexOf("$$");
+  const end = start + 2 + length;
   let line = first;
   while (length >= 0 && line < last && at(state.eMarks, line) < end) {
     line += 1;
@@ -98,14 +98,14 @@ function blockFormula(state: StateBlock, first: number, last: number, silent: bo
 
 const of = (environment: Env | undefined) => environment as Environment;
 
-/** Render a heading one level down: the page has the only heading of the first level. */
+/** Render a heading one level lower, because the page has the only heading of the first level. */
 const heading: RendererRule = (tokens, at) => {
   const { tag = "h1", nesting = 1 } = tokens[at] ?? {};
   const lower = `h${Math.min(Number(tag[1]) + 1, 6)}`;
   return nesting === 1 ? `<${lower}>` : `</${lower}>\n`;
 };
 
-/** Render a link to the web. Others lead nowhere: they would mean something else in the exported file. */
+/** Render a link to the web. Drop other links, which would be broken in the exported file. */
 const link: RendererRule = (tokens, at, options, _, renderer) => {
   const token = tokens[at];
   if (!token || !WEB.test(String(token.attrGet("href")))) return "<a>";
@@ -113,7 +113,7 @@ const link: RendererRule = (tokens, at, options, _, renderer) => {
   return renderer.renderToken(tokens, at, options);
 };
 
-/** Render an image that the installation or the text itself has, else its alternative text. */
+/** Render an image stored in the installation or in the text, else its alternative text. */
 const image: RendererRule = (tokens, at, options, environment, renderer) => {
   const token = tokens[at];
   const source = String(token?.attrGet("src"));
@@ -124,7 +124,7 @@ const image: RendererRule = (tokens, at, options, environment, renderer) => {
   return `<img src="${escaped(shown)}" alt="${text}">`;
 };
 
-/** Render a formula, or its source if it cannot be read. */
+/** Render a formula, or its source if it is invalid. */
 const formula: RendererRule = (tokens, at, _, environment) => {
   const { type = "", markup = "", content = "" } = tokens[at] ?? {};
   const shown =
@@ -136,5 +136,5 @@ const formula: RendererRule = (tokens, at, _, environment) => {
 const PARSER = parser();
 const { escapeHtml: escaped } = PARSER.utils;
 
-/** Return whether the text may contain a formula, for which a library must be loaded. */
+/** Return True if the text may contain a formula, which needs the library. */
 export const mayHaveFormula = (markdown: string) => (markdown.match(/\$/g) ?? []).length > 1;

@@ -2,24 +2,24 @@ import { Button, Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { ReactNode } from "react";
 
-/** How long a deed can be undone from its notice. */
+/** How long an undo notification stays open. */
 export const UNDO_MS = 10_000;
 
-const CLOSE = { closeButtonProps: { "aria-label": "Close the notice" } };
+const CLOSE = { closeButtonProps: { "aria-label": "Close notification" } };
 
-/** Say in a corner that something was done. */
+/** Show a notification that something is done. */
 export function notifyDone(message: ReactNode): void {
   notifications.show({ ...CLOSE, message, color: "gray", autoClose: 4000 });
 }
 
-/** Say in a corner what was done, with a button that takes it back; the id lets hideNotice find it. */
+/** Show a notification with an undo button. hideNotification closes it by its id. */
 export function notifyUndoable(id: string, message: string, undo: () => void): void {
-  const takeBack = () => {
-    hideNotice(id);
+  const undoAndHide = () => {
+    hideNotification(id);
     undo();
   };
-  // A notice of the same name would keep its own time and its own way back.
-  hideNotice(id);
+  // A notification with the same id would keep its old timer and undo action.
+  hideNotification(id);
   notifications.show({
     ...CLOSE,
     id,
@@ -28,7 +28,7 @@ export function notifyUndoable(id: string, message: string, undo: () => void): v
     message: (
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm">{message}</Text>
-        <Button size="compact-sm" variant="default" onClick={takeBack}>
+        <Button size="compact-sm" variant="default" onClick={undoAndHide}>
           Undo
         </Button>
       </Group>
@@ -36,11 +36,11 @@ export function notifyUndoable(id: string, message: string, undo: () => void): v
   });
 }
 
-export function hideNotice(id: string): void {
+export function hideNotification(id: string): void {
   notifications.hide(id);
 }
 
-/** Say in a corner what went wrong, in the server's words. */
+/** Show a notification with an error message. */
 export function notifyProblem(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   notifications.show({ ...CLOSE, message, color: "red", autoClose: 10_000, withBorder: true });

@@ -8,7 +8,7 @@ function show() {
   const launch = vi.fn();
   function Page() {
     useShortcuts([
-      { keys: "g r", does: "Go to the runs", run: goToRuns },
+      { keys: "g r", does: "Go to runs", run: goToRuns },
       { keys: "n", does: "Launch", run: launch },
     ]);
     return (
@@ -23,7 +23,7 @@ function show() {
 }
 
 describe("shortcuts", () => {
-  it("answer to a key and to two keys in a row", async () => {
+  it("respond to a key and to a two-key sequence", async () => {
     const { goToRuns, launch } = show();
     await userEvent.keyboard("n");
     await userEvent.keyboard("gr");
@@ -31,20 +31,20 @@ describe("shortcuts", () => {
     expect(goToRuns).toHaveBeenCalledTimes(1);
   });
 
-  it("leave typing alone", async () => {
+  it("ignore typing", async () => {
     const { launch } = show();
     await userEvent.type(screen.getByLabelText("Name"), "n");
     expect(launch).not.toHaveBeenCalled();
   });
 
-  it("answer after a box has been ticked", async () => {
+  it("respond after a checkbox was checked", async () => {
     const { launch } = show();
     await userEvent.click(screen.getByLabelText("Select"));
     await userEvent.keyboard("n");
     expect(launch).toHaveBeenCalledTimes(1);
   });
 
-  it("leave the browser's own keys alone", () => {
+  it("ignore the browser's shortcuts", () => {
     const { launch } = show();
     fireEvent.keyDown(document.body, { key: "n", ctrlKey: true });
     expect(launch).not.toHaveBeenCalled();

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "react";
 
-/** Sequences such as "g r" are typed within this time. */
-const SEQUENCE_MS = 1000;
+/** Maximum time between the keys of a sequence such as "g r". */
+const SEQUENCE_TIMEOUT_MS = 1000;
 
-const WRITTEN_IN =
+const TEXT_FIELDS =
   "input:not([type=checkbox], [type=radio]), textarea, select, [role=slider], [role=combobox]";
 
 export interface Shortcut {
@@ -14,10 +14,10 @@ export interface Shortcut {
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || target.matches(WRITTEN_IN);
+  return target.isContentEditable || target.matches(TEXT_FIELDS);
 }
 
-/** Listens for single keys and two-key sequences, except while something is typed or a dialog is open. */
+/** Listen for single keys and two-key sequences, except during typing or in an open dialog. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
   useEffect(() => {
@@ -30,14 +30,14 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target))
         return;
       if (document.querySelector("[role=dialog][aria-modal=true]")) return;
-      const sequence = Date.now() - firstAt < SEQUENCE_MS ? `${first} ${event.key}` : "";
-      const hit = latest.current.find(({ keys }) => keys === event.key || keys === sequence);
+      const sequence = Date.now() - firstAt < SEQUENCE_TIMEOUT_MS ? `${first} ${event.key}` : "";
+      const match = latest.current.find(({ keys }) => keys === event.key || keys === sequence);
       first = event.key;
       firstAt = Date.now();
-      if (!hit) return;
+      if (!match) return;
       event.preventDefault();
       first = "";
-      hit.run();
+      match.run();
     }
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);

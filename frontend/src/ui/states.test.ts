@@ -3,21 +3,21 @@ import { aRun } from "@/testing/runs";
 import { isActive, isState, stateName } from "./states";
 
 describe("the state of a run", () => {
-  it("says what is under way until it is done", () => {
+  it("shows a pending action until it is done", () => {
     expect(stateName(aRun({ desired: "stop" }))).toBe("Stopping");
     expect(stateName(aRun({ state: "queued", desired: "pause" }))).toBe("Pausing");
     expect(stateName(aRun({ state: "stopped", desired: "stop" }))).toBe("Stopped");
     expect(stateName(aRun({ state: "paused", desired: "pause" }))).toBe("Paused");
   });
 
-  it("is active from the queue to the end", () => {
+  it("is active from queued until the end", () => {
     const active = (
       ["queued", "starting", "running", "paused", "stopped", "finished", "failed"] as const
     ).filter((state) => isActive({ state }));
     expect(active).toEqual(["queued", "starting", "running"]);
   });
 
-  it("is not any word that an object happens to have", () => {
+  it("is not a property name of every object", () => {
     expect(["running", "sleeping", "toString"].filter(isState)).toEqual(["running"]);
   });
 });

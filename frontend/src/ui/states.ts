@@ -31,16 +31,16 @@ export function isActive(run: Pick<Run, "state">): boolean {
 }
 
 /**
- * What to expect of a run that has made none of something, such as replays: `comes` says when the next one appears,
- * `never` that the run ended without any.
+ * Return what to expect of a run without, for example, replays: `comes` says when the next one appears, `never` that
+ * the run ended without any.
  */
-export function whenItComes(run: Pick<Run, "state">, comes: string, never: string): string {
+export function availabilityText(run: Pick<Run, "state">, comes: string, never: string): string {
   if (run.state === "paused") return `This run is paused; resume it to continue. ${comes}`;
   if (run.state === "queued") return `This run is waiting for a worker. ${comes}`;
   return isActive(run) ? comes : never;
 }
 
-/** The state in a word, and what is under way: a run asked to stop is "Stopping" until it has. */
+/** Return the state or the pending action in one word: a run is "Stopping" until it has stopped. */
 export function stateName(run: StateOf): string {
   if (isActive(run) && run.desired === "stop") return "Stopping";
   if (isActive(run) && run.desired === "pause") return "Pausing";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { tidyTags } from "./tags";
+import { normalizeTags } from "./tags";
 
-it("ends a tag at a comma, and keeps each once", () => {
-  expect(tidyTags(["alpha,", " beta , gamma", "alpha", ",", ""])).toEqual(["alpha", "beta", "gamma"]);
+it("splits tags at commas and removes duplicates", () => {
+  expect(normalizeTags(["alpha,", " beta , gamma", "alpha", ",", ""])).toEqual(["alpha", "beta", "gamma"]);
 });

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef } from "react";
 
-/** Gives an element that appears later the focus, if what had it has left the page in its favour. */
+/** Focus an element that replaces the focused one. */
 export function useCatchFocus<T extends HTMLElement>(shown: boolean): RefObject<T | null> {
   const element = useRef<T>(null);
   const before = useRef(shown);

@@ -1,17 +1,21 @@
 import { useEffect, useState } from "react";
 import { notifyProblem } from "@/ui/notify";
 
-const SAID_MS = 2000;
+const COPIED_MS = 2000;
 
-/** Put a text on the clipboard; says in a corner if the browser does not let it. */
+/** Copy text to the clipboard. Show a notification if the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Browsers give the clipboard to https and to localhost alone; what is selected may be copied everywhere.
+    // The clipboard API needs https or localhost. Copying a selection works everywhere.
     if (copySelected(text)) return true;
-    notifyProblem(new Error("The browser lets this page copy nothing. It may over https."));
+    notifyProblem(
+      new Error(
+        "The browser does not allow this page to copy. Select and copy the text yourself, or use https.",
+      ),
+    );
     return false;
   }
 }
@@ -20,13 +24,13 @@ function copySelected(text: string): boolean {
   const field = document.createElement("textarea");
   field.value = text;
   const before = document.activeElement;
-  // Inside an open dialog, which would take the focus back from elsewhere.
+  // Add it inside an open dialog, which would take the focus back otherwise.
   (before?.parentElement ?? document.body).append(field);
   field.select();
   try {
     return document.execCommand("copy");
   } catch {
-    // A browser that has given up this way copies nothing.
+    // Some browsers no longer support this.
     return false;
   } finally {
     field.remove();
@@ -34,12 +38,12 @@ function copySelected(text: string): boolean {
   }
 }
 
-/** What copies, and whether it has just done so. */
+/** Return a copy function, and True shortly after a copy. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return undefined;
-    const later = setTimeout(() => setCopied(false), SAID_MS);
+    const later = setTimeout(() => setCopied(false), COPIED_MS);
     return () => clearTimeout(later);
   }, [copied]);
   return { copied, copy: (text) => void copyText(text).then(setCopied) };

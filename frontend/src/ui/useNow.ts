@@ -8,7 +8,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   if (timer === undefined) {
-    // The clock stood still while nobody looked at it.
+    // The clock stops while there are no listeners.
     now = Date.now();
     timer = setInterval(() => {
       now = Date.now();
@@ -24,7 +24,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The time, renewed every few seconds by one clock for the whole page. */
+/** Return the current time, updated every few seconds by one timer for the whole page. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Names the browser tab: "Runs · Arcadia". */
+/** Set the title of the browser tab: "Runs · Arcadia". */
 export function usePageTitle(title: string): void {
   useEffect(() => {
     document.title = title ? `${title} · Arcadia` : "Arcadia";

@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 export interface Shape {
-  /** Width by height of the picture. */
+  /** Aspect ratio of the picture. */
   shape: number;
   setShape: (shape: number) => void;
 }

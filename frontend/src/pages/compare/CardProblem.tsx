@@ -1,5 +1,5 @@
 import { Title } from "@mantine/core";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import classes from "./compare.module.css";
 
 interface CardProblemProps {
@@ -15,7 +15,7 @@ export function CardProblem({ title, error, retry }: CardProblemProps) {
       <Title order={2} mb="xs">
         {title}
       </Title>
-      <QueryProblem error={error} retry={retry} />
+      <QueryError error={error} retry={retry} />
     </section>
   );
 }

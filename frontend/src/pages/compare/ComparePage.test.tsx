@@ -60,7 +60,7 @@ describe("the runs compared", () => {
     open("/?runs=1,2", { "GET /runs": () => refusal(500, "The list is away.") });
     await userEvent.click(screen.getByLabelText("Add a run", { selector: "input" }));
     expect(await screen.findByText("The list is away.")).toBeTruthy();
-    expect(screen.queryByText("No such run")).toBeNull();
+    expect(screen.queryByText("No runs found")).toBeNull();
   });
 
   it("ask for no other run until one is looked for", async () => {

@@ -6,7 +6,7 @@ import { isNotFound } from "@/api/problem";
 import { readView } from "@/charts/curveView";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import classes from "./compare.module.css";
 import {
   ofOneGame,
@@ -56,7 +56,7 @@ export default function ComparePage() {
           </Stack>
         </EmptyState>
       )}
-      {runs.length > 0 && problem && <QueryProblem error={problem} retry={() => void comparison.refetch()} />}
+      {runs.length > 0 && problem && <QueryError error={problem} retry={() => void comparison.refetch()} />}
       {runs.length > 0 && !problem && (
         <>
           <MissingRuns missing={comparison.data?.missing ?? []} onRemove={leaveOut} />

@@ -5,7 +5,7 @@ import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { nearestPercent, score } from "@/ui/format";
-import { useStillHere } from "@/ui/useStillHere";
+import { useIsMounted } from "@/ui/useIsMounted";
 import { WideTable } from "@/ui/WideTable";
 import { CardProblem } from "./CardProblem";
 import classes from "./compare.module.css";
@@ -26,7 +26,7 @@ export function VerdictCard(props: VerdictCardProps) {
   const query = useQuery(verdictQuery(props.runs, props.by));
   const verdict = query.data;
   const room = MAX_RUNS - props.runs.length;
-  const stillHere = useStillHere();
+  const stillHere = useIsMounted();
   const more = useMoreSeeds(props.known, room, (made, { run_ids }) => {
     const compared = run_ids.every((id) => props.runs.includes(id));
     if (stillHere() && compared) props.onRuns([...props.runs, ...made]);

@@ -1,6 +1,6 @@
 import { Anchor, Table, Text, Title, Tooltip } from "@mantine/core";
 import type { GameAverage, Games, PublishedAverage } from "@/api/types";
-import { percentWords, plural } from "@/ui/format";
+import { humanPercent, plural } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./games.module.css";
 
@@ -54,7 +54,7 @@ function Number({ name, value }: { name: string; value: GameAverage["mean"] }) {
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{percentWords(value)}</dd>
+      <dd>{humanPercent(value)}</dd>
     </div>
   );
 }
@@ -97,8 +97,8 @@ function PublishedAverages({ rows }: { rows: readonly PublishedAverage[] }) {
               <Table.Tr key={`${row.method} ${row.training_time}`}>
                 <Table.Td>{row.method}</Table.Td>
                 <Table.Td>{row.training_time}</Table.Td>
-                <Table.Td ta="right">{percentWords(row.median)}</Table.Td>
-                <Table.Td ta="right">{percentWords(row.mean)}</Table.Td>
+                <Table.Td ta="right">{humanPercent(row.median)}</Table.Td>
+                <Table.Td ta="right">{humanPercent(row.mean)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

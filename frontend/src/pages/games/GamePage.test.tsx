@@ -122,7 +122,7 @@ describe("the page of a game", () => {
     open(aGame([aScoreTable([aScoreRow()])]));
     const launch = await screen.findByRole("link", { name: "Launch a run of Pong" });
     expect(launch.getAttribute("href")).toBe("/launch?env=ALE%2FPong-v5");
-    const save = screen.getByRole("link", { name: "Save scores (CSV)" });
+    const save = screen.getByRole("link", { name: "Download scores (CSV)" });
     expect(save.getAttribute("href")).toBe("/api/v1/export/games/pong.csv");
   });
 

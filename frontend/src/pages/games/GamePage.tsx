@@ -8,8 +8,8 @@ import type { Game } from "@/api/types";
 import { KeptGames } from "@/stage/KeptGames";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, short } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { SaveScores } from "@/ui/SaveScores";
+import { QueryError } from "@/ui/QueryError";
+import { DownloadScores } from "@/ui/DownloadScores";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { GamePicture } from "./GamePicture";
 import classes from "./games.module.css";
@@ -27,7 +27,7 @@ export default function GamePage() {
       {game.isError && !game.data && (
         <>
           <Title order={1}>Games</Title>
-          <QueryProblem error={game.error} retry={() => void game.refetch()} />
+          <QueryError error={game.error} retry={() => void game.refetch()} />
           <Anchor component={Link} to="/games">
             All games
           </Anchor>
@@ -133,7 +133,7 @@ function GameHeader({ game }: { game: Game }) {
           >
             Play
           </Button>
-          {game.tables.length > 0 && <SaveScores from={`/export/games/${game.slug}.csv`} />}
+          {game.tables.length > 0 && <DownloadScores from={`/export/games/${game.slug}.csv`} />}
           {game.runs > 0 && (
             <Button component={Link} to={`/?env=${encodeURIComponent(game.env)}`} variant="default" size="xs">
               See its runs

@@ -121,7 +121,7 @@ describe("the wall of games", () => {
 
   it("gives the scores away", async () => {
     open(gamesOf([aGameCard("Pong"), unplayed("Amidar")]));
-    const save = await screen.findByRole("link", { name: "Save scores (CSV)" });
+    const save = await screen.findByRole("link", { name: "Download scores (CSV)" });
     expect(save.getAttribute("href")).toBe("/api/v1/export/games.csv");
     expect(save.hasAttribute("download")).toBe(true);
   });
@@ -129,7 +129,7 @@ describe("the wall of games", () => {
   it("has nothing to give away without a score", async () => {
     open(gamesOf([aGameCard("Pong", { best: [], evaluated_runs: 0 })], []));
     await card("Pong");
-    expect(screen.queryByText("Save scores (CSV)")).toBeNull();
+    expect(screen.queryByText("Download scores (CSV)")).toBeNull();
   });
 
   it("says that a score is from few episodes", async () => {

@@ -5,8 +5,8 @@ import { gamesQuery } from "@/api/games";
 import type { GameCard, Games } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { SaveScores } from "@/ui/SaveScores";
+import { QueryError } from "@/ui/QueryError";
+import { DownloadScores } from "@/ui/DownloadScores";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { Averages } from "./Averages";
 import classes from "./games.module.css";
@@ -27,11 +27,9 @@ export default function GamesPage() {
             {games.data && summary(games.data.games)}
           </Text>
         </Stack>
-        {games.data?.games.some(hasScore) && <SaveScores from="/export/games.csv" />}
+        {games.data?.games.some(hasScore) && <DownloadScores from="/export/games.csv" />}
       </Group>
-      {games.isError && !games.data && (
-        <QueryProblem error={games.error} retry={() => void games.refetch()} />
-      )}
+      {games.isError && !games.data && <QueryError error={games.error} retry={() => void games.refetch()} />}
       {games.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading games…" />}
       {games.data && <Wall games={games.data} />}
     </Stack>

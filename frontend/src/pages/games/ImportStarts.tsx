@@ -5,7 +5,7 @@ import type { Game, StartSetFile } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { Refusals } from "@/ui/Refusals";
+import { FormErrors } from "@/ui/FormErrors";
 
 interface ImportStartsProps {
   game: Game;
@@ -76,7 +76,7 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
               setProblems({});
             }}
           />
-          <Refusals sentences={refusals} />
+          <FormErrors messages={refusals} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -1,5 +1,5 @@
 import type { RunScore } from "@/api/types";
-import { exact, percentWords } from "@/ui/format";
+import { exact, humanPercent } from "@/ui/format";
 import classes from "./games.module.css";
 import { BAR_END, barShare } from "./wall";
 
@@ -31,7 +31,7 @@ export function NormalisedBar({ score }: { score: Score }) {
       </div>
       <p className={classes.under}>
         <span className={classes.percent}>
-          {percentWords(percent)}
+          {humanPercent(percent)}
           <span className={classes.dim}> of human</span>
         </span>
         <span className={classes.protocol}>{score.protocol}</span>

@@ -2,7 +2,7 @@ import { Button, Table, Text } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ScoreRow, ScoreTable } from "@/api/types";
-import { exact, percentWords, plural, score } from "@/ui/format";
+import { exact, humanPercent, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./games.module.css";
@@ -83,7 +83,7 @@ function Row({ row, ranks, normalised }: { row: ScoreRow; ranks: boolean; normal
       </Table.Td>
       {normalised && (
         <Table.Td ta="right" title={score(row.human_normalised)}>
-          {percentWords(row.human_normalised)}
+          {humanPercent(row.human_normalised)}
         </Table.Td>
       )}
     </Table.Tr>

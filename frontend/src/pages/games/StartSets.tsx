@@ -10,8 +10,8 @@ import { ConfirmModal } from "@/ui/ConfirmModal";
 import { exact, plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { TimeAgo } from "@/ui/Quantity";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { Words } from "@/ui/Words";
+import { QueryError } from "@/ui/QueryError";
+import { TextWithCode } from "@/ui/TextWithCode";
 import classes from "./games.module.css";
 import { ImportStarts } from "./ImportStarts";
 
@@ -34,9 +34,10 @@ export function StartSets({ game }: { game: Game }) {
       </Group>
       <Text size="sm" c="dimmed" mt={4} maw={860}>
         Evaluations by the protocols human-starts and agent-starts begin at stored points of play, so that an
-        agent cannot rely on one memorized opening. Scores of the two are never compared. <Words>{HOW}</Words>
+        agent cannot rely on one memorized opening. Scores of the two are never compared.{" "}
+        <TextWithCode>{HOW}</TextWithCode>
       </Text>
-      {sets.isError && !sets.data && <QueryProblem error={sets.error} retry={() => void sets.refetch()} />}
+      {sets.isError && !sets.data && <QueryError error={sets.error} retry={() => void sets.refetch()} />}
       {sets.data?.length === 0 && (
         <Text size="sm" mt={8}>
           {game.name} has no start points yet.

@@ -9,7 +9,7 @@ import { notifyDone, notifyProblem } from "@/ui/notify";
 import { Reason } from "@/ui/Reason";
 import { RunDot } from "@/ui/RunDot";
 import { STATE_NAMES } from "@/ui/states";
-import { Words } from "@/ui/Words";
+import { TextWithCode } from "@/ui/TextWithCode";
 import classes from "./games.module.css";
 
 /** A run without a score, and below it why its evaluation waits or has failed. */
@@ -60,7 +60,7 @@ function Evaluate({ run }: { run: WaitingRun }) {
       {
         onSuccess: (asked) =>
           notifyDone(
-            <Words>{`Asked for an evaluation by ${evaluationName(asked)}. ${asked.reason ?? ""}`}</Words>,
+            <TextWithCode>{`Asked for an evaluation by ${evaluationName(asked)}. ${asked.reason ?? ""}`}</TextWithCode>,
           ),
         onError: notifyProblem,
       },

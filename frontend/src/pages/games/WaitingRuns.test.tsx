@@ -79,7 +79,7 @@ describe("runs without a score", () => {
     ["waits", aWaitingRun({ has_checkpoint: false, evaluation: aWaitingEvaluation() })],
   ])("say what to do where no worker plays evaluations and one %s", async (_, run) => {
     open([run], idle);
-    expect(await screen.findByText("No worker that plays evaluations is connected")).toBeTruthy();
+    expect(await screen.findByText("No worker for evaluations is connected")).toBeTruthy();
     expect(screen.getByText(/^arcadia worker --queue cpu/)).toBeTruthy();
   });
 

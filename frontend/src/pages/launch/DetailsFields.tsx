@@ -1,7 +1,7 @@
 import { TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { FieldErrors } from "@/config-form/draft";
 import classes from "@/config-form/fields.module.css";
-import { tidyTags } from "@/ui/tags";
+import { normalizeTags } from "@/ui/tags";
 import { inputId } from "@/config-form/useConfigDraft";
 
 /** What a run is called and filed under; none of it changes what is learnt. */
@@ -46,7 +46,7 @@ export function DetailsFields({ details, errors, isStudy, onChange }: DetailsFie
           description="To find it again; Enter or a comma ends a tag."
           value={details.tags}
           error={errors["tags"]}
-          onChange={(tags) => onChange({ ...details, tags: tidyTags(tags) })}
+          onChange={(tags) => onChange({ ...details, tags: normalizeTags(tags) })}
         />
       )}
       <Textarea

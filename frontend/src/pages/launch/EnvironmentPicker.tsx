@@ -5,7 +5,7 @@ import type { ConfigValue, Environment } from "@/api/types";
 import type { FormField } from "@/config-form/schema";
 import { inputId } from "@/config-form/useConfigDraft";
 import { VariedInput } from "@/config-form/VariedInput";
-import { Poster } from "@/ui/Poster";
+import { Thumbnail } from "@/ui/Thumbnail";
 import { familyOf, foundEnvironments } from "./environmentSearch";
 import classes from "./launch.module.css";
 
@@ -127,7 +127,7 @@ function EnvironmentTile({ environment }: { environment: Environment }) {
   const { id, title, picture_file_id } = environment;
   return (
     <Radio.Card value={id} className={classes.environment} title={id}>
-      {picture_file_id !== null && <Poster fileId={picture_file_id} size={32} alt="" />}
+      {picture_file_id !== null && <Thumbnail fileId={picture_file_id} size={32} alt="" />}
       <Text size="sm" fw={500} component="span" className={classes.environmentTitle}>
         {title}
       </Text>

@@ -14,8 +14,8 @@ import { RestoredNote } from "@/config-form/RestoredNote";
 import { sectionsOf, splitEssential, type Variant } from "@/config-form/schema";
 import { placeErrors } from "@/config-form/serverErrors";
 import { type ConfigDraft, focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
-import { inBrowser } from "@/ui/kept";
-import { useKept } from "@/ui/useKept";
+import { browserStorage } from "@/ui/pageStorage";
+import { useStoredDraft } from "@/ui/useStoredDraft";
 import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./DetailsFields";
 import { EnvironmentPicker } from "./EnvironmentPicker";
 import { LAST_LAUNCH, type LastLaunch } from "./lastLaunch";
@@ -48,8 +48,8 @@ export function LaunchForm(props: LaunchFormProps) {
   const detailsPlace = (key: string) => `arcadia-${form}-details-${key}`;
   const optionsPlace = (key: string) => `arcadia-${form}-options-${key}`;
   const config = useConfigDraft(variants, start, form, true);
-  const keptDetails = useKept<Details>(detailsPlace(start.key), { ...NO_DETAILS, ...again?.details });
-  const keptOptions = useKept<StudyOptions>(optionsPlace(start.key), again?.options ?? NO_OPTIONS);
+  const keptDetails = useStoredDraft<Details>(detailsPlace(start.key), { ...NO_DETAILS, ...again?.details });
+  const keptOptions = useStoredDraft<StudyOptions>(optionsPlace(start.key), again?.options ?? NO_OPTIONS);
   const details = keptDetails.value;
   const options = keptOptions.value;
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
@@ -122,7 +122,7 @@ export function LaunchForm(props: LaunchFormProps) {
         ? opened(await startStudy.mutateAsync(confirmed(study, cost)), isStudy)
         : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
       config.forget();
-      inBrowser.keep(LAST_LAUNCH, {
+      browserStorage.keep(LAST_LAUNCH, {
         preset: config.reference.preset,
         method: config.variant?.algorithm ?? null,
         env,

@@ -6,8 +6,8 @@ import { runQuery } from "@/api/runs";
 import { studyQuery } from "@/api/studies";
 import type { StartingPoint } from "@/config-form/reference";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { inBrowser } from "@/ui/kept";
+import { QueryError } from "@/ui/QueryError";
+import { browserStorage } from "@/ui/pageStorage";
 import { LAST_LAUNCH, type LastLaunch } from "./lastLaunch";
 import classes from "./launch.module.css";
 import { LaunchForm, type LaunchFormProps } from "./LaunchForm";
@@ -55,7 +55,8 @@ export default function LaunchPage() {
     }
     const named = { preset: search.get("preset"), method: search.get("method") };
     const isNamed = named.preset !== null || named.method !== null;
-    const last = isNamed || env !== null || likeId !== null ? null : inBrowser.read<LastLaunch>(LAST_LAUNCH);
+    const last =
+      isNamed || env !== null || likeId !== null ? null : browserStorage.read<LastLaunch>(LAST_LAUNCH);
     const at = env ?? last?.env ?? null;
     const isKnown = environments.data?.some(({ id }) => id === at) === true;
     const alone = env !== null && !isNamed ? startingPointIn(env, known, environments.data ?? []) : null;
@@ -89,7 +90,7 @@ export default function LaunchPage() {
           </Text>
         </Alert>
       )}
-      {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
+      {failed && <QueryError error={failed.error} retry={() => void failed.refetch()} />}
       {!failed && !ready && <Text c="dimmed">Loading the form…</Text>}
       {ready && (
         <LaunchForm

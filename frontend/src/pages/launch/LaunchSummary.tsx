@@ -4,7 +4,7 @@ import { workersQuery } from "@/api/workers";
 import type { ConfigValue, Environment, RunConfig } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { exact, plural, short } from "@/ui/format";
-import { costWords } from "@/ui/studyCost";
+import { studyCostText } from "@/ui/studyCost";
 import { isChanged, shown } from "@/config-form/draft";
 import classes from "./launch.module.css";
 import { queueHint } from "./queueHint";
@@ -41,7 +41,9 @@ export function LaunchSummary({ config, environments, cost, problems, busy }: La
       </Text>
       <div>
         <Text size="xs" c="dimmed" mb={4}>
-          {changes.length === 0 ? `Exactly as “${referenceTitle}”.` : `Changed from “${referenceTitle}”:`}
+          {changes.length === 0
+            ? `ExactOnHover as “${referenceTitle}”.`
+            : `Changed from “${referenceTitle}”:`}
         </Text>
         <dl className={classes.changes}>
           {changes.map((field) => (
@@ -86,7 +88,7 @@ function CostOfStudy({ cost }: { cost: StudyCost }) {
     <Stack gap="xs">
       <div role="status" aria-label="What it costs">
         <Text size="sm" fw={500}>
-          {preview ? costWords(preview) : cost.counting ? "Counting its runs…" : ""}
+          {preview ? studyCostText(preview) : cost.counting ? "Counting its runs…" : ""}
         </Text>
         <Text size="xs" c="dimmed">
           The runs of a study give way to single runs.

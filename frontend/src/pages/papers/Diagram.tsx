@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { paperDiagramQuery } from "@/api/papers";
 import type { PaperDiagram, PaperItem } from "@/api/types";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { STATE_NAMES } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./diagram.module.css";
@@ -26,7 +26,7 @@ export function Diagram({ item, name }: { item: PaperItem; name: string }) {
     );
   if (diagram.isPending)
     return <Skeleton height={320} radius="sm" role="status" aria-label="Loading the diagram…" />;
-  if (!diagram.data) return <QueryProblem error={diagram.error} retry={() => void diagram.refetch()} />;
+  if (!diagram.data) return <QueryError error={diagram.error} retry={() => void diagram.refetch()} />;
   return <DiagramCard diagram={diagram.data} onRun={choose} />;
 }
 

@@ -5,7 +5,7 @@ import { paperFigureQuery } from "@/api/papers";
 import type { PaperItem, PaperPanel } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { DRAWN_HEADER, drawnRows } from "@/charts/points";
-import { inSentence } from "@/ui/format";
+import { lowerCaseLabel } from "@/ui/format";
 import classes from "./papers.module.css";
 
 /** Ours over theirs, for one share of the budget at a time. */
@@ -18,8 +18,8 @@ export function ItemFigures({ item }: { item: PaperItem }) {
     return (
       <section className={classes.card} aria-label="Figure">
         <Text size="sm" c="dimmed">
-          Nothing has been started from {inSentence(item.label)} yet. Run a part of it below, and its runs are
-          drawn here as they learn.
+          Nothing has been started from {lowerCaseLabel(item.label)} yet. Run a part of it below, and its runs
+          are drawn here as they learn.
         </Text>
       </section>
     );

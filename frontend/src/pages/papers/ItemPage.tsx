@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { paperItemQuery } from "@/api/papers";
 import type { PaperItem } from "@/api/types";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { Diagram } from "./Diagram";
 import { ItemFigures } from "./ItemFigures";
@@ -30,7 +30,7 @@ export default function ItemPage() {
       {item.isError && !item.data && (
         <>
           <Title order={1}>{name}</Title>
-          <QueryProblem error={item.error} retry={() => void item.refetch()} />
+          <QueryError error={item.error} retry={() => void item.refetch()} />
         </>
       )}
       {item.isPending && (

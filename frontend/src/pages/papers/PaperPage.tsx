@@ -4,7 +4,7 @@ import { Link, useParams } from "react-router";
 import { paperQuery } from "@/api/papers";
 import type { Paper, PaperItemSummary } from "@/api/types";
 import { short } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
@@ -22,7 +22,7 @@ export default function PaperPage() {
       {paper.isError && !paper.data && (
         <>
           <Title order={1}>{name}</Title>
-          <QueryProblem error={paper.error} retry={() => void paper.refetch()} />
+          <QueryError error={paper.error} retry={() => void paper.refetch()} />
         </>
       )}
       {paper.isPending && (

@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import { papersQuery } from "@/api/papers";
 import type { Paper } from "@/api/types";
 import { plural } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./papers.module.css";
 
@@ -22,7 +22,7 @@ export default function PapersPage() {
         </Text>
       </Stack>
       {papers.isError && !papers.data && (
-        <QueryProblem error={papers.error} retry={() => void papers.refetch()} />
+        <QueryError error={papers.error} retry={() => void papers.refetch()} />
       )}
       {papers.isPending && <Skeleton height={240} radius="sm" role="status" aria-label="Loading papers…" />}
       <div className={classes.papers}>

@@ -6,8 +6,8 @@ import { useMeasurePaperItem, useStartPaperItem, paperPreviewQuery } from "@/api
 import type { PaperItem } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { ConfirmModal } from "@/ui/ConfirmModal";
-import { inSentence, plural, short } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { lowerCaseLabel, plural, short } from "@/ui/format";
+import { QueryError } from "@/ui/QueryError";
 import classes from "./papers.module.css";
 import { ownParts, partCost, type Share, SHARES, suggestedShare } from "./words";
 
@@ -111,7 +111,7 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
   return (
     <ConfirmModal
       opened
-      title={`Run ${inSentence(item.label)} at ${share * 100} % of its budget?`}
+      title={`Run ${lowerCaseLabel(item.label)} at ${share * 100} % of its budget?`}
       action={startable ? `Start ${plural(parts.length, "study", "studies")}` : "Close"}
       busy={start.isPending || preview.isPending}
       disabled={unconfirmed}
@@ -121,7 +121,7 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
       }
     >
       {preview.isPending && <Text size="sm">Counting its runs…</Text>}
-      {preview.isError && <QueryProblem error={preview.error} retry={() => void preview.refetch()} />}
+      {preview.isError && <QueryError error={preview.error} retry={() => void preview.refetch()} />}
       {data && (
         <Text size="sm">
           {partCost(data)}: {short(data.steps, "steps")} in all. Its runs give way to single runs.

@@ -6,7 +6,7 @@ import { usePlayGame, playQuery } from "@/api/liveGames";
 import { gameQuery } from "@/api/games";
 import { KeptGames } from "@/stage/KeptGames";
 import { useLookedAt } from "@/stage/useBroadcast";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import sheet from "@/ui/sheet.module.css";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { PlayStage } from "./PlayStage";
@@ -71,7 +71,7 @@ function Played({ slug, id }: { slug: string; id: number }) {
   if (!game.isError) return <Text role="status">Looking for the game…</Text>;
   return (
     <>
-      <QueryProblem error={game.error} retry={() => void game.refetch()} />
+      <QueryError error={game.error} retry={() => void game.refetch()} />
       {again}
     </>
   );

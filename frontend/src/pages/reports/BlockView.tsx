@@ -10,7 +10,7 @@ import { DRAWN_HEADER, drawnRows } from "@/charts/points";
 import { shown } from "@/config-form/draft";
 import { exact, score, short } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { WideTable } from "@/ui/WideTable";
 import { lackOf, titleOfKind, toEditable } from "./draft";
 import { titleOf } from "./figures";
@@ -91,7 +91,7 @@ function Fetched({ source, block, place }: BlockViewProps) {
   if (content.isPending)
     return <Skeleton height={120} radius="sm" role="status" aria-label="Loading the block…" />;
   if (!content.data)
-    return <QueryProblem error={content.error ?? new Error("")} retry={() => void content.refetch()} />;
+    return <QueryError error={content.error ?? new Error("")} retry={() => void content.refetch()} />;
   const { table, replay, missing, problem } = content.data;
   if (table)
     return (

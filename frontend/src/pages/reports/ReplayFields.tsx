@@ -6,7 +6,7 @@ import { replaysQuery } from "@/api/replays";
 import { blockQuery, SIGNED_IN_SOURCE } from "@/api/reports";
 import type { ReportBlock, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
-import { Poster } from "@/ui/Poster";
+import { Thumbnail } from "@/ui/Thumbnail";
 import { RunsField } from "./RunsField";
 
 type ReplayBlock = ReportBlock & { kind: "replay" };
@@ -67,7 +67,7 @@ function Replays({ run, video, onPick }: ReplaysProps) {
         const choice = choices.find(({ id }) => String(id) === option.value);
         return (
           <Group gap="sm" wrap="nowrap">
-            <Poster fileId={choice?.poster_file_id ?? null} size={48} alt="" />
+            <Thumbnail fileId={choice?.poster_file_id ?? null} size={48} alt="" />
             {option.label}
           </Group>
         );

@@ -6,7 +6,7 @@ import { address } from "@/api/client";
 import { SIGNED_IN_SOURCE, reportQuery, useDeleteReport, useIsSaving } from "@/api/reports";
 import type { Report } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { BlockView, DraftView } from "./BlockView";
@@ -30,7 +30,7 @@ export default function ReportPage() {
       {report.isError && !report.data && (
         <>
           <Title order={1}>Report {id}</Title>
-          <QueryProblem error={report.error} retry={() => void report.refetch()} />
+          <QueryError error={report.error} retry={() => void report.refetch()} />
         </>
       )}
       {report.isPending && (

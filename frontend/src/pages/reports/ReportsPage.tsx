@@ -7,7 +7,7 @@ import { reportsQuery, useCreateReport } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./reports.module.css";
@@ -43,7 +43,7 @@ export default function ReportsPage() {
         </Button>
       </Group>
       {reports.isError && !reports.data && (
-        <QueryProblem error={reports.error} retry={() => void reports.refetch()} />
+        <QueryError error={reports.error} retry={() => void reports.refetch()} />
       )}
       {reports.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading reports…" />}
       {reports.data?.length === 0 && (

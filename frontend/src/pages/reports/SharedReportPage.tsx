@@ -5,7 +5,7 @@ import { sharedReportQuery, sharedSource } from "@/api/reports";
 import { isRefusal } from "@/api/problem";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { BlockView } from "./BlockView";
 import classes from "./reports.module.css";
@@ -28,7 +28,7 @@ export default function SharedReportPage() {
     <main>
       <Stack className={classes.sheet} gap="md">
         {isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the report…" />}
-        {!report && error && <QueryProblem error={error} retry={() => void refetch()} />}
+        {!report && error && <QueryError error={error} retry={() => void refetch()} />}
         {report && source && (
           <>
             <Title order={1} className={classes.block}>

@@ -109,7 +109,7 @@ function StudyField({ study, onChange }: { study: number | undefined; onChange: 
       data={other ? [...listed, { value: String(study), label: `Study #${study}` }] : listed}
       value={study === undefined ? null : String(study)}
       error={list.error?.message}
-      nothingFoundMessage={list.isPending ? "Looking…" : "No such study"}
+      nothingFoundMessage={list.isPending ? "Searching…" : "No such study"}
       onChange={(id) => id !== null && onChange(Number(id))}
       maxDropdownHeight={320}
     />

@@ -2,7 +2,7 @@
 
 import { type ReportContent, runsAt } from "@/api/reports";
 import type { ReportBlock, StoredBlock } from "@/api/types";
-import { inBrowser } from "@/ui/kept";
+import { browserStorage } from "@/ui/pageStorage";
 import { hasFields, NEW_CHART } from "./chartChoice";
 
 export interface KeptReport extends ReportContent {
@@ -12,11 +12,11 @@ export interface KeptReport extends ReportContent {
 
 const place = (id: number) => `arcadia-report-${id}`;
 
-export const readKept = (id: number) => inBrowser.read<KeptReport>(place(id));
+export const readKept = (id: number) => browserStorage.read<KeptReport>(place(id));
 
-export const keep = (id: number, kept: KeptReport) => inBrowser.keep(place(id), kept);
+export const keep = (id: number, kept: KeptReport) => browserStorage.keep(place(id), kept);
 
-export const forget = (id: number) => inBrowser.forget(place(id));
+export const forget = (id: number) => browserStorage.forget(place(id));
 
 /**
  * The server has what began with the same version as what is kept: if they say the same, nothing is kept any more,

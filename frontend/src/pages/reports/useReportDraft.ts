@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { type ApiError, isRefusal } from "@/api/problem";
 import { useSaveReport } from "@/api/reports";
 import type { Report, ReportBlock, StoredBlock } from "@/api/types";
-import { hideNotice } from "@/ui/notify";
+import { hideNotification } from "@/ui/notify";
 import {
   forget,
   keep,
@@ -125,7 +125,7 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
   const leave = useRef<() => void>(() => undefined);
   useEffect(() => {
     leave.current = () => {
-      for (const { key, deleted } of all) if (deleted) hideNotice(deletionNotice(key));
+      for (const { key, deleted } of all) if (deleted) hideNotification(deletionNotice(key));
       if (dirty && !isPending && !stopped) mutate({ ...contentOf(text), version: saved.version });
     };
   });

@@ -6,8 +6,8 @@ import type { Checkpoint, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes, short } from "@/ui/format";
 import { Score, Short, TimeAgo } from "@/ui/Quantity";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { whenItComes } from "@/ui/states";
+import { QueryError } from "@/ui/QueryError";
+import { availabilityText } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { CheckpointMenu } from "./CheckpointMenu";
 import { EvaluateModal } from "./evaluations/EvaluateModal";
@@ -24,13 +24,13 @@ export function CheckpointsTab({ run }: { run: Run }) {
   const [evaluated, setEvaluated] = useState<Checkpoint | null>(null);
   const [recorded, setRecorded] = useState<Checkpoint | null>(null);
   if (query.isError && !query.data) {
-    return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
+    return <QueryError error={query.error} retry={() => void query.refetch()} />;
   }
   if (!query.data) return <Text c="dimmed">Loading checkpoints…</Text>;
   if (query.data.length === 0) {
     return (
       <EmptyState title="No checkpoints yet">
-        {whenItComes(
+        {availabilityText(
           run,
           "The first checkpoint is saved a few seconds after training starts.",
           "This run ended before its first checkpoint.",

@@ -7,9 +7,9 @@ import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
 import { chartsOf, metricSections } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
-import { whenItComes } from "@/ui/states";
+import { availabilityText } from "@/ui/states";
 import { EmptyState } from "@/ui/EmptyState";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { isSystemMetric } from "./systemMetrics";
 import classes from "./run.module.css";
 
@@ -28,14 +28,14 @@ function CurveGrid({ run, includes }: { run: Run; includes: (name: string) => bo
   const names = useQuery(metricNamesQuery(run.id));
   const { data: catalogue = [], isPending } = useQuery(metricCatalogueQuery);
   if (names.isError && !names.data) {
-    return <QueryProblem error={names.error} retry={() => void names.refetch()} />;
+    return <QueryError error={names.error} retry={() => void names.refetch()} />;
   }
   if (!names.data || isPending) return <Text c="dimmed">Loading curves…</Text>;
   const sections = metricSections(catalogue, names.data.filter(includes));
   if (sections.length === 0) {
     return (
       <EmptyState title="No curves yet">
-        {whenItComes(
+        {availabilityText(
           run,
           "Curves appear here when the run reports its first metrics.",
           "This run ended before it reported any metrics.",

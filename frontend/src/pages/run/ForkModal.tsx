@@ -8,14 +8,14 @@ import { environmentsQuery } from "@/api/configuration";
 import type { Checkpoint, Environment, Run } from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
 import { overridesOf } from "@/config-form/draft";
-import { RestoredNote } from "@/config-form/RestoredNote";
+import { RestoredDraftNote } from "@/config-form/RestoredDraftNote";
 import type { Variant } from "@/config-form/schema";
 import { placeErrors } from "@/config-form/serverErrors";
 import { focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
 import { useVariants } from "@/config-form/useVariants";
 import { exact, plural, short } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { useKept } from "@/ui/useKept";
+import { QueryError } from "@/ui/QueryError";
+import { useStoredDraft } from "@/ui/useStoredDraft";
 
 const NO_STEPS_LEFT = "This checkpoint already has all steps of its run. ";
 
@@ -40,7 +40,7 @@ export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
       title={`Fork from ${short(checkpoint.step, "steps")}`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
+      {failed && <QueryError error={failed.error} retry={() => void failed.refetch()} />}
       {!failed && !isReady && <Text c="dimmed">Loading form…</Text>}
       {isReady && (
         <ForkForm
@@ -71,7 +71,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
     },
     "fork",
   );
-  const savedName = useKept(`arcadia-fork-name-${checkpoint.id}`, {
+  const savedName = useStoredDraft(`arcadia-fork-name-${checkpoint.id}`, {
     name: `${run.name}, from ${short(checkpoint.step, "steps")}`,
   });
   const { name } = savedName.value;
@@ -83,8 +83,8 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
   const remainingSteps = Number(config.values["total_steps"]) - checkpoint.step;
 
   function discardDraft() {
-    config.beginAnew();
-    savedName.beginAnew();
+    config.startOver();
+    savedName.startOver();
   }
 
   async function submit(event: FormEvent) {
@@ -128,7 +128,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           {remainingSteps > 0 && ` and trains ${short(remainingSteps, "steps")} more`}. The method,
           environment and network stay the same.
         </Text>
-        {(config.restored || savedName.restored) && <RestoredNote onBeginAnew={discardDraft} />}
+        {(config.restored || savedName.restored) && <RestoredDraftNote onStartOver={discardDraft} />}
         {remainingSteps <= 0 && (
           <Text size="sm" role="status" fw={500}>
             {checkpoint.step >= run.total_steps && NO_STEPS_LEFT}

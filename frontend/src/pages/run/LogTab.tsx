@@ -6,9 +6,9 @@ import { type UIEvent, useEffect, useLayoutEffect, useRef, useState } from "reac
 import type { LogLine, Run } from "@/api/types";
 import { save } from "@/charts/csv";
 import { exactTime, plural } from "@/ui/format";
-import { outdatedWords } from "@/ui/outdated";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { whenItComes } from "@/ui/states";
+import { outdatedMessage } from "@/ui/outdatedMessage";
+import { QueryError } from "@/ui/QueryError";
+import { availabilityText } from "@/ui/states";
 import classes from "./log.module.css";
 import { formatLine } from "./logLines";
 import { fetchWholeLog, useLogTail } from "./useLogTail";
@@ -31,7 +31,7 @@ export function LogTab({ run }: { run: Run }) {
     },
   });
 
-  if (log.error && !log.lines) return <QueryProblem error={log.error} retry={log.retry} />;
+  if (log.error && !log.lines) return <QueryError error={log.error} retry={log.retry} />;
   return (
     <Stack gap="xs">
       <Group gap="sm">
@@ -53,7 +53,7 @@ export function LogTab({ run }: { run: Run }) {
           Download log
         </Button>
         <Text size="xs" c="dimmed" role="status">
-          {log.error ? outdatedWords(log.error) : formatCount(log.lines, search)}
+          {log.error ? outdatedMessage(log.error) : formatCount(log.lines, search)}
         </Text>
       </Group>
       <Lines
@@ -85,7 +85,7 @@ function formatCount(lines: LogLine[] | undefined, search: string): string {
 
 function emptyText(run: Run, search: string): string {
   if (search) return `No lines contain “${search}”.`;
-  return whenItComes(run, "Log lines appear here as the run writes them.", "This run wrote no log lines.");
+  return availabilityText(run, "Log lines appear here as the run writes them.", "This run wrote no log lines.");
 }
 
 interface LinesProps {

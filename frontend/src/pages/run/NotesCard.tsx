@@ -2,17 +2,17 @@ import { Stack, TagsInput, Textarea, Title } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useEditRun } from "@/api/runs";
 import type { Run } from "@/api/types";
-import { inTab } from "@/ui/kept";
-import { tidyTags } from "@/ui/tags";
+import { tabStorage } from "@/ui/pageStorage";
+import { normalizeTags } from "@/ui/tags";
 import classes from "./run.module.css";
 
 /** Tags and notes, saved on blur. The browser stores unsaved notes. */
 export function NotesCard({ run }: { run: Run }) {
   const storageKey = `arcadia-notes-${run.id}`;
   // The unsaved text. Without one, show the run's notes, which another tab may change.
-  const [draft, setDraft] = useState(() => inTab.read<string>(storageKey));
+  const [draft, setDraft] = useState(() => tabStorage.read<string>(storageKey));
   const editNotes = useEditRun(run.id, ({ notes }) => {
-    if (inTab.read(storageKey) === notes) inTab.forget(storageKey);
+    if (tabStorage.read(storageKey) === notes) tabStorage.forget(storageKey);
     setDraft((now) => (now === notes ? null : now));
   });
   const editTags = useEditRun(run.id);
@@ -20,14 +20,14 @@ export function NotesCard({ run }: { run: Run }) {
   const tags = (editTags.isPending ? editTags.variables.tags : null) ?? run.tags;
 
   function changeNotes(notes: string) {
-    inTab.keep(storageKey, notes);
+    tabStorage.keep(storageKey, notes);
     setDraft(notes);
   }
 
   function save() {
     if (draft === null) return;
     if (draft === run.notes) {
-      inTab.forget(storageKey);
+      tabStorage.forget(storageKey);
       setDraft(null);
     } else if (!editNotes.isPending || editNotes.variables.notes !== draft) {
       editNotes.mutate({ notes: draft });
@@ -49,7 +49,7 @@ export function NotesCard({ run }: { run: Run }) {
           aria-label="Tags"
           placeholder={tags.length === 0 ? "Add tag" : undefined}
           value={tags}
-          onChange={(chosen) => editTags.mutate({ tags: tidyTags(chosen) })}
+          onChange={(chosen) => editTags.mutate({ tags: normalizeTags(chosen) })}
         />
         <Textarea
           aria-label="Notes"

@@ -9,8 +9,8 @@ import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { isActive, whenItComes } from "@/ui/states";
+import { QueryError } from "@/ui/QueryError";
+import { isActive, availabilityText } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
 import { NotesCard } from "./NotesCard";
@@ -79,12 +79,12 @@ function NewestReplay({ run }: { run: Run }) {
           </Anchor>
         </>
       ) : replays.isError && !replays.data ? (
-        <QueryProblem error={replays.error} retry={() => void replays.refetch()} />
+        <QueryError error={replays.error} retry={() => void replays.refetch()} />
       ) : (
         <Text size="sm" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
           {!replays.data
             ? "Loading replay…"
-            : whenItComes(
+            : availabilityText(
                 run,
                 "The first replay is recorded at the first checkpoint, a few seconds after training starts.",
                 "This run has no replays.",

@@ -2,7 +2,7 @@ import { Anchor, Badge, Group, Text } from "@mantine/core";
 import { Link, useNavigate } from "react-router";
 import type { Run } from "@/api/types";
 import { plural } from "@/ui/format";
-import { Poster } from "@/ui/Poster";
+import { Thumbnail } from "@/ui/Thumbnail";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import { RunProgress } from "@/ui/RunProgress";
@@ -26,7 +26,7 @@ export function RunHeader({ run, isFailureBelow, onPurged }: RunHeaderProps) {
   return (
     <header>
       <div className={classes.header}>
-        <Poster fileId={run.poster_file_id} size={72} alt={`Latest frame of ${run.env}`} />
+        <Thumbnail fileId={run.poster_file_id} size={72} alt={`Latest frame of ${run.env}`} />
         <div style={{ minWidth: 0 }}>
           <div className={classes.name}>
             <RunDot run={run} />

@@ -8,8 +8,8 @@ import { runQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { useStillHere } from "@/ui/useStillHere";
+import { QueryError } from "@/ui/QueryError";
+import { useIsMounted } from "@/ui/useIsMounted";
 import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
 import { CurvesTab, SystemTab } from "./CurvesTab";
@@ -42,7 +42,7 @@ export default function RunPage() {
 
 function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
   const navigate = useNavigate();
-  const stillHere = useStillHere();
+  const stillHere = useIsMounted();
   const runId = Number(id);
   const run = useQuery({ ...runQuery(runId), enabled: Number.isInteger(runId) });
   usePageTitle(run.data?.name ?? `Run ${id}`);
@@ -69,7 +69,7 @@ function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
     <Stack className={classes.sheet} gap="md">
       <Title order={1}>Run {id}</Title>
       {run.isError ? (
-        <QueryProblem error={run.error} retry={() => void run.refetch()} />
+        <QueryError error={run.error} retry={() => void run.refetch()} />
       ) : (
         <Text c="dimmed" role="status">
           Loading run {id}…

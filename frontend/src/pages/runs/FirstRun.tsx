@@ -7,7 +7,7 @@ import { useLaunchRun } from "@/api/runs";
 import { presetsQuery } from "@/api/configuration";
 import type { Preset } from "@/api/types";
 import { short } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { shortEnv } from "./columns";
 
 const FIRST_PRESETS = ["paac-cartpole", "paac-pong"];
@@ -29,8 +29,8 @@ export function FirstRun() {
         <Title order={1}>Start your first run</Title>
         <Text c="dimmed">Start one of these runs and watch it learn.</Text>
       </Stack>
-      {presets.isError && <QueryProblem error={presets.error} retry={() => void presets.refetch()} />}
-      {launch.isError && <QueryProblem error={launch.error} />}
+      {presets.isError && <QueryError error={presets.error} retry={() => void presets.refetch()} />}
+      {launch.isError && <QueryError error={launch.error} />}
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
         {offered.map((preset) => (
           <PresetCard

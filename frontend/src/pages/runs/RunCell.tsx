@@ -1,6 +1,6 @@
 import { Link } from "react-router";
 import type { Run } from "@/api/types";
-import { Poster } from "@/ui/Poster";
+import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./runs.module.css";
@@ -10,7 +10,7 @@ export function RunCell({ run }: { run: Run }) {
   return (
     <div className={classes.run}>
       <RunDot run={run} />
-      <Poster fileId={run.poster_file_id} size={40} alt="" />
+      <Thumbnail fileId={run.poster_file_id} size={40} alt="" />
       <div className={classes.runWords}>
         <Link to={`/runs/${run.id}`} className={classes.runLink}>
           <RunName name={run.name} />

@@ -8,7 +8,7 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { notifyProblem } from "@/ui/notify";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { BulkBar } from "./BulkBar";
 import { ColumnMenu } from "./ColumnMenu";
 import { metricsInColumns } from "./columns";
@@ -69,7 +69,7 @@ export default function RunsPage() {
       {notices}
       <RunFilters view={view} runs={list.runs} onChange={change} />
       {list.query.isError && list.runs.length === 0 && (
-        <QueryProblem error={list.query.error} retry={() => void list.query.refetch()} />
+        <QueryError error={list.query.error} retry={() => void list.query.refetch()} />
       )}
       {(list.query.isPending || archive.isLoading) && <LoadingRows />}
       {areAllArchived && (

@@ -7,7 +7,7 @@ import type { StudySummary } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { score } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./studies.module.css";
@@ -31,9 +31,7 @@ export default function StudiesPage() {
           New study
         </Button>
       </Group>
-      {studies.isError && !items && (
-        <QueryProblem error={studies.error} retry={() => void studies.refetch()} />
-      )}
+      {studies.isError && !items && <QueryError error={studies.error} retry={() => void studies.refetch()} />}
       {studies.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading studies…" />}
       {items?.length === 0 && (
         <EmptyState title="No study has been started yet">

@@ -7,9 +7,9 @@ import { paperQuery } from "@/api/papers";
 import { studyFigureQuery, studyQuery } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { inSentence, nearestPercent } from "@/ui/format";
+import { lowerCaseLabel, nearestPercent } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { PointTable } from "./PointTable";
 import classes from "./studies.module.css";
@@ -32,7 +32,7 @@ export default function StudyPage() {
       {problem && (
         <>
           <Title order={1}>Study {id}</Title>
-          <QueryProblem error={problem} retry={() => void study.refetch()} />
+          <QueryError error={problem} retry={() => void study.refetch()} />
         </>
       )}
       {study.isPending && (
@@ -77,7 +77,7 @@ function StudySheet({ study }: { study: Study }) {
 /** Links to the paper's table or figure that it was started from. */
 function Origin({ origin }: { origin: NonNullable<Study["origin"]> }) {
   const paper = useQuery(paperQuery(origin.paper)).data;
-  const label = inSentence(paper?.items.find(({ name }) => name === origin.item)?.label ?? origin.item);
+  const label = lowerCaseLabel(paper?.items.find(({ name }) => name === origin.item)?.label ?? origin.item);
   return (
     <Text size="sm">
       From{" "}

@@ -8,7 +8,7 @@ import { runListQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { useShortcuts } from "@/ui/shortcuts";
 import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./wall.module.css";
@@ -28,7 +28,7 @@ export default function WallPage() {
       <Stack gap="md" className={classes.wall}>
         <Title order={1}>Wall</Title>
         {list.isError ? (
-          <QueryProblem error={list.error} retry={() => void list.refetch()} />
+          <QueryError error={list.error} retry={() => void list.refetch()} />
         ) : (
           <Text c="dimmed" role="status">
             Loading the runs…

@@ -8,7 +8,7 @@ import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { WorkerState } from "./WorkerState";
 import classes from "./workers.module.css";
@@ -26,7 +26,7 @@ export default function WorkersPage() {
         </Text>
       </Stack>
       {workers.isError && !workers.data && (
-        <QueryProblem error={workers.error} retry={() => void workers.refetch()} />
+        <QueryError error={workers.error} retry={() => void workers.refetch()} />
       )}
       {workers.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading workers…" />}
       {workers.data?.length === 0 && (

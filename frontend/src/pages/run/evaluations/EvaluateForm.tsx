@@ -8,8 +8,8 @@ import { evaluationName } from "@/ui/evaluationName";
 import { plural } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { notifyDone } from "@/ui/notify";
-import { Refusals } from "@/ui/Refusals";
-import { Words } from "@/ui/Words";
+import { FormErrors } from "@/ui/FormErrors";
+import { TextWithCode } from "@/ui/TextWithCode";
 import classes from "./evaluations.module.css";
 import {
   checkpointChoices,
@@ -113,7 +113,7 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
           />
         </div>
         <ActingChoice choices={choices} draft={draft} problems={problems} onChange={put} />
-        <Refusals sentences={refusals} />
+        <FormErrors messages={refusals} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -154,7 +154,7 @@ function ProtocolChoice({ choices, value, error, onChange }: ProtocolChoiceProps
                 {title} <span className={classes.name}>{name}</span>
               </>
             }
-            description={<Words>{unfit_because === null ? does : `${unfit_because}.`}</Words>}
+            description={<TextWithCode>{unfit_because === null ? does : `${unfit_because}.`}</TextWithCode>}
             classNames={{ description: classes.description }}
           />
         ))}
@@ -223,7 +223,9 @@ function ActingChoice({ choices, draft, problems, onChange }: ActingChoiceProps)
             disabled={unfit_because !== null}
             label={`${ACTING_NAMES[acting.name]}${acting.name === usual ? ", as in the method's paper" : ""}`}
             description={
-              <Words>{unfit_because === null ? sentence(actingWords(acting)) : `${unfit_because}.`}</Words>
+              <TextWithCode>
+                {unfit_because === null ? sentence(actingWords(acting)) : `${unfit_because}.`}
+              </TextWithCode>
             }
             classNames={{ description: classes.description }}
           />

@@ -190,6 +190,6 @@ describe("the form of an evaluation", () => {
 
   it("says beforehand that no worker plays evaluations", async () => {
     const { form } = await open({ workers: [] });
-    expect(await form.findByText("No worker that plays evaluations is connected")).toBeTruthy();
+    expect(await form.findByText("No worker for evaluations is connected")).toBeTruthy();
   });
 });

@@ -4,7 +4,7 @@ import { checkpointsQuery } from "@/api/checkpoints";
 import { evaluationChoicesQuery } from "@/api/evaluations";
 import type { Checkpoint, Run } from "@/api/types";
 import { short } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { EvaluateForm } from "./EvaluateForm";
 
 interface EvaluateModalProps {
@@ -29,7 +29,7 @@ export function EvaluateModal({ run, checkpoint, onClose }: EvaluateModalProps) 
       }
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
+      {failed && <QueryError error={failed.error} retry={() => void failed.refetch()} />}
       {!failed && !(choices.data && checkpoints.data) && <Text c="dimmed">Loading the form…</Text>}
       {choices.data && checkpoints.data && (
         <EvaluateForm

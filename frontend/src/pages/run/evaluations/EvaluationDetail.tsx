@@ -8,9 +8,9 @@ import { EmptyState } from "@/ui/EmptyState";
 import { evaluationName } from "@/ui/evaluationName";
 import { EvaluationState } from "@/ui/EvaluationState";
 import { NoPlayer } from "@/ui/NoPlayer";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { Reason } from "@/ui/Reason";
-import { useStillHere } from "@/ui/useStillHere";
+import { useIsMounted } from "@/ui/useIsMounted";
 import runClasses from "../run.module.css";
 import { EpisodeTable } from "./EpisodeTable";
 import { EvaluationActions } from "./EvaluationActions";
@@ -28,7 +28,7 @@ export function EvaluationDetail({ run, written }: { run: Run; written: string }
   const query = useQuery({ ...evaluationQuery(run.id, id), enabled: isNumber });
   const gone = !isNumber || isNotFound(query.error);
   const navigate = useNavigate();
-  const stillHere = useStillHere();
+  const stillHere = useIsMounted();
   const all = `/runs/${run.id}/evaluations`;
   const leave = () => {
     if (stillHere()) void navigate(all);
@@ -40,7 +40,7 @@ export function EvaluationDetail({ run, written }: { run: Run; written: string }
       </Anchor>
       {gone && <EmptyState title={`There is no evaluation ${written}`}>It may have been removed.</EmptyState>}
       {!gone && query.isError && !query.data && (
-        <QueryProblem error={query.error} retry={() => void query.refetch()} />
+        <QueryError error={query.error} retry={() => void query.refetch()} />
       )}
       {!gone && query.isPending && <Text c="dimmed">Loading the evaluation…</Text>}
       {!gone && query.data && <Found run={run} evaluation={query.data} onRemoved={leave} />}

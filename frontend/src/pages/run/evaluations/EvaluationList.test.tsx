@@ -105,7 +105,7 @@ describe("the evaluations of a run", () => {
   it("say what to do where no worker plays them", async () => {
     const idle = { "GET /workers": [aWorker("one", { job_slots: 0 }), aWorker("two", { state: "gone" })] };
     open([anUnfinishedEvaluation(1)], idle);
-    expect(await screen.findByText("No worker that plays evaluations is connected")).toBeTruthy();
+    expect(await screen.findByText("No worker for evaluations is connected")).toBeTruthy();
     expect(screen.getByText(/^arcadia worker --queue cpu/)).toBeTruthy();
   });
 
@@ -179,7 +179,7 @@ describe("what can be done with an evaluation", () => {
 
   it("gives them all away as one table", async () => {
     open([anEvaluation(1)]);
-    const save = await screen.findByRole("link", { name: "Save scores (CSV)" });
+    const save = await screen.findByRole("link", { name: "Download scores (CSV)" });
     expect(save.getAttribute("href")).toBe("/api/v1/export/runs/1/evaluations.csv");
   });
 

@@ -6,8 +6,8 @@ import type { Evaluation, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { SaveScores } from "@/ui/SaveScores";
+import { QueryError } from "@/ui/QueryError";
+import { DownloadScores } from "@/ui/DownloadScores";
 import { WideTable } from "@/ui/WideTable";
 import runClasses from "../run.module.css";
 import { EvaluateModal } from "./EvaluateModal";
@@ -21,7 +21,7 @@ export function EvaluationList({ run }: { run: Run }) {
   const query = useInfiniteQuery(evaluationsQuery(run.id));
   const [asking, ask] = useDisclosure(false);
   if (query.isError && !query.data) {
-    return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
+    return <QueryError error={query.error} retry={() => void query.refetch()} />;
   }
   if (!query.data) return <Text c="dimmed">Loading the evaluations…</Text>;
   const [first] = query.data.pages;
@@ -43,7 +43,7 @@ export function EvaluationList({ run }: { run: Run }) {
               {plural(first?.total ?? 0, "evaluation")} of this run's checkpoints
             </Text>
             <Group gap="xs">
-              <SaveScores from={`/export/runs/${run.id}/evaluations.csv`} />
+              <DownloadScores from={`/export/runs/${run.id}/evaluations.csv`} />
               <Button size="xs" onClick={ask.open}>
                 Evaluate a checkpoint
               </Button>

@@ -2,7 +2,7 @@ import { Anchor, Badge, Group, Table, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { Evaluation, Run } from "@/api/types";
 import { EvaluationState } from "@/ui/EvaluationState";
-import { exact, percentWords, short } from "@/ui/format";
+import { exact, humanPercent, short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { Reason } from "@/ui/Reason";
 import { EvaluationActions } from "./EvaluationActions";
@@ -68,7 +68,7 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
           )}
           {evaluation.human_normalised !== null && (
             <Text size="xs" c="dimmed" hiddenFrom="sm">
-              {percentWords(evaluation.human_normalised)} human-normalised
+              {humanPercent(evaluation.human_normalised)} human-normalised
             </Text>
           )}
         </Table.Td>
@@ -107,7 +107,7 @@ function Normalised({ evaluation }: { evaluation: Evaluation }) {
   if (human_normalised === null) return <span title={not_normalised_because ?? undefined}>–</span>;
   return (
     <>
-      {percentWords(human_normalised)}
+      {humanPercent(human_normalised)}
       <Text size="xs" c="dimmed">
         {normalised_by?.source}, {normalised_by?.table}
       </Text>

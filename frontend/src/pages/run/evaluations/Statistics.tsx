@@ -1,7 +1,7 @@
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationWithEpisodes, MetricValue } from "@/api/types";
-import { percentWords, score } from "@/ui/format";
+import { humanPercent, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
@@ -52,7 +52,7 @@ function Normalised({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const told = (value: MetricValue) => score(value);
   const { random, human, source, table, protocol } = normalised_by;
   return (
-    <Statistic name="Human-normalised" value={percentWords(human_normalised)}>
+    <Statistic name="Human-normalised" value={humanPercent(human_normalised)}>
       100 · (mean − random) / (human − random), where random play scores {told(random)} and a person{" "}
       {told(human)} by {protocol}: {source}, {table}.
     </Statistic>

@@ -6,7 +6,7 @@ import type { Checkpoint, Run } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { Refusals } from "@/ui/Refusals";
+import { FormErrors } from "@/ui/FormErrors";
 
 interface RecordModalProps {
   run: Run;
@@ -82,7 +82,7 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
           </Text>
           {field("seed", "Seed", "The same seed gives the same episode.")}
           {field("episode", "Episode", "Which episode of an evaluation with this seed, from 0.")}
-          <Refusals sentences={refusals} />
+          <FormErrors messages={refusals} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -4,7 +4,7 @@ import { useCancelRecording, useDeleteRecording, recordingsQuery } from "@/api/r
 import type { Recording, Run } from "@/api/types";
 import { short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { Words } from "@/ui/Words";
+import { TextWithCode } from "@/ui/TextWithCode";
 import runClasses from "../run.module.css";
 
 const STATES: Record<Recording["state"], string> = {
@@ -43,7 +43,7 @@ function RecordingRow({ recording }: { recording: Recording }) {
         </Text>
         {reason && (
           <Text size="sm" c="dimmed">
-            <Words>{reason}</Words>
+            <TextWithCode>{reason}</TextWithCode>
           </Text>
         )}
       </div>

@@ -43,7 +43,9 @@ export function Opponents({ run, others, onChange }: OpponentsProps) {
       // The server has searched already, in more than the label.
       filter={({ options }) => options}
       data={[...found.map(optionOf), ...missing]}
-      nothingFoundMessage={list.error?.message ?? (list.isPending ? "Looking…" : "No other run of this game")}
+      nothingFoundMessage={
+        list.error?.message ?? (list.isPending ? "Searching…" : "No other run of this game")
+      }
       onChange={(ids) => onChange(ids.map(Number))}
     />
   );

@@ -5,7 +5,7 @@ import { replaysQuery } from "@/api/replays";
 import { runQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { exact, short } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
+import { QueryError } from "@/ui/QueryError";
 import { RunDot } from "@/ui/RunDot";
 import runClasses from "../run.module.css";
 import { Microscope } from "./Microscope";
@@ -62,7 +62,7 @@ export function Race({ run, search, setSearch }: RaceProps) {
         </Button>
       </Group>
       {failed?.error ? (
-        <QueryProblem error={failed.error} retry={() => void failed.refetch()} />
+        <QueryError error={failed.error} retry={() => void failed.refetch()} />
       ) : lanes.length < ids.length ? (
         <Text c="dimmed">Loading the replays…</Text>
       ) : (

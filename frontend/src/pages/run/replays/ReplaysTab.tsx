@@ -6,9 +6,9 @@ import { replaysQuery } from "@/api/replays";
 import type { Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, score, short } from "@/ui/format";
-import { Poster } from "@/ui/Poster";
-import { QueryProblem } from "@/ui/QueryProblem";
-import { whenItComes } from "@/ui/states";
+import { Thumbnail } from "@/ui/Thumbnail";
+import { QueryError } from "@/ui/QueryError";
+import { availabilityText } from "@/ui/states";
 import runClasses from "../run.module.css";
 import { MOST_PANELS } from "./ensemble";
 import { Microscope } from "./Microscope";
@@ -29,14 +29,14 @@ export function ReplaysTab({ run }: { run: Run }) {
 function OwnReplays({ run }: { run: Run }) {
   const query = useQuery(replaysQuery(run.id));
   if (query.isError && !query.data) {
-    return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
+    return <QueryError error={query.error} retry={() => void query.refetch()} />;
   }
   if (!query.data) return <Text c="dimmed">Loading the replays…</Text>;
   const replays = inTrainingOrder(query.data);
   if (replays.length === 0) {
     return (
       <EmptyState title="No replays yet">
-        {whenItComes(
+        {availabilityText(
           run,
           "One episode is recorded at every checkpoint, the first a few seconds after training starts.",
           "This run recorded no replay.",
@@ -148,7 +148,7 @@ function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
             title={`${short(replay.step, "steps")}, return ${score(replay.episode_return)}`}
             onClick={() => put(ids.length - 1, place)}
           >
-            <Poster
+            <Thumbnail
               fileId={replay.poster_file_id}
               size={64}
               alt={`Replay at ${short(replay.step, "steps")}`}

@@ -1,7 +1,7 @@
 import { Button, Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
 import { useRequestSaliency, useDeleteSaliency } from "@/api/replays";
 import type { Saliency } from "@/api/types";
-import { Words } from "@/ui/Words";
+import { TextWithCode } from "@/ui/TextWithCode";
 import type { PlayableReplay } from "./places";
 import type { SaliencyShown } from "./saliency";
 import { useSaliencies, useSaliencyState } from "./useSaliency";
@@ -69,7 +69,7 @@ function UnderWay({ saliency }: { saliency: Saliency }) {
   return (
     <>
       <Text size="xs" role="status">
-        {state === "running" && !reason ? `Computing, ${percent} %` : <Words>{reason ?? "It waits."}</Words>}
+        {state === "running" && !reason ? `Computing, ${percent} %` : <TextWithCode>{reason ?? "It waits."}</TextWithCode>}
       </Text>
       <Button
         size="compact-xs"
@@ -109,7 +109,7 @@ function Ask({ replay, blocked, setShown, failed }: AskProps) {
       </Tooltip>
       {failed?.reason && (
         <Text size="xs" role="status">
-          <Words>{failed.reason}</Words>
+          <TextWithCode>{failed.reason}</TextWithCode>
         </Text>
       )}
     </>

@@ -2,8 +2,8 @@ import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { address } from "@/api/client";
 
-/** Saves the table of scores that the API has at a path. */
-export function SaveScores({ from }: { from: string }) {
+/** Link that downloads the scores at an API path as CSV. */
+export function DownloadScores({ from }: { from: string }) {
   return (
     <Button
       component="a"
@@ -13,7 +13,7 @@ export function SaveScores({ from }: { from: string }) {
       size="xs"
       leftSection={<IconDownload size={16} />}
     >
-      Save scores (CSV)
+      Download scores (CSV)
     </Button>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { fileAddress } from "@/api/client";
 import classes from "./Run.module.css";
 
-interface PosterProps {
+interface ThumbnailProps {
   fileId: number | null;
   /** Width and height in CSS pixels. */
   size: number;
@@ -10,10 +10,10 @@ interface PosterProps {
 }
 
 /**
- * The latest frame of a game; an empty screen before the first. Enlarging keeps its pixels whole; shrinking averages
- * them, since dropping pixels could drop a ball or a pole.
+ * Latest frame of a game, or an empty screen. Enlarged frames have sharp pixels. Shrunk frames are smoothed, because
+ * dropping pixels could hide a ball or a pole.
  */
-export function Poster({ fileId, size, alt }: PosterProps) {
+export function Thumbnail({ fileId, size, alt }: ThumbnailProps) {
   return (
     <span className={classes.poster} style={{ width: size, height: size }}>
       {fileId !== null && <Picture key={fileId} fileId={fileId} size={size} alt={alt} />}
@@ -21,17 +21,17 @@ export function Poster({ fileId, size, alt }: PosterProps) {
   );
 }
 
-/** How long after each failure to load it a picture is fetched again. */
-const RETRY_MS = [1000, 5000, 30_000];
+/** Delay before each retry after a failed download. */
+const RETRY_DELAYS_MS = [1000, 5000, 30_000];
 
-function Picture({ fileId, size, alt }: PosterProps & { fileId: number }) {
+function Picture({ fileId, size, alt }: ThumbnailProps & { fileId: number }) {
   const [enlarged, setEnlarged] = useState(false);
   const [failures, setFailures] = useState(0);
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
-    const wait = failures > attempt ? RETRY_MS[attempt] : undefined;
-    if (wait === undefined) return;
-    const timer = setTimeout(() => setAttempt(failures), wait);
+    const delay = failures > attempt ? RETRY_DELAYS_MS[attempt] : undefined;
+    if (delay === undefined) return;
+    const timer = setTimeout(() => setAttempt(failures), delay);
     return () => clearTimeout(timer);
   }, [failures, attempt]);
   return (

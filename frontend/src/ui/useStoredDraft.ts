@@ -1,20 +1,20 @@
 import { useEffect, useState } from "react";
-import { inTab } from "./kept";
+import { tabStorage } from "./pageStorage";
 
 export interface Kept<T> {
   value: T;
   change: (changes: Partial<T>) => void;
-  /** Whether the value is one that was left before. */
+  /** True if the value was restored. */
   restored: boolean;
   beginAnew: () => void;
-  /** Keep the value no longer: it has been used. */
+  /** Remove the stored value after use. */
   forget: () => void;
-  /** Go on with the same value at the next place, which the page is about to show. */
+  /** Keep the same value under another key, which the page shows next. */
   carryTo: (place: string) => void;
 }
 
 interface State<T> {
-  /** The place that was last asked for, and the one where the value is kept. */
+  /** The last requested key, and the key of the stored value. */
   asked: string;
   place: string;
   initial: T;
@@ -22,8 +22,8 @@ interface State<T> {
   restored: boolean;
 }
 
-/** What is typed into a form, kept by the browser's tab at a place of its own: a reload or a way back loses nothing. */
-export function useKept<T extends object>(asked: string, initial: T): Kept<T> {
+/** State of a form field that is stored in the browser tab. It survives a reload and the back button. */
+export function useStoredDraft<T extends object>(asked: string, initial: T): Kept<T> {
   const begin = (kept: Partial<T> | null): State<T> => ({
     asked,
     place: asked,
@@ -31,18 +31,18 @@ export function useKept<T extends object>(asked: string, initial: T): Kept<T> {
     value: { ...initial, ...kept },
     restored: kept !== null,
   });
-  const [last, setState] = useState(() => begin(inTab.read<Partial<T>>(asked)));
+  const [last, setState] = useState(() => begin(tabStorage.read<Partial<T>>(asked)));
   let state = last;
   if (last.asked !== asked) {
-    state = last.place === asked ? { ...last, asked } : begin(inTab.read<Partial<T>>(asked));
+    state = last.place === asked ? { ...last, asked } : begin(tabStorage.read<Partial<T>>(asked));
     setState(state);
   }
 
   const { place, value } = state;
   const isNew = JSON.stringify(value) === JSON.stringify(state.initial);
   useEffect(() => {
-    if (isNew) inTab.forget(place);
-    else inTab.keep(place, value);
+    if (isNew) tabStorage.forget(place);
+    else tabStorage.keep(place, value);
   }, [place, value, isNew]);
 
   return {
@@ -50,9 +50,9 @@ export function useKept<T extends object>(asked: string, initial: T): Kept<T> {
     change: (changes) => setState((now) => ({ ...now, value: { ...now.value, ...changes } })),
     restored: state.restored,
     beginAnew: () => setState(begin(null)),
-    forget: () => inTab.forget(place),
+    forget: () => tabStorage.forget(place),
     carryTo(next) {
-      if (next !== place) inTab.forget(place);
+      if (next !== place) tabStorage.forget(place);
       setState((now) => ({ ...now, place: next }));
     },
   };

@@ -1,19 +1,19 @@
-/** What the browser keeps for a page: nothing where it forbids storage, no more where it is full. */
+/** Browser storage for pages. It does nothing if the browser forbids storage or the storage is full. */
 
-interface Keeper {
+interface PageStorage {
   read: <T>(place: string) => T | null;
   keep: (place: string, value: unknown) => void;
   forget: (place: string) => void;
 }
 
-function keeper(storage: () => Storage): Keeper {
+function createStorage(storage: () => Storage): PageStorage {
   return {
     read<T>(place: string) {
       try {
         const text = storage().getItem(place);
         return text === null ? null : (JSON.parse(text) as T);
       } catch {
-        // Forbidden: nothing was kept.
+        // The browser forbids storage.
         return null;
       }
     },
@@ -28,13 +28,13 @@ function keeper(storage: () => Storage): Keeper {
       try {
         storage().removeItem(place);
       } catch {
-        // Forbidden: nothing was kept.
+        // The browser forbids storage.
       }
     },
   };
 }
 
-/** Until the tab is closed. */
-export const inTab = keeper(() => sessionStorage);
-/** Until it is forgotten. */
-export const inBrowser = keeper(() => localStorage);
+/** Storage until the tab is closed. */
+export const tabStorage = createStorage(() => sessionStorage);
+/** Storage until the value is removed. */
+export const browserStorage = createStorage(() => localStorage);

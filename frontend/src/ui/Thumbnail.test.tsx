@@ -1,10 +1,10 @@
 import { act, fireEvent, render, screen } from "@testing-library/react";
 
 import { describe, expect, it, vi } from "vitest";
-import { Poster } from "./Poster";
+import { Thumbnail } from "./Thumbnail";
 
 function load(naturalWidth: number, size: number) {
-  render(<Poster fileId={7} size={size} alt="Pong" />);
+  render(<Thumbnail fileId={7} size={size} alt="Pong" />);
   const picture = screen.getByAltText("Pong");
   Object.defineProperties(picture, {
     naturalWidth: { value: naturalWidth },
@@ -15,19 +15,19 @@ function load(naturalWidth: number, size: number) {
 }
 
 describe("the latest frame", () => {
-  it("comes from the server's files", () => {
+  it("is loaded from the server", () => {
     expect(load(84, 48).getAttribute("src")).toBe("/api/v1/files/7");
   });
 
-  it("keeps its pixels whole when it is enlarged, and is averaged when it is shrunk", () => {
+  it("keeps sharp pixels when enlarged and is smoothed when shrunk", () => {
     expect(load(16, 48).className).toBe("pixelated");
     document.body.replaceChildren();
     expect(load(210, 48).className).toBe("");
   });
 
-  it("is fetched again after a failure", () => {
+  it("is fetched again after an error", () => {
     vi.useFakeTimers();
-    render(<Poster fileId={7} size={48} alt="Pong" />);
+    render(<Thumbnail fileId={7} size={48} alt="Pong" />);
     const failed = screen.getByAltText("Pong");
     fireEvent.error(failed);
     act(() => vi.advanceTimersByTime(1000));
@@ -37,8 +37,8 @@ describe("the latest frame", () => {
     vi.useRealTimers();
   });
 
-  it("is an empty screen before there is one", () => {
-    render(<Poster fileId={null} size={48} alt="Pong" />);
+  it("is an empty screen before the first frame", () => {
+    render(<Thumbnail fileId={null} size={48} alt="Pong" />);
     expect(screen.queryByAltText("Pong")).toBeNull();
   });
 });

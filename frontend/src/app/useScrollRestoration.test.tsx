@@ -1,9 +1,9 @@
 import { act, render, screen } from "@testing-library/react";
 import { createMemoryRouter, Outlet, RouterProvider } from "react-router";
 import { beforeEach, expect, it, vi } from "vitest";
-import { useScrollPlaces } from "./useScrollPlaces";
+import { useScrollRestoration } from "./useScrollRestoration";
 
-/** How far the page on the screen can be scrolled. */
+/** Maximum scroll position of the page. */
 let length = 0;
 let grow: (to: number) => void = () => undefined;
 
@@ -31,7 +31,7 @@ function scrolled(to: number) {
 }
 
 function Frame() {
-  useScrollPlaces();
+  useScrollRestoration();
   return <Outlet />;
 }
 
@@ -49,7 +49,7 @@ async function open() {
   };
 }
 
-it("begins another page at its top, and returns to where the reader was", async () => {
+it("opens a new page at the top and restores the position when the user goes back", async () => {
   const go = await open();
   scrolled(2000);
   await go.to("/runs/1");
@@ -61,7 +61,7 @@ it("begins another page at its top, and returns to where the reader was", async 
   expect(window.scrollY).toBe(400);
 });
 
-it("moves nobody who changes a tab or a filter", async () => {
+it("keeps the position when a tab or a filter changes", async () => {
   const go = await open();
   scrolled(500);
   await go.to("/?state=running");
@@ -69,7 +69,7 @@ it("moves nobody who changes a tab or a filter", async () => {
   expect(window.scrollY).toBe(500);
 });
 
-it("waits until the page that comes back is long enough, unless the reader scrolls meanwhile", async () => {
+it("waits until the page is long enough, unless the user scrolls", async () => {
   const go = await open();
   scrolled(2000);
   await go.to("/runs/1");

@@ -3,22 +3,20 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { ApiError } from "@/api/problem";
 import { renderPage } from "@/testing/render";
-import { QueryProblem } from "./QueryProblem";
+import { QueryError } from "./QueryError";
 
 describe("a failed request", () => {
-  it("says why, and can be repeated", async () => {
+  it("shows the reason and can be retried", async () => {
     const retry = vi.fn();
-    renderPage(
-      <QueryProblem error={new ApiError(503, { detail: "The database is locked." })} retry={retry} />,
-    );
+    renderPage(<QueryError error={new ApiError(503, { detail: "The database is locked." })} retry={retry} />);
     expect(screen.getByText("The database is locked.")).toBeTruthy();
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
     expect(retry).toHaveBeenCalledOnce();
   });
 
-  it("is not repeated for something that does not exist", () => {
+  it("has no retry if the object does not exist", () => {
     renderPage(
-      <QueryProblem error={new ApiError(404, { detail: "There is no study 9." })} retry={() => undefined} />,
+      <QueryError error={new ApiError(404, { detail: "There is no study 9." })} retry={() => undefined} />,
     );
     expect(screen.getByText("Not found")).toBeTruthy();
     expect(screen.getByText("There is no study 9.")).toBeTruthy();

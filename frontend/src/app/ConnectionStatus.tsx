@@ -2,24 +2,24 @@ import { useEffect, useState } from "react";
 import { useLiveStatus } from "@/api/live/LiveProvider";
 import classes from "./Shell.module.css";
 
-/** A blink of the connection is not worth a word. */
-const PATIENCE_MS = 1500;
+/** Shorter interruptions are not shown. */
+const DELAY_MS = 1500;
 
-/** A quiet word while the server is away; everything on screen stays. */
-export function LiveNote() {
+/** Shows when the live connection is lost. The page keeps its content. */
+export function ConnectionStatus() {
   const status = useLiveStatus();
-  const [late, setLate] = useState(false);
+  const [isLate, setIsLate] = useState(false);
   useEffect(() => {
     if (status === "live") return;
-    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    const timer = setTimeout(() => setIsLate(true), DELAY_MS);
     return () => {
       clearTimeout(timer);
-      setLate(false);
+      setIsLate(false);
     };
   }, [status]);
   return (
     <span role="status" className={classes.live}>
-      {status !== "live" && late && (
+      {status !== "live" && isLate && (
         <>
           Reconnecting…<span className={classes.wide}> showing the last known state</span>
         </>

@@ -2,16 +2,11 @@ import { Alert, Button, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconZoomQuestion } from "@tabler/icons-react";
 import { isNotFound } from "@/api/problem";
 
-/** Says why something could not be loaded, and offers to try again where that can help. */
-export function QueryProblem({ error, retry }: { error: Error; retry?: () => void }) {
+/** Shows why a request failed, with a retry button if that can help. */
+export function QueryError({ error, retry }: { error: Error; retry?: () => void }) {
   if (isNotFound(error)) return <Missing error={error} />;
   return (
-    <Alert
-      color="red"
-      variant="light"
-      icon={<IconAlertTriangle aria-hidden />}
-      title="This could not be loaded"
-    >
+    <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} title="Could not load this">
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{error.message}</Text>
         {retry && (
@@ -24,7 +19,7 @@ export function QueryProblem({ error, retry }: { error: Error; retry?: () => voi
   );
 }
 
-/** Trying again does not help here. */
+/** Message for an object that does not exist. It has no retry button. */
 function Missing({ error }: { error: Error }) {
   return (
     <Alert color="gray" variant="light" icon={<IconZoomQuestion aria-hidden />} title="Not found">

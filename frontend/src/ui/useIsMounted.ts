@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef } from "react";
 
-/** Tells whether the component that asks is still shown: an answer that comes late must not move the next page. */
-export function useStillHere(): () => boolean {
+/** Return a function that reports if the component is still mounted. A late response must not change the next page. */
+export function useIsMounted(): () => boolean {
   const here = useRef(true);
   useEffect(() => {
     here.current = true;

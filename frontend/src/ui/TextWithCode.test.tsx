@@ -1,12 +1,12 @@
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
-import { Words } from "./Words";
+import { TextWithCode } from "./TextWithCode";
 
-it("set commands apart", () => {
+it("shows commands as code", () => {
   renderPage(
     <p>
-      <Words>Start one with `arcadia worker --jobs 1`.</Words>
+      <TextWithCode>Start one with `arcadia worker --jobs 1`.</TextWithCode>
     </p>,
   );
   expect(screen.getByText("arcadia worker --jobs 1").tagName).toBe("CODE");

@@ -1,6 +1,6 @@
 import { Code } from "@mantine/core";
 
-/** Words in which a command or a field's name stands between `backticks`. */
-export function Words({ children }: { children: string }) {
+/** Text with commands and field names in `backticks`. */
+export function TextWithCode({ children }: { children: string }) {
   return children.split("`").map((part, place) => (place % 2 === 1 ? <Code key={place}>{part}</Code> : part));
 }
