@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run test test-all compose-test fuzz storm lint types openapi format bench clean environment development frontend node chromium
+.PHONY: setup run test test-all compose-test fuzz storm lint types openapi format bench pictures clean environment development frontend node chromium
 
 PYTHON ?=
 PORT ?=
@@ -127,6 +127,10 @@ format: development
 
 bench: $(DEV_PACKAGES)
 	@$(BIN)/python -m bench $(ARGS)
+
+# The pictures of docs/images; with ARGS="run live" only those pages.
+pictures: setup development chromium
+	@$(BIN)/python -m bench.pictures $(ARGS)
 
 clean:
 	rm -rf .venv .setup .mypy_cache .ruff_cache .pytest_cache .hypothesis frontend/node_modules frontend/dist *.egg-info

@@ -102,14 +102,14 @@ def test_signing_in(signed_out: Page) -> None:
     ("path", "ready"),
     [
         ("/", "PAAC learns CartPole"),
-        ("/workers", "No worker has connected yet"),
-        ("/compare", "Choose the runs"),
-        ("/games", "No game has been played here yet"),
+        ("/workers", "No workers connected"),
+        ("/compare", "Choose runs"),
+        ("/games", "No games with runs yet"),
         ("/games/alien", "Published scores"),
-        ("/studies", "No study has been started yet"),
+        ("/studies", "No studies yet"),
         ("/launch?study=new", "Start study"),
-        ("/reports", "No report has been written yet"),
-        ("/wall", "Nothing is being trained now"),
+        ("/reports", "No reports yet"),
+        ("/wall", "No runs are training"),
     ],
 )
 def test_a_page_without_runs(shown: Page, path: str, ready: str) -> None:
@@ -130,7 +130,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "no such evaluation": ("/runs/{finished}/evaluations/4000", "There is no evaluation 4000"),
     "a run without evaluations": ("/runs/{running}/evaluations", "No evaluations yet"),
     "a live game that waits": ("/runs/{finished}/live", "The game has not started yet"),
-    "the wall": ("/wall", "runs? being trained"),
+    "the wall": ("/wall", "runs? training"),
     "the log": ("/runs/{finished}/log", "Training on 2 cores"),
     "a configuration": ("/runs/{finished}/config", "Learning rate"),
     "the system": ("/runs/{finished}/system", "Memory"),
@@ -146,7 +146,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "the workers": ("/workers", "NVIDIA H200"),
     "the reference": ("/api/docs", "The API of Arcadia"),
     "the papers": ("/papers", "Asynchronous"),
-    "a paper": ("/papers/gorila", "Runs in full"),
+    "a paper": ("/papers/gorila", "Full runs"),
     "a paper's table": ("/papers/gorila/table-4", "table 1"),
     "no such table": ("/papers/gorila/table-40", "table-40"),
     "the studies": ("/studies", "Studies"),
@@ -190,7 +190,7 @@ def test_games_whose_runs_have_no_score(shown: Page) -> None:
     pattern = re.compile(r"/api/v1/games(\?|$)")
     shown.route(pattern, without_scores)
     try:
-        open_page(shown, "/games", "No run has a score yet")
+        open_page(shown, "/games", "No scores yet")
         check(shown)
     finally:
         shown.unroute(pattern)
@@ -215,7 +215,7 @@ def open_evaluating(page: Page, showcase: Showcase) -> None:
 
 def open_import_of_start_points(page: Page, _: Showcase) -> None:
     page.goto("/games/pong")
-    page.get_by_role("button", name="Import a set").click()
+    page.get_by_role("button", name="Import start set").click()
     expect(page.get_by_role("dialog").get_by_label("Name")).to_be_visible()
 
 

@@ -109,8 +109,8 @@ def test_a_report_is_written_read_by_its_link_and_taken_away(
     page.goto(f"{here}/reports")
     write(page)
     expect_whole(page)
-    page.get_by_role("button", name="Share by a link").click()
-    link = page.get_by_label("Link for reading").input_value()
+    page.get_by_role("button", name="Share link").click()
+    link = page.get_by_label("Read-only link").input_value()
     with page.expect_download() as download:
         page.get_by_role("link", name="Export").click()
     download.value.save_as(tmp_path / "report.html")

@@ -79,7 +79,7 @@ def test_another_method_and_game_are_chosen_and_its_run_learns_until_it_is_stopp
     page.get_by_role("searchbox", name="Search environments").fill("Catch")
     page.get_by_role("searchbox", name="Search environments").press("Enter")
     page.get_by_role("radio", name=re.compile(r"^A3C\b")).check(force=True)
-    expect(page.get_by_role("region", name="What will be run")).to_contain_text("A3C on Catch")
+    expect(page.get_by_role("region", name="Summary")).to_contain_text("A3C on Catch")
     run = fill_in_and_launch(page, total_steps="1G", num_actors=2, learning_rate="1e-3")
 
     config = installation.run(run)["config"]
@@ -176,7 +176,7 @@ def test_two_runs_are_compared_by_their_curves_settings_and_scores(
 
     page.goto(f"/compare?runs={finished_run},{other}")
 
-    differences = page.get_by_role("region", name="Differences of the configurations")
+    differences = page.get_by_role("region", name="Configuration differences")
     expect(differences).to_contain_text("Learning rate")
     expect(differences).to_contain_text("0.001")
     expect(differences).to_contain_text("0.0224")

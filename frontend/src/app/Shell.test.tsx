@@ -146,9 +146,9 @@ describe("keys", () => {
     await userEvent.keyboard("gw");
     await screen.findByText("All workers");
     await userEvent.keyboard("?");
-    expect(await screen.findByText("Launch run")).toBeTruthy();
+    expect(await screen.findByText("Launch a run")).toBeTruthy();
     await userEvent.keyboard("{Escape}");
-    await waitFor(() => expect(screen.queryByText("Launch run")).toBeNull());
+    await waitFor(() => expect(screen.queryByText("Launch a run")).toBeNull());
     await userEvent.keyboard("n");
     await screen.findByText("The form");
   });

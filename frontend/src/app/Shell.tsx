@@ -76,7 +76,7 @@ function usePageShortcuts(openSheet: () => void): Shortcut[] {
     { keys: "g c", does: "Compare runs", run: go("/compare") },
     { keys: "g g", does: "Go to games", run: go("/games") },
     { keys: "g w", does: "Go to workers", run: go("/workers") },
-    { keys: "n", does: "Launch run", run: go("/launch") },
+    { keys: "n", does: "Launch a run", run: go("/launch") },
     { keys: "/", does: "Search", run: () => focusSearch(go("/")) },
     { keys: "?", does: "Show shortcutsOpened", run: openSheet },
   ];

@@ -278,7 +278,7 @@ describe("the menu of a chart", () => {
     const series = { x: [150], mean: [1.5], min: [1], max: [2], last: [2], count: [4] };
     const { server } = await seen({ points: { run_id: 1, series: { "episode/return": series } } });
     plotly.drag({ "xaxis.range[0]": 100, "xaxis.range[1]": 200 });
-    await choose("Save points (CSV)");
+    await choose("Download points (CSV)");
     await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["episode-return-runs-1.csv"]));
     expect(await saved[0]?.text()).toBe(
       "run,metric,step,mean,min,max,last,points\r\n1,episode/return,150,1.5,1,2,2,4\r\n",
@@ -291,7 +291,7 @@ describe("the menu of a chart", () => {
     const saved = downloads();
     const series = { x: [150], mean: [1.5], min: [1], max: [2], last: [2], count: [4] };
     await seen({ runs: [2, 1], points: { run_id: 1, series: { "episode/return": series } } });
-    await choose("Save points (CSV)");
+    await choose("Download points (CSV)");
     await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["episode-return-runs-2-1.csv"]));
     expect(await saved[0]?.text()).toContain("\r\n1,episode/return,150,");
   });
@@ -338,7 +338,7 @@ describe("the menu of a chart", () => {
   it("says when saving failed", async () => {
     downloads();
     await seen({ points: refusal(500, "Away.") });
-    await choose("Save points (CSV)");
+    await choose("Download points (CSV)");
     await screen.findByText("Away.");
     await userEvent.click(screen.getByLabelText("Menu of the chart Return per episode"));
     expect(await screen.findByText("That did not work. Please try again.")).toBeTruthy();

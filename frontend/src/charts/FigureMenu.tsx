@@ -66,7 +66,7 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
           <Menu.Item disabled={!drawn} onClick={() => picture.mutate("svg")}>
             Save picture (SVG)
           </Menu.Item>
-          <Menu.Item onClick={() => table.mutate()}>Save points (CSV)</Menu.Item>
+          <Menu.Item onClick={() => table.mutate()}>Download points (CSV)</Menu.Item>
           <Menu.Item disabled={!figure} onClick={() => figure && saveFigure(figure)}>
             Save figure (Plotly JSON)
           </Menu.Item>

@@ -13,33 +13,33 @@ import { VariedInput } from "./VariedInput";
 interface ConfigFieldProps {
   field: FormField;
   typed: string | boolean | undefined;
-  /** What the preset, or the run forked from, has here. */
+  /** Value in the preset or in the forked run. */
   reference: ConfigValue | undefined;
   error: string | undefined;
   environments: readonly Environment[];
-  /** The title of the method. */
+  /** Title of the method. */
   method: string;
-  /** Whether several values may be given, which make a study. */
+  /** True if several values are allowed, which make a study. */
   several?: boolean;
   onType: (typed: string | boolean) => void;
   onLeave: () => void;
   onReset: () => void;
 }
 
-/** One hyper-parameter: its name, what it does, its range, its default, and whether it was changed. */
+/** Input for one hyperparameter with its name, description, range, default and changes. */
 export function ConfigField(props: ConfigFieldProps) {
   const { field, typed, reference, several = false, onType, onReset } = props;
   const before = reference ?? field.initial;
   const changed = isChanged(field, typed, before);
   const variable = several && canVary(field);
   const hasSeries = variable && typed !== undefined && readSeries(field, typed) !== null;
-  // A list typed into a text input stays there: another input would take the focus away.
+  // Keep the text input while a list is typed, because another input would take the focus.
   const [varying, setVarying] = useState(hasSeries);
-  const words = field.kind === "boolean" || field.kind === "choice";
-  const varied = variable && (varying || (words && hasSeries));
+  const hasChoices = field.kind === "boolean" || field.kind === "choice";
+  const varied = variable && (varying || (hasChoices && hasSeries));
   const vary = () => {
     if (varied) onReset();
-    else onType(beginning(field, typed));
+    else onType(initialSeries(field, typed));
     setVarying(!varied);
   };
   const { environments, method, error, onLeave } = props;
@@ -88,8 +88,8 @@ export function ConfigField(props: ConfigFieldProps) {
   );
 }
 
-/** What a field begins with when it is varied. */
-function beginning(field: FormField, typed: string | boolean | undefined): string {
+/** Return the first text of a field that is varied. */
+function initialSeries(field: FormField, typed: string | boolean | undefined): string {
   if (field.kind === "boolean") return "off, on";
   const text = typeof typed === "string" ? typed : "";
   if (field.name !== "seed") return text;
@@ -127,7 +127,7 @@ function ConfigInput({ field, typed, error, environments, method, onType, onLeav
         value={text}
         allowDeselect={false}
         searchable={field.choices.length > 8}
-        nothingFoundMessage="Nothing by that name"
+        nothingFoundMessage="No match"
         maxDropdownHeight={320}
         onChange={(choice) => onType(choice ?? "")}
         onBlur={onLeave}

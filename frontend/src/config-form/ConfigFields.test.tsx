@@ -16,7 +16,7 @@ const variants = variantsOf(
 );
 const values = { algorithm: "paac", env: "Catch", total_steps: 500, gamma: 0.9, clip: true, seed: null };
 
-/** A form with all fields; beside it stands what it means. */
+/** Form with all fields and a summary of their values. */
 function Form({ without }: { without?: string[] }) {
   const config = useConfigDraft(variants, {
     key: "a",
@@ -43,15 +43,15 @@ async function write(name: RegExp, text: string) {
   await userEvent.tab();
 }
 
-describe("the fields of a configuration", () => {
-  it("write back what was understood", async () => {
+describe("the configuration fields", () => {
+  it("rewrite input in the standard format", async () => {
     renderPage(<Form />);
     await write(/total_steps/, "20k");
     expect(field(/total_steps/).value).toBe("20_000");
     expect(meant()).toMatchObject({ total_steps: 20_000 });
   });
 
-  it("say what is wrong only once a field is left", async () => {
+  it("show an error only after a field loses the focus", async () => {
     renderPage(<Form />);
     await userEvent.clear(field(/total_steps/));
     await userEvent.type(field(/total_steps/), "0");
@@ -60,7 +60,7 @@ describe("the fields of a configuration", () => {
     expect(screen.getByText("Must be from 1 to 1 000 000.")).toBeTruthy();
   });
 
-  it("take an empty field as none where that may be", async () => {
+  it("read an empty optional field as no value", async () => {
     renderPage(<Form />);
     await write(/seed/, "7");
     expect(meant()).toMatchObject({ seed: 7 });
@@ -68,7 +68,7 @@ describe("the fields of a configuration", () => {
     expect(meant()).toMatchObject({ seed: null });
   });
 
-  it("count the changes of a closed section", async () => {
+  it("show the number of changes in a closed section", async () => {
     renderPage(<Form />);
     await userEvent.click(section(/^Rewards/));
     await userEvent.click(field(/clip/));
@@ -78,7 +78,7 @@ describe("the fields of a configuration", () => {
     expect(section(/^Rewards/).textContent).not.toContain("changed");
   });
 
-  it("open a closed section that holds an error of the server", async () => {
+  it("open a closed section with an error from the server", async () => {
     renderPage(<Form />);
     const rollout = section(/^Rollout/);
     expect(rollout.getAttribute("aria-expanded")).toBe("false");
@@ -87,21 +87,21 @@ describe("the fields of a configuration", () => {
     expect(screen.getByText("Too far-sighted.")).toBeTruthy();
   });
 
-  it("show every error when the form is checked", async () => {
+  it("show all errors when the form is checked", async () => {
     renderPage(<Form />);
     await userEvent.clear(field(/total_steps/));
     await userEvent.click(screen.getByText("Check"));
-    expect(screen.getByText("Needs a value.")).toBeTruthy();
+    expect(screen.getByText("Enter a value.")).toBeTruthy();
   });
 
-  it("leave out what may not be changed here", () => {
+  it("hide fields that cannot be changed here", () => {
     renderPage(<Form without={["env", "gamma"]} />);
     expect(screen.queryByLabelText(/env/, { selector: "input" })).toBeNull();
     expect(screen.queryByLabelText(/gamma/, { selector: "input" })).toBeNull();
     expect(field(/total_steps/)).toBeTruthy();
   });
 
-  it("show a game that the method cannot learn, and why, but do not offer it", async () => {
+  it("disable games that the method cannot learn, with the reason", async () => {
     renderPage(<Form />);
     await userEvent.click(field(/env/));
     const chess = await screen.findByRole("option", { name: /Chess/, hidden: true });

@@ -10,18 +10,18 @@ import type { ConfigDraft } from "./useConfigDraft";
 interface ConfigFieldsProps {
   config: ConfigDraft;
   environments: readonly Environment[];
-  /** Fields that may not be changed here, such as the game of a fork. */
+  /** Hidden fields that cannot be changed, such as the game of a fork. */
   without?: readonly string[];
 }
 
-/** All hyper-parameters: the few that most launches touch first, the others in sections. */
+/** All hyperparameters: the essential ones first, the others in sections. */
 export function ConfigFields({ config, environments, without = [] }: ConfigFieldsProps) {
   const [opened, setOpened] = useState<string[]>([]);
   const { essential, others } = splitEssential(
     config.fields.filter((field) => !without.includes(field.name)),
   );
   const sections = sectionsOf(others);
-  // An error is never hidden in a closed section.
+  // Open sections with errors.
   const failing = sections
     .filter(([, fields]) => fields.some((field) => config.errors[field.name] !== undefined))
     .map(([group]) => group);

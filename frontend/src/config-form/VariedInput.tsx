@@ -1,17 +1,17 @@
 import { Group, Input, MultiSelect, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Environment } from "@/api/types";
-import { parseNumber, writeNumber } from "./numbers";
+import { parseNumber, formatNumber } from "./numbers";
 import { environmentChoices } from "./environmentChoices";
 import type { FormField } from "./schema";
 import {
   type RangeKind,
-  rangeText,
+  parseRange,
   readSeries,
-  spaced,
+  evenlySpaced,
   USUAL_COUNT,
-  writeRange,
-  writeValues,
+  formatRange,
+  formatValues,
 } from "./series";
 
 interface VariedInputProps {
@@ -26,13 +26,13 @@ interface VariedInputProps {
   onLeave: () => void;
 }
 
-const SHAPES = [
+const FORMATS = [
   { value: "list", label: "List" },
   { value: "uniform", label: "Linear range" },
   { value: "log", label: "Log range" },
 ];
 
-/** A field with several values: a list of them, or a range with their number. */
+/** Input for several values: a list, or a range with a number of values. */
 export function VariedInput(props: VariedInputProps) {
   const { id, field, label, error, typed, environments, method, onType, onLeave } = props;
   const shared = { id, label, error, description: field.help };
@@ -60,7 +60,7 @@ export function VariedInput(props: VariedInputProps) {
       />
     );
   }
-  const range = field.name === "seed" ? null : rangeText(text);
+  const range = field.name === "seed" ? null : parseRange(text);
   const input = { autoComplete: "off", spellCheck: false, onBlur: onLeave };
   return (
     <Stack gap={6}>
@@ -84,7 +84,7 @@ export function VariedInput(props: VariedInputProps) {
                 error={Boolean(error)}
                 value={range[part]}
                 onChange={({ currentTarget }) =>
-                  onType(writeRange({ ...range, [part]: bare(currentTarget.value) }))
+                  onType(formatRange({ ...range, [part]: sanitized(currentTarget.value) }))
                 }
               />
             ))}
@@ -104,9 +104,9 @@ export function VariedInput(props: VariedInputProps) {
           size="xs"
           fullWidth
           aria-label={`${field.title}: how it varies`}
-          data={SHAPES}
+          data={FORMATS}
           value={range?.kind ?? "list"}
-          onChange={(shape) => onType(reshaped(field, text, shape))}
+          onChange={(shape) => onType(convert(field, text, shape))}
         />
       )}
     </Stack>
@@ -115,27 +115,27 @@ export function VariedInput(props: VariedInputProps) {
 
 const PARTS = { low: "from", high: "to", count: "number of values" };
 
-/** The characters that end a part of a range cannot be in one. */
-const bare = (text: string) => text.replace(/[,()\s]/g, "");
+/** Remove characters that would end this part of the range. */
+const sanitized = (text: string) => text.replace(/[,()\s]/g, "");
 
-/** The same values in another shape: a range as a list, or a list as the range around it. */
-function reshaped(field: FormField, text: string, shape: string): string {
-  const range = rangeText(text);
+/** Return the same values in another format: a range as a list, or a list as its range. */
+function convert(field: FormField, text: string, shape: string): string {
+  const range = parseRange(text);
   if (shape === "list") {
     const series = readSeries(field, text);
     if (!series || "error" in series || series.kind === "values") return range?.low ?? text;
-    return writeValues(field, spaced(series, field.kind === "integer"));
+    return formatValues(field, evenlySpaced(series, field.kind === "integer"));
   }
   const kind: RangeKind = shape === "log" ? "log" : "uniform";
-  if (range) return writeRange({ ...range, kind });
+  if (range) return formatRange({ ...range, kind });
   const numbers = text.split(/,\s+|;\s*/).flatMap((part) => parseNumber(part) ?? []);
-  const [low, high] = around(field, numbers, kind);
+  const [low, high] = boundsOf(field, numbers, kind);
   const count = String(numbers.length > 1 ? numbers.length : USUAL_COUNT);
-  return writeRange({ kind, low: writeNumber(low), high: writeNumber(high), count });
+  return formatRange({ kind, low: formatNumber(low), high: formatNumber(high), count });
 }
 
-/** The ends of these numbers; about one number, a range of the field's values. */
-function around(field: FormField, numbers: readonly number[], kind: RangeKind): [number, number] {
+/** Return the smallest and largest number. For one number, return a range boundsOf it. */
+function boundsOf(field: FormField, numbers: readonly number[], kind: RangeKind): [number, number] {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   if (numbers.length > 1) return [low, high];
   const one = numbers[0] ?? 1;

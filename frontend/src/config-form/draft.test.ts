@@ -36,7 +36,7 @@ const rate: FormField = { ...blank, name: "learning_rate", initial: 0.0224, rang
 const env: FormField = { ...blank, name: "env", kind: "choice", initial: "A", choices: ["A", "B"] };
 const clip: FormField = { ...blank, name: "clip_rewards", kind: "boolean", initial: true };
 
-it("carries what was written to another method where it fits, as it was typed", () => {
+it("keeps typed text that fits when the method changes", () => {
   const next = {
     algorithm: "a3c",
     title: "A3C",
@@ -51,34 +51,34 @@ it("carries what was written to another method where it fits, as it was typed", 
 });
 
 describe("read", () => {
-  it("takes numbers as people write them", () => {
+  it("accepts common number formats", () => {
     expect(read(envs, "1k")).toEqual({ value: 1000 });
     expect(read(rate, "7e-4")).toEqual({ value: 0.0007 });
   });
 
-  it("takes a decimal comma, and asks where a comma could be either", () => {
+  it("accepts a decimal comma and rejects an ambiguous comma", () => {
     expect(read(rate, "0,003")).toEqual({ value: 0.003 });
     expect(read(envs, "1,5")).toEqual({ error: "Must be a whole number." });
     expect(read(envs, "1,000")).toEqual({ value: 1000 });
     expect(read(rate, "1,500")).toEqual({
-      error: "The comma of 1,500 can be read in two ways. Write 1.500 or 1500.",
+      error: "The comma in 1,500 is ambiguous. Write 1.500 or 1500.",
     });
   });
 
-  it("says what would be right", () => {
+  it("describes valid input", () => {
     expect(read(envs, "0")).toEqual({ error: "Must be from 1 to 1024." });
     expect(read(envs, "1.5")).toEqual({ error: "Must be a whole number." });
     expect(read(rate, "0")).toEqual({ error: "Must be above 0, at most 10." });
     expect(read(rate, "fast")).toHaveProperty("error", expect.stringContaining("Not a number"));
-    expect(read(envs, " ")).toEqual({ error: "Needs a value." });
-    expect(read(env, "C")).toEqual({ error: "Not one of the choices." });
+    expect(read(envs, " ")).toEqual({ error: "Enter a value." });
+    expect(read(env, "C")).toEqual({ error: "Not a valid choice." });
   });
 
-  it("takes an empty optional field as none", () => {
+  it("reads an empty optional field as no value", () => {
     expect(read({ ...rate, optional: true }, "")).toEqual({ value: null });
   });
 
-  it("takes both ends of a closed range and neither of an open one", () => {
+  it("includes the ends of a closed range and excludes those of an open one", () => {
     expect(read(envs, "1024")).toEqual({ value: 1024 });
     expect(read({ ...rate, range: { min: 0, below: 1 } }, "1")).toHaveProperty("error");
     expect(read({ ...rate, range: { min: 0, below: 1 } }, "0")).toEqual({ value: 0 });
@@ -102,7 +102,7 @@ describe("a list of numbers", () => {
     },
   );
 
-  it("is written so that it reads back the same", () => {
+  it("is written in a format that can be read back", () => {
     expect(written(epsilons, [0.1, 1e-5])).toBe("0.1, 1e-5");
     expect(read(epsilons, written(epsilons, [0.1, 1e-5]))).toEqual({ value: [0.1, 1e-5] });
   });
@@ -111,31 +111,31 @@ describe("a list of numbers", () => {
     expect(read(epsilons, text)).toEqual({ value: [0.1, 0.01, 0.5] });
   });
 
-  it.each(["0,1", "0,1 0,01", "0,1,0,01", "0, 0,1"])("is not guessed from %j", (text) => {
+  it.each(["0,1", "0,1 0,01", "0,1,0,01", "0, 0,1"])("is not read from the ambiguous %j", (text) => {
     expect(read(epsilons, text)).toHaveProperty("error", expect.stringContaining("one number or two"));
   });
 
-  it("takes whole numbers without spaces", () => {
+  it("accepts whole numbers without spaces", () => {
     const sizes = { ...epsilons, range: {}, count: {} };
     expect(read(sizes, "16,32,64")).toEqual({ value: [16, 32, 64] });
   });
 
-  it("says which of its numbers is wrong", () => {
+  it("names the invalid number", () => {
     expect(read(epsilons, "0.1, 7")).toEqual({ error: "Each must be from 0 to 1, unlike 7." });
     expect(read(epsilons, "0.1, often")).toEqual({ error: "“often” is not a number." });
-    expect(read(epsilons, "0.1,, 0.2")).toHaveProperty("error", expect.stringContaining("between commas"));
-    expect(read(epsilons, ",")).toHaveProperty("error", expect.stringContaining("between commas"));
+    expect(read(epsilons, "0.1,, 0.2")).toHaveProperty("error", expect.stringContaining("with commas"));
+    expect(read(epsilons, ",")).toHaveProperty("error", expect.stringContaining("with commas"));
   });
 
-  it("says how many it may have", () => {
-    expect(read(epsilons, "0, 0, 0, 0")).toEqual({ error: "Give 1 to 3 numbers, not 4." });
+  it("states how many numbers are allowed", () => {
+    expect(read(epsilons, "0, 0, 0, 0")).toEqual({ error: "Enter 1 to 3 numbers, not 4." });
     expect(read({ ...epsilons, count: { min: 2 } }, "0")).toEqual({
-      error: "Give at least 2 numbers, not 1.",
+      error: "Enter at least 2 numbers, not 1.",
     });
     expect(hintOf(epsilons)).toBe("1 to 3 numbers, each from 0 to 1");
   });
 
-  it("is unchanged by another spelling and changed by another order", () => {
+  it("ignores the spelling of numbers but not their order", () => {
     expect(isChanged(epsilons, "0.10 1e-2 .5", [0.1, 0.01, 0.5])).toBe(false);
     expect(isChanged(epsilons, "0.01, 0.1, 0.5", [0.1, 0.01, 0.5])).toBe(true);
     expect(overridesOf({ a: [1, 2], b: [1] }, { a: [1, 2], b: [1, 2] })).toEqual({ b: [1] });
@@ -146,12 +146,12 @@ describe("a list of numbers", () => {
 describe("a draft", () => {
   const fields = [envs, rate, env, clip];
 
-  it("reads back the configuration it was made of", () => {
+  it("reads back the original configuration", () => {
     const config = { num_envs: 16, learning_rate: 0.00001, env: "B", clip_rewards: false };
     expect(readDraft(draftOf(config, fields), fields)).toEqual({ values: config, errors: {} });
   });
 
-  it("takes defaults for what the configuration does not name", () => {
+  it("uses defaults for missing fields", () => {
     expect(readDraft(draftOf({}, fields), fields).values).toEqual({
       num_envs: 32,
       learning_rate: 0.0224,
@@ -160,30 +160,30 @@ describe("a draft", () => {
     });
   });
 
-  it("collects every error beside its field", () => {
+  it("collects all errors by field", () => {
     const { errors } = readDraft({ num_envs: "0", learning_rate: "x", env: "A", clip_rewards: true }, fields);
     expect(Object.keys(errors)).toEqual(["num_envs", "learning_rate"]);
   });
 
-  it("calls another spelling of the same value unchanged", () => {
+  it("treats another spelling of a value as unchanged", () => {
     expect(isChanged(rate, "2.24e-2", 0.0224)).toBe(false);
     expect(isChanged(rate, "0.03", 0.0224)).toBe(true);
     expect(isChanged(rate, "?", 0.0224)).toBe(true);
   });
 
-  it("sends only what differs from the run it came of", () => {
+  it("sends only values that differ from the original run", () => {
     expect(overridesOf({ a: 1, b: 2, c: null }, { a: 1, b: 3, c: null })).toEqual({ b: 2 });
   });
 });
 
 describe("words", () => {
-  it("writes ranges", () => {
+  it("formats ranges", () => {
     expect(rangeText({ min: 1, max: 10_000_000_000 })).toBe("from 1 to 10\u202f000\u202f000\u202f000");
     expect(rangeText({ min: 0, below: 1 })).toBe("at least 0, below 1");
     expect(rangeText({})).toBe("");
   });
 
-  it("writes values for tables", () => {
+  it("formats values for tables", () => {
     expect([true, false, null, 115_000_000, "nips"].map(shown)).toEqual([
       "on",
       "off",

@@ -1,10 +1,10 @@
-/** The form's draft: text as typed, what it means, and what is wrong with it. */
+/** Draft of the form: the typed text, its values and its errors. */
 
 import type { ConfigValue, RunConfig } from "@/api/types";
-import { isAmbiguous, parseNumber, writeNumber } from "./numbers";
+import { isAmbiguous, parseNumber, formatNumber } from "./numbers";
 import type { FormField, Range, Variant } from "./schema";
 
-/** What the inputs hold: switches are booleans, everything else is the text as typed. */
+/** Contents of the inputs: booleans for switches, typed text for all others. */
 export type Draft = Record<string, string | boolean>;
 export type FieldErrors = Record<string, string>;
 
@@ -14,7 +14,7 @@ export function draftOf(values: RunConfig, fields: FormField[]): Draft {
   );
 }
 
-/** What was written for one method and goes on for another: the inputs that are to be kept and fit. */
+/** Return the inputs to keep when the method changes, if they fit the new method. */
 export function carryOver(draft: Draft, kept: readonly string[], variant: Variant): Draft {
   const fits = ({ name, choices }: FormField) =>
     name !== "algorithm" &&
@@ -30,64 +30,68 @@ export function carryOver(draft: Draft, kept: readonly string[], variant: Varian
 export function written(field: FormField, value: ConfigValue): string | boolean {
   if (field.kind === "boolean") return value === true;
   if (value === null) return "";
-  if (typeof value === "object") return value.map(writeNumber).join(", ");
-  return typeof value === "number" ? writeNumber(value) : String(value);
+  if (typeof value === "object") return value.map(formatNumber).join(", ");
+  return typeof value === "number" ? formatNumber(value) : String(value);
 }
 
-/** The value that an input means, or a sentence saying what would be right. */
+/** Return the value of an input, or an error message. */
 export function read(field: FormField, typed: string | boolean): { value: ConfigValue } | { error: string } {
   if (typeof typed === "boolean") return { value: typed };
   const text = typed.trim();
   if (text === "") {
     if (field.optional) return { value: null };
-    return { error: field.kind === "choice" ? "Choose one." : "Needs a value." };
+    return { error: field.kind === "choice" ? "Choose one." : "Enter a value." };
   }
   if (field.kind === "choice")
-    return field.choices.includes(text) ? { value: text } : { error: "Not one of the choices." };
+    return field.choices.includes(text) ? { value: text } : { error: "Not a valid choice." };
   if (field.kind === "text") return { value: text };
   return field.kind === "numbers" ? readNumbers(field, text) : readNumber(field, text);
 }
 
 function readNumber(field: FormField, text: string): { value: number } | { error: string } {
   const whole = field.kind === "integer";
-  if (isAmbiguous(text, whole)) return { error: commaWords(text) };
+  if (isAmbiguous(text, whole)) return { error: ambiguousComma(text) };
   const value = parseNumber(text);
-  if (value === null) return { error: "Not a number. Write it as 0.001, 1e-3, 10M or 115_000_000." };
+  if (value === null) return { error: "Not a number. Use a format such as 0.001, 1e-3, 10M or 115_000_000." };
   if (whole && !Number.isInteger(value)) return { error: "Must be a whole number." };
   return inRange(value, field.range) ? { value } : { error: `Must be ${rangeText(field.range)}.` };
 }
 
-const commaWords = (text: string) =>
-  `The comma of ${text} can be read in two ways. Write ${text.replace(",", ".")} or ${text.replace(",", "")}.`;
+const ambiguousComma = (text: string) =>
+  `The comma in ${text} is ambiguous. Write ${text.replace(",", ".")} or ${text.replace(",", "")}.`;
 
-/** A word that is one number with a decimal comma or two numbers with no space between: 0,1 but not 16,32,64. */
-const GLUED = /^[+-]?\d+,\d+,?$|(?:^|,)[+-]?0,\d/;
+/** Matches a decimal number with a comma or two numbers without a space: 0,1 but not 16,32,64. */
+const AMBIGUOUS_COMMA = /^[+-]?\d+,\d+,?$|(?:^|,)[+-]?0,\d/;
 
-/** Asks what is meant by the first comma that may stand before decimals or between two numbers; null without any. */
-export function gluedWords(text: string): string | null {
-  const glued = /[;.]/.test(text) ? undefined : text.split(/\s+/).find((word) => GLUED.test(word));
-  return glued ? `Is “${glued}” one number or two? Write a point in it, or a space after its comma.` : null;
+/** Return an error for the first ambiguous comma, or null. */
+export function ambiguityOf(text: string): string | null {
+  const ambiguous = /[;.]/.test(text)
+    ? undefined
+    : text.split(/\s+/).find((word) => AMBIGUOUS_COMMA.test(word));
+  return ambiguous
+    ? `Is “${ambiguous}” one number or two? Use a decimal point, or a space after the comma.`
+    : null;
 }
 
-/** Numbers between commas, or between semicolons if some have decimal commas; one left over at the end is no mistake. */
+/** Numbers with commas, or between semicolons if some have decimal commas; one left over at the end is no mistake. */
 function readNumbers(field: FormField, text: string): { value: number[] } | { error: string } {
   const value: number[] = [];
-  const glued = gluedWords(text);
-  if (glued) return { error: glued };
+  const ambiguous = ambiguityOf(text);
+  if (ambiguous) return { error: ambiguous };
   const between = text.includes(";") && !/,\s/.test(text) ? /\s*;\s*|\s+/ : /\s*[,;]\s*|\s+/;
   for (const part of text.replace(/[,;\s]+$/, "").split(between)) {
-    if (isAmbiguous(part, false)) return { error: commaWords(part) };
+    if (isAmbiguous(part, false)) return { error: ambiguousComma(part) };
     const one = parseNumber(part);
     if (one === null)
       return {
-        error: part ? `“${part}” is not a number.` : "Write numbers between commas, as 0.1, 0.01, 0.5.",
+        error: part ? `“${part}” is not a number.` : "Separate numbers with commas: 0.1, 0.01, 0.5.",
       };
     if (!inRange(one, field.range))
       return { error: `Each must be ${rangeText(field.range)}, unlike ${part}.` };
     value.push(one);
   }
   if (!inRange(value.length, field.count))
-    return { error: `Give ${countText(field.count)}, not ${value.length}.` };
+    return { error: `Enter ${countText(field.count)}, not ${value.length}.` };
   return { value };
 }
 
@@ -100,12 +104,12 @@ function inRange(value: number, { min, max, above, below }: Range): boolean {
   );
 }
 
-/** A number for reading: thin spaces where an input has underscores. */
+/** Return a number with thin spaces instead of underscores. */
 function legible(value: number): string {
-  return writeNumber(value).replaceAll("_", "\u202f");
+  return formatNumber(value).replaceAll("_", "\u202f");
 }
 
-/** The range in words, as "from 1 to 1024" or "above 0, at most 10"; empty where there is none. */
+/** Return the range as text: "from 1 to 1024" or "above 0, at most 10". Empty without a range. */
 export function rangeText({ min, max, above, below }: Range): string {
   if (min !== undefined && max !== undefined) return `from ${legible(min)} to ${legible(max)}`;
   const parts = [
@@ -117,7 +121,7 @@ export function rangeText({ min, max, above, below }: Range): string {
   return parts.filter(Boolean).join(", ");
 }
 
-/** How many, in words, as "1 to 16 numbers". */
+/** Return the allowed count as text: "1 to 16 numbers". */
 function countText({ min = 0, max }: Range): string {
   return max === undefined
     ? `at least ${min} numbers`
@@ -126,14 +130,14 @@ function countText({ min = 0, max }: Range): string {
       : `${min} to ${max} numbers`;
 }
 
-/** What may be written, in words; empty where anything goes. */
+/** Return a description of valid input. Empty if all input is valid. */
 export function hintOf({ kind, range, count }: FormField): string {
   const bounds = rangeText(range);
   if (kind === "numbers") return [countText(count), bounds].filter(Boolean).join(", each ");
   return bounds && `${kind === "integer" ? "Whole number" : "Number"} ${bounds}`;
 }
 
-/** Read every field of a draft. */
+/** Read all fields of a draft. */
 export function readDraft(draft: Draft, fields: FormField[]): { values: RunConfig; errors: FieldErrors } {
   const values: RunConfig = {};
   const errors: FieldErrors = {};
@@ -145,7 +149,7 @@ export function readDraft(draft: Draft, fields: FormField[]): { values: RunConfi
   return { values, errors };
 }
 
-/** Whether an input means another value than the reference; what cannot be read counts as changed. */
+/** Return True if an input differs from the reference. Invalid input counts as changed. */
 export function isChanged(
   field: FormField,
   typed: string | boolean | undefined,
@@ -156,20 +160,20 @@ export function isChanged(
   return "error" in result || !sameValue(result.value, reference);
 }
 
-/** Values that differ from a reference configuration: what a fork or clone sends as its overrides. */
+/** Return the values that differ from a reference: the overrides of a fork or clone. */
 export function overridesOf(values: RunConfig, reference: RunConfig): RunConfig {
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => !sameValue(value, reference[name])),
   );
 }
 
-/** Whether two settings are the same; lists are, number by number. */
+/** Return True if two values are equal. Lists are compared by their items. */
 export function sameValue(a: ConfigValue | undefined, b: ConfigValue | undefined): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   return a.length === b.length && a.every((value, place) => value === b[place]);
 }
 
-/** A value in the words of a table: on and off for switches, grouped digits for numbers. */
+/** Return a value as text for tables: on or off for switches, grouped digits for numbers. */
 export function shown(value: ConfigValue | undefined): string {
   if (value === undefined || value === null) return "none";
   if (typeof value === "boolean") return value ? "on" : "off";

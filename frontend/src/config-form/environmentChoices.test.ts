@@ -9,7 +9,7 @@ const known = [
   anEnvironment("Pendulum-v1", { title: "Pendulum" }),
 ];
 
-it("groups environments, keeps the id searchable, and says why a method cannot learn the others", () => {
+it("groups environments, keeps ids searchable and explains disabled environments", () => {
   expect(environmentChoices(["CartPole-v1", "Pong", "New-v0"], known, "PAAC")).toEqual([
     { group: "Small", items: [{ value: "CartPole-v1", label: "CartPole · CartPole-v1" }] },
     { group: "Atari", items: [{ value: "Pong", label: "Pong · Pong" }] },

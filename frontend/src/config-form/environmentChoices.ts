@@ -12,8 +12,8 @@ interface ChoiceGroup {
 }
 
 /**
- * The environments that a method can learn under their titles, by group; after them, not to be chosen, the others with
- * the reason. The id stays in the label, so that it can be searched too.
+ * Return the environments that a method can learn, by group, then the others disabled with a reason.
+ * The label contains the id so that it can be searched.
  */
 export function environmentChoices(
   fitting: readonly string[],

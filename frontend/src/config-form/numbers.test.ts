@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isAmbiguous, parseNumber, writeNumber } from "./numbers";
+import { isAmbiguous, parseNumber, formatNumber } from "./numbers";
 
 describe("parseNumber", () => {
   it.each([
@@ -44,27 +44,27 @@ describe("parseNumber", () => {
     "Infinity",
     "--1",
     "1.2.3",
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(parseNumber(text)).toBeNull();
   });
 });
 
 describe("isAmbiguous", () => {
   it.each(["1,500", "-1,500", "10,000", "1,500k", "1,500e-3"])(
-    "holds of %s where decimals are allowed",
+    "is true for %s if decimals are allowed",
     (text) => {
       expect(isAmbiguous(text, false)).toBe(true);
     },
   );
 
   it.each(["0,003", "1,5", "1234,567", "115,000,000", "1,500.5", "1.500", "1500"])(
-    "does not hold of %s",
+    "is false for %s",
     (text) => {
       expect(isAmbiguous(text, false)).toBe(false);
     },
   );
 
-  it("holds of a whole number only before a suffix or an exponent", () => {
+  it("is true for a whole number only before a suffix or an exponent", () => {
     expect(["10,000", "1,500k", "1,500e3"].map((text) => isAmbiguous(text, true))).toEqual([
       false,
       true,
@@ -73,7 +73,7 @@ describe("isAmbiguous", () => {
   });
 });
 
-describe("writeNumber", () => {
+describe("formatNumber", () => {
   it.each([
     [115_000_000, "115_000_000"],
     [9999, "9999"],
@@ -84,14 +84,14 @@ describe("writeNumber", () => {
     [0, "0"],
     [-20_000, "-20_000"],
     [0.99, "0.99"],
-  ])("writes %d as %s", (value, text) => {
-    expect(writeNumber(value)).toBe(text);
+  ])("formats %d as %s", (value, text) => {
+    expect(formatNumber(value)).toBe(text);
   });
 
   it.each([0.1 + 0.2, 1e-9, 123_456.789, 2 ** 31 - 1, 1e21, -7e-12])(
-    "writes %d so that it reads back the same",
+    "formats %d so that it reads back the same",
     (value) => {
-      expect(parseNumber(writeNumber(value))).toBe(value);
+      expect(parseNumber(formatNumber(value))).toBe(value);
     },
   );
 });

@@ -1,36 +1,38 @@
-/** Numbers as people write them: 1e-3, 0,003, 10M, 115_000_000, 2.5k. */
+/** Parsing and formatting of numbers such as 1e-3, 0,003, 10M, 115_000_000 and 2.5k. */
 
 const SUFFIXES: Record<string, number> = { "": 0, k: 3, m: 6, b: 9, g: 9, t: 12 };
-const WRITTEN = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:e([+-]?\d+))?([kmbgt]?)$/i;
+const NUMBER = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:e([+-]?\d+))?([kmbgt]?)$/i;
 
 const GROUPED = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?!\d)/;
 const ONE_GROUP = /^[+-]?[1-9]\d{0,2},\d{3}(?![\d,.])/;
 
-const bareOf = (text: string) => text.replace(/[\s_\u00a0\u202f']/g, "").replace("−", "-");
+const withoutSeparators = (text: string) => text.replace(/[\s_\u00a0\u202f']/g, "").replace("−", "-");
 
-/** Whether a comma may group digits as well as stand before decimals, as in 1,500; 10,000 can only be meant whole. */
+/** Return True if a comma can group digits or separate decimals, as in 1,500. A whole-number field has no decimals. */
 export function isAmbiguous(text: string, whole: boolean): boolean {
-  const bare = bareOf(text);
-  return ONE_GROUP.test(bare) && !(whole && /\d$/.test(bare) && !/e/i.test(bare));
+  const digitsOnly = withoutSeparators(text);
+  return ONE_GROUP.test(digitsOnly) && !(whole && /\d$/.test(digitsOnly) && !/e/i.test(digitsOnly));
 }
 
-/** Take the commas out where they group digits; where one stands before decimals, make it a point. */
-function pointed(bare: string): string {
-  return GROUPED.test(bare) ? bare.replaceAll(",", "") : bare.replace(/^([^,.]*),(?=\d)([^,.]*)$/, "$1.$2");
+/** Remove commas that group digits, and replace a decimal comma by a point. */
+function normalizeCommas(digitsOnly: string): string {
+  return GROUPED.test(digitsOnly)
+    ? digitsOnly.replaceAll(",", "")
+    : digitsOnly.replace(/^([^,.]*),(?=\d)([^,.]*)$/, "$1.$2");
 }
 
-/** Read a number, or null when the text is not one; 1,500 is read as grouped, so ask isAmbiguous first. */
+/** Parse a number, or return null. 1,500 is read as grouped, so call isAmbiguous first. */
 export function parseNumber(text: string): number | null {
-  const found = WRITTEN.exec(pointed(bareOf(text)));
+  const found = NUMBER.exec(normalizeCommas(withoutSeparators(text)));
   if (!found) return null;
   const [, digits, exponent = "0", suffix = ""] = found;
-  // One decimal literal instead of a product: 0.0007e3 must not read 0.7000000000000001.
+  // Parse one literal instead of multiplying: 0.0007e3 must not become 0.7000000000000001.
   const value = Number(`${digits}e${Number(exponent) + (SUFFIXES[suffix.toLowerCase()] ?? 0)}`);
   return Number.isFinite(value) ? value : null;
 }
 
-/** Write a number so that parseNumber reads the same one back: grouped if whole, exponential below 0.0001. */
-export function writeNumber(value: number): string {
+/** Format a number so that parseNumber reads it back: grouped if whole, exponential below 0.0001. */
+export function formatNumber(value: number): string {
   const size = Math.abs(value);
   if (Number.isInteger(value) && size >= 10_000 && size < 1e15)
     return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "_");

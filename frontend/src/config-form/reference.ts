@@ -1,22 +1,22 @@
-/** What a configuration begins with, and what its changes are marked against. */
+/** The starting point of a configuration and the reference for its changes. */
 
 import type { ConfigValue, Preset, RunConfig } from "@/api/types";
 import { type Draft, sameValue } from "./draft";
 
-/** The values that changes are marked against. */
+/** Values that changes are compared with. */
 export interface Reference {
   title: string;
   values: RunConfig;
-  /** The name of the preset, if the values are one. */
+  /** Name of the preset, if the values are a preset's. */
   preset: string | null;
 }
 
 export interface StartingPoint {
-  /** A new key begins the form anew. */
+  /** The form starts over when the key changes. */
   key: string;
   values: RunConfig;
   reference: Reference;
-  /** Fields that begin with several values, as they are written. */
+  /** Fields that start with several values, as text. */
   typed?: Draft;
 }
 
@@ -24,7 +24,7 @@ function differences(a: RunConfig, b: RunConfig): number {
   return Object.keys({ ...a, ...b }).filter((name) => !sameValue(a[name], b[name])).length;
 }
 
-/** Among the presets of the same method, the one that differs least. */
+/** Return the preset of the same method with the fewest differences. */
 export function nearestPreset(presets: readonly Preset[], config: RunConfig): Preset | undefined {
   const [nearest] = presets
     .filter((preset) => preset.config["algorithm"] === config["algorithm"])
@@ -32,7 +32,7 @@ export function nearestPreset(presets: readonly Preset[], config: RunConfig): Pr
   return nearest;
 }
 
-/** The key under which a form begins with this reference, and with another environment than its own. */
+/** Return the key of a form with this reference, and with another environment if given. */
 export function keyOf({ preset, values }: Pick<Reference, "preset" | "values">, env?: ConfigValue): string {
   const key = preset === null ? `method ${String(values["algorithm"])}` : `preset ${preset}`;
   return env === undefined || env === values["env"] ? key : `${key} in ${String(env)}`;

@@ -52,15 +52,15 @@ const field = (schema: JsonSchema, variant: number, name: string) =>
   variantsOf(schema)[variant]?.fields.find((candidate) => candidate.name === name);
 
 describe("variantsOf", () => {
-  it("takes a single object as the only algorithm", () => {
+  it("reads a single object as the only algorithm", () => {
     expect(variantsOf(paac).map(({ algorithm, title }) => [algorithm, title])).toEqual([["paac", "PAAC"]]);
   });
 
-  it("takes every branch of a union, following references", () => {
+  it("reads all branches of a union and follows references", () => {
     expect(variantsOf(union).map((variant) => variant.algorithm)).toEqual(["paac", "a3c"]);
   });
 
-  it("keeps what stands beside a reference", () => {
+  it("keeps properties next to a reference", () => {
     expect(field(union, 1, "network")).toMatchObject({
       kind: "choice",
       choices: ["nips", "lstm"],
@@ -70,7 +70,7 @@ describe("variantsOf", () => {
     });
   });
 
-  it("reads a field that may be empty", () => {
+  it("reads an optional field", () => {
     expect(field(union, 1, "limit")).toMatchObject({
       kind: "number",
       optional: true,
@@ -79,13 +79,13 @@ describe("variantsOf", () => {
     });
   });
 
-  it("reads kinds and open and closed ranges", () => {
+  it("reads kinds, open ranges and closed ranges", () => {
     expect(field(paac, 0, "num_envs")).toMatchObject({ kind: "integer", range: { min: 1, max: 1024 } });
     expect(field(paac, 0, "learning_rate")).toMatchObject({ kind: "number", range: { above: 0, max: 10 } });
     expect(field(paac, 0, "clip_rewards")).toMatchObject({ kind: "boolean", initial: true });
   });
 
-  it("reads a list of numbers with what each may be and how many there may be", () => {
+  it("reads a list of numbers with the range of each and the allowed count", () => {
     expect(field(union, 1, "epsilons")).toMatchObject({
       kind: "numbers",
       initial: [0.1, 0.5],
@@ -94,11 +94,11 @@ describe("variantsOf", () => {
     });
   });
 
-  it("knows what a fork may not change", () => {
+  it("knows which fields a fork cannot change", () => {
     expect(variantsOf(union).map(({ shapeFields }) => shapeFields)).toEqual([[], ["algorithm", "network"]]);
   });
 
-  it("says which reference leads nowhere", () => {
+  it("names a broken reference", () => {
     expect(() => variantsOf({ oneOf: [{ $ref: "#/$defs/Lost" }] })).toThrow("#/$defs/Lost");
   });
 });
@@ -117,7 +117,7 @@ describe("the form", () => {
     ]);
   });
 
-  it("puts the essential fields first and never asks for the algorithm as a field", () => {
+  it("puts the essential fields first and has no field for the algorithm", () => {
     const { essential, others } = splitEssential(fields);
     expect(essential.map((member) => member.name)).toEqual(["env", "num_envs", "learning_rate"]);
     expect(others.map((member) => member.name)).toEqual(["clip_rewards"]);

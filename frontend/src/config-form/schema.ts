@@ -1,8 +1,8 @@
-/** From the configuration's JSON schema to the fields of the form. */
+/** Form fields read from the JSON schema of the configuration. */
 
 import type { ConfigValue, RunConfig } from "@/api/types";
 
-/** The part of JSON schema that pydantic writes for a configuration. */
+/** The parts of JSON schema that pydantic uses for a configuration. */
 export interface JsonSchema {
   $ref?: string;
   $defs?: Record<string, JsonSchema>;
@@ -47,28 +47,28 @@ export interface FormField {
   optional: boolean;
   initial: ConfigValue;
   choices: string[];
-  /** Of the number, or of each number of a list. */
+  /** Range of the number, or of each number in a list. */
   range: Range;
-  /** How many numbers a list may have. */
+  /** Allowed count of numbers in a list. */
   count: Range;
 }
 
-/** One method's form. */
+/** Form of one method. */
 export interface Variant {
   algorithm: string;
   title: string;
   description: string;
   fields: FormField[];
-  /** Fields that a checkpoint's weights are bound to. */
+  /** Fields that must match the weights of a checkpoint. */
   shapeFields: readonly string[];
 }
 
-/** Follow $ref and a lone allOf until the schema itself is found. */
+/** Follow $ref and single-item allOf to the actual schema. */
 function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   if (schema.$ref) {
     const target = root.$defs?.[schema.$ref.replace("#/$defs/", "")];
     if (!target)
-      throw new Error(`The configuration schema points at ${schema.$ref}, which it does not define.`);
+      throw new Error(`The configuration schema refers to ${schema.$ref}, which it does not define.`);
     const { $ref: _, ...beside } = schema;
     return { ...resolve(target, root), ...beside };
   }
@@ -80,7 +80,7 @@ function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   return schema;
 }
 
-/** Every algorithm of the schema: the branches of its union, or the one object that it is. */
+/** Return the methods of the schema: the branches of its union, or its single object. */
 export function variantsOf(root: JsonSchema): Variant[] {
   return (root.oneOf ?? root.anyOf ?? [root]).map((branch) => {
     const schema = resolve(branch, root);
@@ -148,12 +148,12 @@ function countOf({ minItems, maxItems }: JsonSchema): Range {
   };
 }
 
-/** The variant's defaults, as a complete configuration. */
+/** Return a complete configuration with the defaults of a method. */
 export function defaultsOf(variant: Variant): RunConfig {
   return Object.fromEntries(variant.fields.map((field) => [field.name, field.initial]));
 }
 
-/** Fields by section, sections in the order in which the schema first names them. */
+/** Return the fields by section, in the order of the schema. */
 export function sectionsOf(fields: FormField[]): [string, FormField[]][] {
   const sections = new Map<string, FormField[]>();
   for (const field of fields) sections.set(field.group, [...(sections.get(field.group) ?? []), field]);
@@ -162,7 +162,7 @@ export function sectionsOf(fields: FormField[]): [string, FormField[]][] {
 
 const ESSENTIAL = ["env", "total_steps", "seed", "num_envs", "num_actors", "num_agents", "learning_rate"];
 
-/** The few fields most launches touch, and the others. */
+/** Split fields into the essential ones and the others. */
 export function splitEssential(fields: FormField[]): { essential: FormField[]; others: FormField[] } {
   return {
     essential: ESSENTIAL.flatMap((name) => fields.filter((field) => field.name === name)),

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ApiError } from "@/api/problem";
 import { placeErrors } from "./serverErrors";
 
-it("puts a server's error at its field and the others at the head of the form", () => {
+it("assigns errors to their fields and shows the others above the form", () => {
   const errors = [
     { field: "config.num_envs", message: "too many" },
     { field: "overrides.env", message: "unknown" },
@@ -13,11 +13,11 @@ it("puts a server's error at its field and the others at the head of the form", 
   ];
   expect(placeErrors(new ApiError(422, { errors }), ["num_envs", "env", "final_epsilons"])).toEqual({
     byField: { num_envs: "Too many.", env: "Unknown.", final_epsilons: "Input should be at most 1." },
-    elsewhere: ["Network mlp reads vectors.", "No body.", "preset: no such preset"],
+    general: ["Network mlp reads vectors.", "No body.", "preset: no such preset"],
   });
 });
 
-it("shows an error that names no field at the head of the form", () => {
+it("shows an error without a field above the form", () => {
   const busy = new ApiError(409, { detail: "The checkpoint is gone." });
-  expect(placeErrors(busy, ["env"])).toEqual({ byField: {}, elsewhere: ["The checkpoint is gone."] });
+  expect(placeErrors(busy, ["env"])).toEqual({ byField: {}, general: ["The checkpoint is gone."] });
 });

@@ -1,33 +1,33 @@
-/** Where the form shows what the server refused. */
+/** Places of server errors in the form. */
 
 import { ApiError, type FieldError } from "@/api/problem";
 import type { FieldErrors } from "./draft";
 
 export interface PlacedErrors {
   byField: FieldErrors;
-  /** Errors of no field that the form has. */
-  elsewhere: string[];
+  /** Errors without a field in the form. */
+  general: string[];
 }
 
-// The names under which the server refuses several fields together.
-const WHOLE = ["", "body", "config", "overrides"];
+// Field names of server errors that concern several fields.
+const FORM_NAMES = ["", "body", "config", "overrides"];
 
-/** Put each of the server's errors beside its field, in a form with the fields `known`. */
+/** Assign the server's errors to the `known` fields of a form. */
 export function placeErrors(error: unknown, known: readonly string[]): PlacedErrors {
   if (error instanceof ApiError && error.fieldErrors.length > 0) return placed(error.fieldErrors, known);
-  return { byField: {}, elsewhere: [error instanceof Error ? error.message : String(error)] };
+  return { byField: {}, general: [error instanceof Error ? error.message : String(error)] };
 }
 
 function placed(errors: readonly FieldError[], known: readonly string[]): PlacedErrors {
   const byField: FieldErrors = {};
-  const elsewhere: string[] = [];
+  const general: string[] = [];
   for (const { field, message } of errors) {
     const path = field.split(".");
     const name = known.find((candidate) => path.includes(candidate));
     if (name) byField[name] = sentence(message);
-    else elsewhere.push(WHOLE.includes(field) ? sentence(message) : `${field}: ${message}`);
+    else general.push(FORM_NAMES.includes(field) ? sentence(message) : `${field}: ${message}`);
   }
-  return { byField, elsewhere };
+  return { byField, general };
 }
 
 function sentence(message: string): string {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { ConfigValue, RunConfig } from "@/api/types";
 import { carryOver, type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
-import { forgetTyped, readTyped, writeTyped } from "./keptDraft";
+import { forgetTyped, readTyped, writeTyped } from "./storedDraft";
 import { firstOf, readAllSeries, type Series } from "./series";
 import { type FormField, type Variant, variantFor } from "./schema";
 import { keyOf, type Reference, type StartingPoint } from "./reference";
@@ -11,36 +11,36 @@ export interface ConfigDraft {
   variant: Variant | undefined;
   draft: Draft;
   reference: Reference;
-  /** What stands beside the fields now: of the fields left once, or of all after a try to submit. */
+  /** The shown errors: of visited fields, or of all fields after an attempt to submit. */
   errors: FieldErrors;
-  /** Values that can be read, and every error there is. */
+  /** The valid values, and all errors. */
   values: RunConfig;
   allErrors: FieldErrors;
-  /** Fields with several values, of which `values` has the first; only a form that may make a study has any. */
+  /** Fields with several values, if the form can make a study. `values` has the first of each. */
   series: Record<string, Series>;
   several: boolean;
   set: (name: string, typed: string | boolean) => void;
   leave: (name: string) => void;
   reset: (name: string) => void;
-  /** Begin with this reference in an environment, with all that was changed before. */
+  /** Start from this reference in an environment, and keep all changes. */
   chooseMethod: (variant: Variant, reference: Reference, env: ConfigValue) => void;
   showAllErrors: () => void;
   takeServerErrors: (errors: FieldErrors) => void;
-  /** Whether the draft is one that was left before. */
+  /** True if the draft was restored. */
   restored: boolean;
-  /** Give up what was written here. */
-  beginAnew: () => void;
-  /** Keep the draft no longer: it has been launched. */
+  /** Discard the draft and start over. */
+  startOver: () => void;
+  /** Remove the stored draft after a launch. */
   forget: () => void;
 }
 
 interface State {
-  /** What the form last began with from outside, and what it stands for since. */
+  /** The last external starting point, and the current one. */
   begun: string;
   key: string;
   reference: Reference;
   algorithm: ConfigValue;
-  /** The inputs as the form began, and as they are. */
+  /** The initial and the current inputs. */
   began: Draft;
   draft: Draft;
   left: ReadonlySet<string>;
@@ -49,8 +49,8 @@ interface State {
 }
 
 /**
- * The configuration being written: it begins anew when the key of its starting point changes. With a name, it is kept
- * until it is forgotten, so that a reload or a way back loses nothing.
+ * State of the configuration form. It starts over when the key of its starting point changes. With a name, the draft is
+ * stored in the browser tab and survives a reload and the back button.
  */
 export function useConfigDraft(
   variants: Variant[],
@@ -74,13 +74,13 @@ export function useConfigDraft(
       restored: false,
     };
   };
-  const beginHere = () => begin(start.key, start.reference, start.values, start.typed);
-  const comeHere = () => (name ? restored(beginHere(), readTyped(name, start.key)) : beginHere());
-  const [kept, setState] = useState(comeHere);
+  const startFrom = () => begin(start.key, start.reference, start.values, start.typed);
+  const adoptStart = () => (name ? restored(startFrom(), readTyped(name, start.key)) : startFrom());
+  const [kept, setState] = useState(adoptStart);
   let state = kept;
   if (kept.begun !== start.key) {
-    // A method that was chosen here comes back as the page's new address, and is no reason to begin anew.
-    state = kept.key === start.key ? { ...kept, begun: start.key } : comeHere();
+    // Choosing a method here changes the page's URL, which must not start the form over.
+    state = kept.key === start.key ? { ...kept, begun: start.key } : adoptStart();
     setState(state);
   }
 
@@ -114,7 +114,7 @@ export function useConfigDraft(
     leave(name) {
       const field = fields.find((candidate) => candidate.name === name);
       const value = values[name];
-      // What was understood is written back: 10M becomes 10_000_000.
+      // Rewrite the input in the standard format: 10M becomes 10_000_000.
       if (field && typeof value === "number" && !series[name]) set(name, written(field, value));
       setState((current) => ({ ...current, left: new Set(current.left).add(name) }));
     },
@@ -138,28 +138,28 @@ export function useConfigDraft(
       setState((current) => ({ ...current, server }));
     },
     restored: state.restored,
-    beginAnew: () => setState(beginHere()),
+    startOver: () => setState(startFrom()),
     forget() {
       if (name) forgetTyped(name, state.key);
     },
   };
 }
 
-/** What the inputs mean; where several values are allowed, the first of each stands among the values. */
+/** Return the values of the inputs. If several values are allowed, use the first of each. */
 function readAll(draft: Draft, fields: FormField[], several: boolean) {
   const { values, errors } = readDraft(draft, fields);
   if (!several) return { values, errors, series: {} };
   const found = readAllSeries(draft, fields);
   const right = Object.entries(errors).filter(([name]) => !found.series[name]);
-  const firsts = Object.entries(found.series).map(([name, each]) => [name, firstOf(each)]);
+  const firstValues = Object.entries(found.series).map(([name, each]) => [name, firstOf(each)]);
   return {
-    values: { ...values, ...Object.fromEntries(firsts) } as RunConfig,
+    values: { ...values, ...Object.fromEntries(firstValues) } as RunConfig,
     errors: { ...Object.fromEntries(right), ...found.errors },
     series: found.series,
   };
 }
 
-/** A form that begins, with what was typed and left before; fields that it no longer has are left out. */
+/** Return the initial state with the restored inputs, without fields that no longer exist. */
 function restored(state: State, typed: Draft | null): State {
   const known = Object.entries(typed ?? {}).filter(([field]) => field in state.began);
   if (known.length === 0) return state;
@@ -168,11 +168,11 @@ function restored(state: State, typed: Draft | null): State {
 
 export const inputId = (name: string) => `config-${name}`;
 
-/** Move to the input of the first field, in the order shown, that has an error. */
+/** Focus the first field with an error, in the order shown. */
 export function focusFirst(fields: readonly { name: string }[], errors: FieldErrors): void {
   const first = fields.find((field) => errors[field.name] !== undefined);
   if (!first) return;
-  // After the section that holds it has been opened.
+  // Wait until its section is open.
   requestAnimationFrame(() => {
     const input = document.getElementById(inputId(first.name));
     input?.scrollIntoView({ block: "center" });

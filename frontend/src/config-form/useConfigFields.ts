@@ -2,7 +2,7 @@ import type { Run } from "@/api/types";
 import { type FormField, variantFor } from "./schema";
 import { useVariants } from "./useVariants";
 
-/** The fields of a run's configuration with their titles and defaults; empty until the schema is there. */
+/** Return the configuration fields of a run's method. Empty until the schema is loaded. */
 export function useConfigFields(run: Pick<Run, "algorithm">): FormField[] {
   return variantFor(useVariants().variants, run.algorithm)?.fields ?? [];
 }

@@ -6,7 +6,7 @@ export interface Kept<T> {
   change: (changes: Partial<T>) => void;
   /** True if the value was restored. */
   restored: boolean;
-  beginAnew: () => void;
+  startOver: () => void;
   /** Remove the stored value after use. */
   forget: () => void;
   /** Keep the same value under another key, which the page shows next. */
@@ -49,7 +49,7 @@ export function useStoredDraft<T extends object>(asked: string, initial: T): Kep
     value,
     change: (changes) => setState((now) => ({ ...now, value: { ...now.value, ...changes } })),
     restored: state.restored,
-    beginAnew: () => setState(begin(null)),
+    startOver: () => setState(begin(null)),
     forget: () => tabStorage.forget(place),
     carryTo(next) {
       if (next !== place) tabStorage.forget(place);

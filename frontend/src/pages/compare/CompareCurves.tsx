@@ -12,16 +12,16 @@ import classes from "./compare.module.css";
 interface CompareCurvesProps {
   runs: readonly number[];
   metrics: readonly string[];
-  /** The metrics that one of the runs has. */
+  /** Metrics of any of the runs. */
   names: readonly string[];
   onMetrics: (metrics: string[]) => void;
-  /** Whether one of the runs is a fork. */
+  /** True if any of the runs is a fork. */
   forks: boolean;
-  /** What the runs can be grouped by; null where they are one run, or differ in no more than they have groups. */
+  /** Grouping options, or null if grouping makes no difference. */
   groups: readonly GroupField[] | null;
 }
 
-/** The runs' curves in one picture a metric. */
+/** Curves of the runs, one chart per metric. */
 export function CompareCurves({ runs, metrics, names, onMetrics, forks, groups }: CompareCurvesProps) {
   const catalogue = useMetricCatalogue();
   const [view, setView] = useCurveView();

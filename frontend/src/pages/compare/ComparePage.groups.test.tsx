@@ -11,11 +11,11 @@ import ComparePage from "./ComparePage";
 
 const open = (at: string, more?: Record<string, object>) => openComparison(<ComparePage />, at, more);
 
-describe("runs that differ in the seed alone", () => {
+describe("runs that differ only in the seed", () => {
   const compare = { ...comparisonOf(RUNS), groups: [[1, 2], [5]] };
   const box = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
 
-  it("are one group until the switch is turned, which stands in the address", async () => {
+  it("are one group unless the switch in the URL is off", async () => {
     const { address } = open("/?runs=1,2,5", { "GET /compare": compare });
     const group = await screen.findByLabelText<HTMLInputElement>("Group by seed");
     expect(group.checked).toBe(true);
@@ -26,7 +26,7 @@ describe("runs that differ in the seed alone", () => {
     expect(screen.queryByLabelText("Show each seed")).toBeNull();
   });
 
-  it("have the band that is chosen", async () => {
+  it("have the chosen band", async () => {
     const { address } = open("/?runs=1,2,5&band=range", { "GET /compare": compare });
     const band = await screen.findByLabelText<HTMLInputElement>("Band around the line", {
       selector: "input",
@@ -38,20 +38,20 @@ describe("runs that differ in the seed alone", () => {
     await address("?runs=1%2C2%2C5&band=standard-error");
   });
 
-  it("are drawn as their interquartile mean on request", async () => {
+  it("can be drawn as their interquartile mean", async () => {
     const { address } = open("/?runs=1,2,5", { "GET /compare": compare });
     await choose("Line of a group", "Interquartile mean");
     await address("?runs=1%2C2%2C5&center=iqm");
   });
 
-  it("have no switch where no run has another seed", async () => {
+  it("have no switch if no runs differ in the seed", async () => {
     open("/?runs=1,2");
     await screen.findByRole("region", { name: "Summary" });
     expect(screen.queryByLabelText("Group by seed")).toBeNull();
   });
 });
 
-/** What a select offers once it is open; found by its label, since roles take long to find on so large a page. */
+/** Open a select by its label and choose an option. Queries by role are slow on such a large page. */
 async function choose(label: string, option: string) {
   await userEvent.click(await screen.findByLabelText(label, { selector: "input" }));
   const offered = await screen.findByLabelText(label, { selector: "[role=listbox]" });
@@ -61,38 +61,36 @@ async function choose(label: string, option: string) {
 describe("the time to a score", () => {
   const card = () => screen.findByLabelText("Time to a score");
 
-  it("is told of each group, and saved run by run", async () => {
+  it("is shown per group and downloaded per run", async () => {
     const saved = downloads();
     open("/?runs=1,2");
     const found = await card();
     const [, ...rows] = [...found.querySelectorAll("tr")].map(({ textContent }) => textContent);
     expect(rows).toEqual(["PAAC · lr 0.011 of 112 k48 k2 min1 ×1 ×", "PAAC · lr 0.50 of 1–––––"]);
-    await userEvent.click(within(found).getByText("Save times (CSV)"));
+    await userEvent.click(within(found).getByText("Download times (CSV)"));
     expect(await saved[0]?.text()).toBe(
       "settings,run,score,steps,frames,seconds\r\nPAAC · lr 0.01,1,450,12000,48000,120\r\nPAAC · lr 0.5,2,450,,,\r\n",
     );
   });
 
-  it("has no time where there are forks, and says why", async () => {
+  it("has no time for forks, with the reason", async () => {
     const [own, forked] = TIMES.groups;
     const place = { steps: 9000, frames: 36_000, seconds: null };
     const groups = [own, { ...forked, median: place, data_efficiency: 1.5, untimed_reason: "it has forks" }];
     open("/?runs=1,2", { "GET /compare/thresholds": { ...TIMES, groups } });
     const found = await card();
     expect([...found.querySelectorAll("tr")].at(-1)?.textContent).toBe("PAAC · lr 0.50 of 19 k36 k––1.5 ×");
-    expect(found.textContent).toContain(
-      "PAAC · lr 0.5 has no time, and no speed-up is told of it or beside it: it has forks.",
-    );
+    expect(found.textContent).toContain("PAAC · lr 0.5 has no time or speed-up: it has forks.");
     expect(found.textContent).not.toContain("PAAC · lr 0.01 has no time");
   });
 
-  it("is asked for another score and beside another group, which stand in the address", async () => {
+  it("can use another score and reference group, both in the URL", async () => {
     const { server, address } = open("/?runs=1,2");
-    const score = within(await card()).getByLabelText("Score to come to");
+    const score = within(await card()).getByLabelText("Target score");
     fireEvent.change(score, { target: { value: "200" } });
     fireEvent.keyDown(score, { key: "Enter" });
     await address("?runs=1%2C2&score=200");
-    await choose("Compared with", "Beside PAAC · lr 0.5");
+    await choose("Compared with", "Compared with PAAC · lr 0.5");
     await address("?runs=1%2C2&score=200&to=2");
     await waitFor(() =>
       expect(Object.fromEntries(server.of("GET /compare/thresholds").at(-1)?.query ?? [])).toEqual({
@@ -103,12 +101,12 @@ describe("the time to a score", () => {
     );
   });
 
-  it("keeps the score that is being typed while live runs move the one that all came to", async () => {
+  it("keeps the typed score while live runs change the default", async () => {
     let score = 450;
     const { client, address } = open("/?runs=1,2", {
       "GET /compare/thresholds": () => ({ ...TIMES, score, common: score }),
     });
-    const input = within(await card()).getByLabelText<HTMLInputElement>("Score to come to");
+    const input = within(await card()).getByLabelText<HTMLInputElement>("Target score");
     expect(input.value).toBe("450");
     await userEvent.clear(input);
     await userEvent.type(input, "20");
@@ -120,12 +118,12 @@ describe("the time to a score", () => {
     await address("?runs=1%2C2&score=200");
   });
 
-  it("says why it could not be fetched", async () => {
+  it("shows why it could not be loaded", async () => {
     open("/?runs=1,2", { "GET /compare/thresholds": () => refusal(500, "The times are away.") });
     expect(await within(await card()).findByText("The times are away.")).toBeTruthy();
   });
 
-  it("is of no score where runs are of several games, which is all that it says", async () => {
+  it("is not available for runs of several games", async () => {
     const runs = RUNS.map((run, at) => ({ ...run, env: at === 1 ? "ALE/Breakout-v5" : run.env }));
     const words = "Returns in different environments cannot be compared.";
     open("/?runs=1,2,5", {
@@ -134,12 +132,12 @@ describe("the time to a score", () => {
     });
     const found = await card();
     expect(within(found).getByText(words)).toBeTruthy();
-    expect(within(found).queryByLabelText("Score to come to")).toBeNull();
+    expect(within(found).queryByLabelText("Target score")).toBeNull();
   });
 });
 
 describe("runs grouped by settings", () => {
-  it("are so in every answer, and in the address", async () => {
+  it("are grouped in all requests and in the URL", async () => {
     const differing = (field: string, title: string) => ({
       field,
       title,
@@ -169,7 +167,7 @@ describe("runs grouped by settings", () => {
 describe("the verdict", () => {
   const verdict = async () => within(await screen.findByRole("region", { name: "Verdict" }));
 
-  it("says which settings are best, and how sure that is", async () => {
+  it("shows the best settings and their probability", async () => {
     open("/?runs=1,2");
     const card = await verdict();
     expect(card.getByText(/beats PAAC · lr 0.01 at 200 k steps: \+32, 95 % interval/)).toBeTruthy();
@@ -177,7 +175,7 @@ describe("the verdict", () => {
     expect(rows).toEqual(["PAAC · lr 0.534038 to 42–Add 3 seeds", "PAAC · lr 0.01386 to 1097 %Add 3 seeds"]);
   });
 
-  it("launches more seeds of some settings and compares them too", async () => {
+  it("launches more seeds and adds them to the comparison", async () => {
     let next = 20;
     const { server, address } = open("/?runs=1,2", {
       "POST /runs/2/clone": ({ body }: Asked) => aRun({ id: (next += 1), config: { ...Object(body) } }),
@@ -190,7 +188,7 @@ describe("the verdict", () => {
     expect(await screen.findByText("3 runs of PAAC · lr 0.5 launched: #21, #22, #23")).toBeTruthy();
   });
 
-  it("leaves the next page alone where its new seeds are launched after it was left", async () => {
+  it("does not change the next page if seeds are launched after leaving", async () => {
     const answers: (() => void)[] = [];
     const { router } = open("/?runs=1,2", {
       "POST /runs/2/clone": () =>
@@ -205,7 +203,7 @@ describe("the verdict", () => {
     expect(pathname + search).toBe("/elsewhere?preset=paac-pong");
   });
 
-  it("says which of the seeds that it has launched are too many to be compared", async () => {
+  it("shows which launched seeds exceed the limit of the comparison", async () => {
     let next = 20;
     const others = Array.from({ length: 97 }, (_, place) => 100 + place);
     const { address } = open(`/?runs=1,2,${others.join(",")}`, {
@@ -223,7 +221,7 @@ describe("the verdict", () => {
     const forks = "POST /runs/9/fork";
     const more = async () => (await verdict()).findByRole("button", { name: "Add 3 seeds of PAAC · lr 0.5" });
 
-    it("launches more seeds from the same checkpoint, so that they count for the group", async () => {
+    it("launches more seeds from the same checkpoint", async () => {
       let next = 20;
       const { server, address } = open("/?runs=1,2", {
         ...compare,
@@ -240,16 +238,16 @@ describe("the verdict", () => {
 
     it.each([
       [
-        "was thinned out",
+        "was pruned",
         [aCheckpoint(40, 1_200_000, { available: false })],
-        "These runs were forked from run 9 at 1 200 000 steps, and that checkpoint is no longer kept.",
+        "These runs were forked from run 9 at 1 200 000 steps, and that checkpoint is no longer stored.",
       ],
       [
-        "went with its run",
+        "was purged with its run",
         () => refusal(404, "There is no run 9."),
         "These runs were forked from run 9, which was purged.",
       ],
-    ])("says why there can be no more where the checkpoint %s", async (_, answer, why) => {
+    ])("explains why no more seeds are possible if the checkpoint %s", async (_, answer, why) => {
       const { server } = open("/?runs=1,2", { ...compare, "GET /runs/9/checkpoints": answer });
       await waitFor(async () => expect((await more()).getAttribute("aria-disabled")).toBe("true"));
       await userEvent.hover(await more());
@@ -258,30 +256,30 @@ describe("the verdict", () => {
       expect(server.of(forks)).toEqual([]);
     });
 
-    it("says why the server refuses them", async () => {
+    it("shows why the server refuses them", async () => {
       open("/?runs=1,2", {
         ...compare,
         "GET /runs/9/checkpoints": [aCheckpoint(40, 1_200_000)],
-        [forks]: () => refusal(409, "The checkpoint at step 1200000 was thinned out."),
+        [forks]: () => refusal(409, "The checkpoint at step 1200000 was pruned."),
       });
       await userEvent.click(await more());
-      const told = await screen.findAllByText("The checkpoint at step 1200000 was thinned out.");
+      const told = await screen.findAllByText("The checkpoint at step 1200000 was pruned.");
       expect(told.length).toBeGreaterThan(0);
     });
   });
 
-  it("says why there is nothing to compare", async () => {
-    const words = "Returns in different environments cannot be compared.";
-    open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], pairs: [], message: words } });
+  it("shows why nothing can be compared", async () => {
+    const words = "Returns of different games are not compared.";
+    open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], duels: [], words } });
     expect(await (await verdict()).findByText(words)).toBeTruthy();
   });
 
-  it("says why it could not be fetched", async () => {
+  it("shows why it could not be loaded", async () => {
     open("/?runs=1,2", { "GET /compare/verdict": () => refusal(500, "The verdict is away.") });
     expect(await (await verdict()).findByText("The verdict is away.")).toBeTruthy();
   });
 
-  it("is none of one run", async () => {
+  it("is absent for one run", async () => {
     const { server } = open("/?runs=1");
     await screen.findByRole("region", { name: "Summary" });
     expect(server.of("GET /compare/verdict")).toEqual([]);

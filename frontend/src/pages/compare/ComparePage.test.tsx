@@ -10,16 +10,16 @@ const open = (at: string, more?: Record<string, object>) => openComparison(<Comp
 
 const summary = async () => within(await screen.findByRole("region", { name: "Summary" }));
 const differences = async () =>
-  within(await screen.findByRole("region", { name: "Differences of the configurations" }));
+  within(await screen.findByRole("region", { name: "Configuration differences" }));
 
-describe("the runs compared", () => {
-  it("are asked for when there are none", async () => {
+describe("the compared runs", () => {
+  it("must be chosen first", async () => {
     const { server } = open("/");
-    expect(await screen.findByText("Choose the runs to compare")).toBeTruthy();
+    expect(await screen.findByText("Choose runs to compare")).toBeTruthy();
     expect(server.of("GET /compare")).toEqual([]);
   });
 
-  it("are found by the server's search and stand in the address", async () => {
+  it("are found by search and stored in the URL", async () => {
     const { address, server } = open("/?runs=1");
     await userEvent.type(screen.getByLabelText("Add a run", { selector: "input" }), "new");
     await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe("new"));
@@ -28,14 +28,14 @@ describe("the runs compared", () => {
     await waitFor(() => expect(document.title).toBe("Compare 1, 5 · Arcadia"));
   });
 
-  it("are added as a range of numbers", async () => {
+  it("can be added as a range", async () => {
     const { address } = open("/?runs=1");
     await userEvent.type(screen.getByLabelText("Add a run", { selector: "input" }), "1-2, 5");
     await userEvent.click(await screen.findByText("Runs 1-2, 5: 2"));
     await address("?runs=1%2C2%2C5");
   });
 
-  it("have an × that is large enough to hit", async () => {
+  it("have a large enough remove button", async () => {
     open("/?runs=1,2");
     const out = await screen.findByLabelText("Remove run 1 from the comparison");
     expect(
@@ -43,27 +43,27 @@ describe("the runs compared", () => {
     ).toBeGreaterThanOrEqual(24);
   });
 
-  it("can be taken out", async () => {
+  it("can be removed", async () => {
     const { address } = open("/?runs=1,2&metric=train/custom");
     await userEvent.click(await screen.findByLabelText("Remove run 1 from the comparison"));
     await address("?runs=2&metric=train%2Fcustom");
   });
 
-  it("are not offered a second time", async () => {
+  it("are not offered again", async () => {
     open("/?runs=1,2");
     await userEvent.click(screen.getByLabelText("Add a run", { selector: "input" }));
     await screen.findByText(/^new one · /);
     expect(screen.queryByText(/^slow · /)).toBeNull();
   });
 
-  it("say why no other run can be found", async () => {
+  it("show why the search failed", async () => {
     open("/?runs=1,2", { "GET /runs": () => refusal(500, "The list is away.") });
     await userEvent.click(screen.getByLabelText("Add a run", { selector: "input" }));
     expect(await screen.findByText("The list is away.")).toBeTruthy();
     expect(screen.queryByText("No runs found")).toBeNull();
   });
 
-  it("ask for no other run until one is looked for", async () => {
+  it("fetch no other runs before a search", async () => {
     const { server } = open("/?runs=1,2");
     await screen.findByRole("region", { name: "Summary" });
     expect([...new Set(server.asked.map(({ path }) => path))].sort()).toEqual([
@@ -74,7 +74,7 @@ describe("the runs compared", () => {
     ]);
   });
 
-  it("are compared without those that do not exist, which are named", async () => {
+  it("exclude and name runs that do not exist", async () => {
     const { address } = open("/?runs=99,1,2", {
       "GET /compare": { ...comparisonOf(RUNS.slice(0, 2)), missing: [99] },
     });
@@ -84,13 +84,13 @@ describe("the runs compared", () => {
     await address("?runs=1%2C2");
   });
 
-  it("say why they cannot be compared", async () => {
+  it("show why they cannot be compared", async () => {
     open("/?runs=1,99", { "GET /compare": () => refusal(404, "There is no run 99.") });
     expect(await screen.findByText("There is no run 99.")).toBeTruthy();
     expect(screen.getByLabelText("Remove run 99 from the comparison")).toBeTruthy();
   });
 
-  it("say that one of them was purged meanwhile, and go on without it", async () => {
+  it("show that one was purged, and continue without it", async () => {
     let there = true;
     const { client } = open("/?runs=1,2", {
       "GET /compare": ({ query }: Asked) =>
@@ -112,21 +112,21 @@ describe("the runs compared", () => {
 describe("the configurations", () => {
   const rows = async () => (await differences()).getAllByRole("row").map(({ textContent }) => textContent);
 
-  it("show what differs, and what is the same on request", async () => {
+  it("show differences, and identical settings on request", async () => {
     open("/?runs=1,2");
     expect(await rows()).toEqual(["Settingslow#1fast#2", "Learning rate0.010.5"]);
     await userEvent.click((await differences()).getByLabelText("Show 1 identical setting"));
     expect(await rows()).toEqual(["Settingslow#1fast#2", "Learning rate0.010.5", "Discount0.990.99"]);
   });
 
-  it("mark only the cells that are not as most", async () => {
+  it("mark only values that differ from most runs", async () => {
     open("/?runs=1,2");
     const table = await differences();
-    expect(table.getByText("0.5").title).toBe("Not as in most runs");
+    expect(table.getByText("0.5").title).toBe("Differs from most runs");
     expect(table.getByText("0.01").title).toBe("");
   });
 
-  it("put runs that differ in the seed alone into one column, and say what a method lacks", async () => {
+  it("show runs that differ only in the seed in one column, and settings that a method lacks", async () => {
     const three = [
       compared(1, "seeds"),
       compared(2, "seeds", { color: "#00ff00", dash: "12px,4px,2px,4px,2px,4px" }),
@@ -151,17 +151,19 @@ describe("the configurations", () => {
     });
     expect(await rows()).toEqual(["Settingseeds#1seeds#2other#5", "Seed7, 87", "Discount0.990.9"]);
     const table = await differences();
-    expect(table.getAllByTitle("Not as in most runs").map(({ textContent }) => textContent)).toEqual(["0.9"]);
+    expect(table.getAllByTitle("Differs from most runs").map(({ textContent }) => textContent)).toEqual([
+      "0.9",
+    ]);
     const [, second] = table.getAllByRole("columnheader")[1]?.querySelectorAll("line") ?? [];
     expect(second?.getAttribute("stroke")).toBe("#00ff00");
     expect(second?.getAttribute("stroke-dasharray")).toBe("12 4 2 4 2 4");
     await userEvent.click(table.getByLabelText("Show 1 identical setting"));
-    expect(table.getByTitle("GA3C has no such setting.").textContent).toBe("–");
+    expect(table.getByTitle("GA3C does not have this setting.").textContent).toBe("–");
   });
 
-  it("say what to do where one run stands alone", async () => {
+  it("explain what to do with a single run", async () => {
     open("/?runs=1");
-    expect(await screen.findByText("Add another run to see what differs.")).toBeTruthy();
+    expect(await screen.findByText("Add another run to see differences.")).toBeTruthy();
   });
 });
 
@@ -175,7 +177,7 @@ describe("the summary", () => {
     );
   };
 
-  it("stands best mean first, and a click sorts by another column", async () => {
+  it("is sorted by mean, and by other columns on click", async () => {
     open("/?runs=2,1");
     expect(await rows()).toEqual([
       ["slow#1", "5", "9", "9", "10", "1 min"],
@@ -189,30 +191,30 @@ describe("the summary", () => {
     expect(sorted.getAttribute("aria-sort")).toBe("ascending");
   });
 
-  it("tells of the metric in the address", async () => {
+  it("shows the metric in the URL", async () => {
     open("/?runs=1&metric=train/custom");
     expect((await rows())[0]?.slice(1, 4)).toEqual(["0.1", "0.2", "0.3"]);
   });
 
-  it("tells of another metric on request, which then stands in the address", async () => {
+  it("can show another metric, which is stored in the URL", async () => {
     const { address } = open("/?runs=1&metric=episode/return");
-    const metric = await (await summary()).findByLabelText("Metric of the summary", { selector: "input" });
+    const metric = await (await summary()).findByLabelText("Summary metric", { selector: "input" });
     await userEvent.click(metric);
-    const offered = await screen.findByRole("listbox", { name: "Metric of the summary", hidden: true });
+    const offered = await screen.findByRole("listbox", { name: "Summary metric", hidden: true });
     await userEvent.click(await within(offered).findByText("Custom"));
     await address("?runs=1&metric=episode%2Freturn&summary=train%2Fcustom");
     expect((await rows())[0]?.slice(1, 4)).toEqual(["0.1", "0.2", "0.3"]);
   });
 
-  it("tells of the summary's metric in the address", async () => {
+  it("reads the summary's metric from the URL", async () => {
     open("/?runs=1&metric=episode/return&summary=train/custom");
     expect((await rows())[0]?.slice(1, 4)).toEqual(["0.1", "0.2", "0.3"]);
   });
 
-  it("is saved with all metrics", async () => {
+  it("can be downloaded with all metrics", async () => {
     const saved = downloads();
     open("/?runs=1,2");
-    await userEvent.click((await summary()).getByText("Save all metrics (CSV)"));
+    await userEvent.click((await summary()).getByText("Download all metrics (CSV)"));
     await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["compare-1-2.csv"]));
     const text = (await saved[0]?.text()) ?? "";
     expect(text.trim().split("\r\n")).toHaveLength(5);
@@ -221,7 +223,7 @@ describe("the summary", () => {
 });
 
 describe("the curves", () => {
-  it("are those that one of the runs has, and stand in the address", async () => {
+  it("are those of any run, and are stored in the URL", async () => {
     const { address } = open("/?runs=1,2");
     await userEvent.click(await screen.findByLabelText("Metrics shown", { selector: "input" }));
     const offered = await screen.findByRole("listbox", { name: "Metrics shown", hidden: true });

@@ -26,7 +26,7 @@ import { SummaryTable } from "./SummaryTable";
 import { ThresholdsCard } from "./ThresholdsCard";
 import { VerdictCard } from "./VerdictCard";
 
-/** /compare?runs=1,2,3&metric=episode/return: the URL is the comparison. */
+/** /compare?runs=1,2,3&metric=episode/return: the URL contains the whole comparison. */
 export default function ComparePage() {
   const [search, setSearch] = useSearchParams();
   const runs = readRuns(search);
@@ -34,7 +34,7 @@ export default function ComparePage() {
   const { by, center, grouped } = readView(search);
   usePageTitle(runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs");
   const comparison = useQuery(comparisonQuery(runs, by, grouped || by.length > 0));
-  // What was fetched before one of the runs was purged is still there.
+  // Data of a purged run may still be cached.
   const problem = isNotFound(comparison.error) || !comparison.data ? comparison.error : null;
   const leaveOut = (out: readonly number[]) => setRuns(runs.filter((run) => !out.includes(run)));
   const setRuns = (next: number[]) => setSearch((current) => writeRuns(current, next));
@@ -44,14 +44,14 @@ export default function ComparePage() {
       <Title order={1}>Compare runs</Title>
       <RunPicker runs={runs} known={comparison.data?.runs ?? []} onChange={setRuns} />
       {runs.length === 0 && (
-        <EmptyState title="Choose the runs to compare">
+        <EmptyState title="Choose runs to compare">
           <Stack align="center" gap="md">
             <span>
-              Add runs in the field above, or select them in the list of runs and press “Compare”. The address
-              of this page keeps your choice, so you can bookmark it or send it to someone.
+              Add runs above, or select them in the run list and press “Compare”. This page's URL contains
+              your choice, so you can bookmark or share it.
             </span>
             <Button component={Link} to="/" variant="default">
-              Select runs in the list
+              Open run list
             </Button>
           </Stack>
         </EmptyState>

@@ -6,16 +6,16 @@ import { plural } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./compare.module.css";
 import { groupedRuns } from "./comparison";
-import { RunHead } from "./RunHead";
+import { RunHeading } from "./RunHeading";
 
-/** The runs' configurations beside one another; runs that differ in the seed alone share a column. */
+/** Configurations of the runs side by side. Runs that differ only in the seed share a column. */
 export function Differences({ comparison }: { comparison: Comparison }) {
   const [all, setAll] = useState(false);
   const { runs, differences } = comparison;
   const differing = differences.filter((row) => !row.same);
   const rows = all ? differences : differing;
   return (
-    <section className={classes.card} aria-label="Differences of the configurations">
+    <section className={classes.card} aria-label="Configuration differences">
       <Group justify="space-between" mb="xs">
         <Title order={2}>Configuration</Title>
         <Switch
@@ -28,7 +28,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
       {rows.length === 0 ? (
         <Text size="sm" c="dimmed">
           {runs.length === 1
-            ? "Add another run to see what differs."
+            ? "Add another run to see differences."
             : "These runs have the same configuration."}
         </Text>
       ) : (
@@ -45,7 +45,7 @@ interface DifferenceTableProps {
 
 function DifferenceTable({ rows, groups }: DifferenceTableProps) {
   return (
-    <WideTable label="Table of the configurations">
+    <WideTable label="Configurations">
       <Table verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
@@ -53,7 +53,7 @@ function DifferenceTable({ rows, groups }: DifferenceTableProps) {
             {groups.map((group) => (
               <Table.Th key={group[0]?.id} className={classes.group}>
                 {group.map((run) => (
-                  <RunHead key={run.id} run={run} />
+                  <RunHeading key={run.id} run={run} />
                 ))}
               </Table.Th>
             ))}
@@ -80,7 +80,7 @@ function DifferenceCell({ row, group }: { row: Difference; group: readonly Compa
   const having = group.filter(({ id }) => String(id) in row.values);
   if (having.length === 0) {
     return (
-      <Table.Td c="dimmed" title={`${group[0]?.method} has no such setting.`}>
+      <Table.Td c="dimmed" title={`${group[0]?.method} does not have this setting.`}>
         –
       </Table.Td>
     );
@@ -90,7 +90,7 @@ function DifferenceCell({ row, group }: { row: Difference; group: readonly Compa
   return (
     <Table.Td
       className={differs ? classes.differs : undefined}
-      title={differs ? "Not as in most runs" : undefined}
+      title={differs ? "Differs from most runs" : undefined}
     >
       {[...values].join(", ")}
     </Table.Td>

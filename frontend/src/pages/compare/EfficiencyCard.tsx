@@ -13,7 +13,7 @@ interface EfficiencyCardProps {
   center: Center;
 }
 
-/** What settings score by step, over all their runs and games. */
+/** Scores of each group by step over all its runs and games. */
 export function EfficiencyCard({ runs, by, center }: EfficiencyCardProps) {
   const client = useQueryClient();
   const query = efficiencyFigureQuery(runs, by, center);
@@ -22,23 +22,23 @@ export function EfficiencyCard({ runs, by, center }: EfficiencyCardProps) {
     <section className={classes.card} aria-label="Sample efficiency">
       <FigureFrame
         title="Sample efficiency"
-        hint="Scores over all runs and games by step, with the stratified bootstrap's 95 % interval (rliable)"
-        label="What the runs of each of these settings score by step, over all games."
+        hint="Scores over all runs and games by step with the 95 % interval of the stratified bootstrap (rliable)"
+        label="Scores by step of the runs of each group over all games."
         query={query}
         zoom={null}
         onZoom={() => undefined}
         revision=""
         legend
         height={320}
-        empty="Not every setting has a run with a finished episode in each of its games yet."
+        empty="Some groups have no finished episode in some of their games yet."
         file={`sample-efficiency-${runs.join("-")}`}
         points={points}
       />
       <Text size="xs" c="var(--arcadia-dim)" mt="xs">
-        {center === "iqm" ? "Interquartile mean" : "Mean"} over runs of their last 100 episodes, to the step
-        that three runs of each setting reached, or all where fewer have finished an episode. Runs that differ
-        in seed and game alone count as one unless settings to group by are chosen; scores of several games
-        are scaled from the least to the greatest among these runs.
+        {center === "iqm" ? "Interquartile mean" : "Mean"} of the last 100 episodes of each run, up to the
+        step that three runs of each group reached (or all runs, if fewer have finished an episode). Runs that
+        differ only in seed and game form one group unless you choose other settings. Scores of several games
+        are scaled to the lowest and highest score of these runs.
       </Text>
     </section>
   );
@@ -46,7 +46,7 @@ export function EfficiencyCard({ runs, by, center }: EfficiencyCardProps) {
 
 const HEADER = ["settings", "step", "score", "low", "high"];
 
-/** The lines of the figure with their bands, for a spreadsheet. */
+/** Return the figure's lines and bands for a CSV file. */
 function cells({ data }: Figure): Cell[][] {
   const heights = (uid: string) => data.find((trace) => trace["uid"] === uid)?.["y"] as number[] | undefined;
   return data

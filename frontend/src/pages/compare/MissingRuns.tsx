@@ -5,7 +5,7 @@ interface MissingRunsProps {
   onRemove: (runs: readonly number[]) => void;
 }
 
-/** Names the runs of the address that do not exist. The page compares the others. */
+/** Note that names the runs in the URL that do not exist. The page compares the others. */
 export function MissingRuns({ missing, onRemove }: MissingRunsProps) {
   if (missing.length === 0) return null;
   const one = missing.length === 1;
@@ -16,7 +16,7 @@ export function MissingRuns({ missing, onRemove }: MissingRunsProps) {
       title={one ? `Run ${missing[0]} does not exist` : `Runs ${missing.join(", ")} do not exist`}
     >
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{`${one ? "It was" : "They were"} deleted, or the address is wrong. The other runs are compared.`}</Text>
+        <Text size="sm">{`${one ? "It was" : "They were"} deleted, or the URL is wrong. The other runs are still compared.`}</Text>
         <Button size="xs" variant="default" onClick={() => onRemove(missing)}>
           Remove from comparison
         </Button>

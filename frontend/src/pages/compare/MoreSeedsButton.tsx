@@ -8,13 +8,13 @@ import { MORE_SEEDS, type Standing } from "./useMoreSeeds";
 
 interface MoreSeedsButtonProps {
   group: Standing;
-  /** The run of the group that is launched with other seeds. */
+  /** Run of the group to copy with other seeds. */
   like: ComparedRun | undefined;
   launching: boolean;
   onLaunch: () => void;
 }
 
-/** Launches more seeds of a group; the button stays reachable where that is not possible, so that the reason can be read. */
+/** Button that launches more seeds of a group. It stays focusable when disabled, so that the reason can be read. */
 export function MoreSeedsButton({ group, like, launching, onLaunch }: MoreSeedsButtonProps) {
   const blocked = useLostCheckpoint(like?.parent ?? null);
   return (
@@ -34,12 +34,12 @@ export function MoreSeedsButton({ group, like, launching, onLaunch }: MoreSeedsB
   );
 }
 
-/** Why a run cannot be forked again from where it began; null where it can be, and of one that is no fork. */
+/** Return why a fork's checkpoint is not available any more, or null. */
 function useLostCheckpoint(parent: ComparedRun["parent"]): string | null {
   const { data, error } = useQuery({ ...checkpointsQuery(parent?.run_id ?? 0), enabled: parent !== null });
   if (parent === null) return null;
   const begun = `These runs were forked from run ${parent.run_id}`;
   if (isNotFound(error)) return `${begun}, which was purged.`;
   if (!data || data.some(({ id, available }) => id === parent.checkpoint_id && available)) return null;
-  return `${begun} at ${exact(parent.step, "steps")}, and that checkpoint is no longer kept.`;
+  return `${begun} at ${exact(parent.step, "steps")}, and that checkpoint is no longer stored.`;
 }

@@ -13,10 +13,10 @@ interface RunPickerProps {
   onChange: (runs: number[]) => void;
 }
 
-/** The runs compared, each with a way out, and a search for more. */
+/** Compared runs with remove buttons, and a search for more. */
 export function RunPicker({ runs, known, onChange }: RunPickerProps) {
   return (
-    <Group gap={8} role="group" className={classes.chips} aria-label="Runs compared">
+    <Group gap={8} role="group" className={classes.chips} aria-label="Compared runs">
       {runs.map((id) => {
         const run = known.find((candidate) => candidate.id === id);
         return (

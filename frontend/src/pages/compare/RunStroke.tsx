@@ -1,6 +1,6 @@
 import classes from "./compare.module.css";
 
-/** Lengths of dashes and gaps by Plotly's names for them; other patterns are spelled out in pixels. */
+/** Dash and gap lengths of Plotly's named patterns. Other patterns are lengths in pixels. */
 const PATTERNS: Record<string, string> = {
   solid: "",
   dot: "2 3",
@@ -10,7 +10,7 @@ const PATTERNS: Record<string, string> = {
   longdashdot: "9 3 2 3",
 };
 
-/** A piece of the run's line as the curves draw it: more than eight runs are told apart by their dashes. */
+/** Sample of a run's line in the chart. More than eight runs are distinguished by dashes. */
 export function RunStroke({ run }: { run: { color: string; dash: string } }) {
   const pattern = PATTERNS[run.dash] ?? run.dash.replaceAll("px", "").replaceAll(",", " ");
   return (

@@ -18,7 +18,7 @@ import {
   type SummaryRow,
   summaryRows,
 } from "./comparison";
-import { RunHead } from "./RunHead";
+import { RunHeading } from "./RunHeading";
 
 const COLUMNS: { key: SortKey; label: string }[] = [
   { key: "name", label: "Run" },
@@ -29,7 +29,7 @@ const COLUMNS: { key: SortKey; label: string }[] = [
   { key: "seconds", label: "Duration" },
 ];
 
-/** The result of each run in one metric; the CSV file has all metrics. */
+/** Table of each run's results in one metric. The CSV file has all metrics. */
 export function SummaryTable({
   comparison,
   metric,
@@ -58,7 +58,7 @@ export function SummaryTable({
         <Group gap="sm">
           <Title order={2}>Summary</Title>
           <Select
-            aria-label="Metric of the summary"
+            aria-label="Summary metric"
             size="xs"
             data={[...new Set([metric, ...names])].map((name) => ({
               value: name,
@@ -71,10 +71,10 @@ export function SummaryTable({
           />
         </Group>
         <Button size="xs" variant="default" onClick={saveAll}>
-          Save all metrics (CSV)
+          Download all metrics (CSV)
         </Button>
       </Group>
-      <WideTable label="Table of results">
+      <WideTable label="Results">
         <Table verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>
@@ -104,7 +104,7 @@ function Row({ row, unit }: { row: SummaryRow; unit: string }) {
   return (
     <Table.Tr>
       <Table.Td className={classes.firstColumn}>
-        <RunHead run={row.run} />
+        <RunHeading run={row.run} />
       </Table.Td>
       <Table.Td ta="right">
         <Score value={row.last} meaning="Last" unit={unit} />

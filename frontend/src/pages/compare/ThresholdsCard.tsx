@@ -7,8 +7,8 @@ import type { Thresholds } from "@/api/types";
 import { type Cell, saveCsv } from "@/charts/csv";
 import { duration, exact, score, short } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
-import { GroupHead } from "./RunHead";
-import { CardProblem } from "./CardProblem";
+import { GroupHeading } from "./RunHeading";
+import { CardError } from "./CardError";
 import classes from "./compare.module.css";
 import { readScore, readTo, writeThreshold } from "./comparison";
 
@@ -17,19 +17,19 @@ type GroupTime = Thresholds["groups"][number];
 interface ThresholdsCardProps {
   runs: readonly number[];
   by: readonly string[];
-  /** Whether all runs are of one game: no score is one of several. */
+  /** True if all runs are of one game. Scores of different games are not compared. */
   oneGame: boolean;
 }
 
-/** How soon each group of runs came to a score, and how much sooner than one of them. */
+/** Time of each group to reach a score, and the speed-up over a reference group. */
 export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
   const [search, setSearch] = useSearchParams();
   const asked = { score: readScore(search), to: readTo(search, runs) };
-  const times = useQuery(thresholdsQuery(runs, by, asked));
-  const told = times.data;
-  if (times.isError && !told)
-    return <CardProblem title="Time to a score" error={times.error} retry={() => void times.refetch()} />;
-  if (!told) return null;
+  const query = useQuery(thresholdsQuery(runs, by, asked));
+  const times = query.data;
+  if (query.isError && !times)
+    return <CardError title="Time to a score" error={query.error} retry={() => void query.refetch()} />;
+  if (!times) return null;
   const write = (name: "score" | "to", value: number | null) =>
     setSearch((current) => writeThreshold(current, name, value), { replace: true });
   return (
@@ -38,47 +38,50 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
         <Group gap="sm">
           <Title order={2}>Time to a score</Title>
           {oneGame && (
-            <ScoreInput told={told} asked={asked.score} onScore={(value) => write("score", value)} />
+            <ScoreInput times={times} asked={asked.score} onScore={(value) => write("score", value)} />
           )}
-          {told.groups.length > 1 && (
+          {times.groups.length > 1 && (
             <Select
               aria-label="Compared with"
               size="xs"
               w={280}
-              data={told.groups.map(({ name }, place) => ({ value: String(place), label: `Beside ${name}` }))}
-              value={String(told.compared_with)}
+              data={times.groups.map(({ name }, place) => ({
+                value: String(place),
+                label: `Compared with ${name}`,
+              }))}
+              value={String(times.compared_with)}
               allowDeselect={false}
-              onChange={(place) => write("to", told.groups[Number(place)]?.run_ids[0] ?? null)}
+              onChange={(place) => write("to", times.groups[Number(place)]?.run_ids[0] ?? null)}
             />
           )}
         </Group>
-        {told.groups.length > 0 && (
+        {times.groups.length > 0 && (
           <Button
             size="xs"
             variant="default"
-            onClick={() => saveCsv(`times-${runs.join("-")}.csv`, TIME_HEADER, timeCells(told))}
+            onClick={() => saveCsv(`times-${runs.join("-")}.csv`, TIME_HEADER, timeCells(times))}
           >
-            Save times (CSV)
+            Download times (CSV)
           </Button>
         )}
       </Group>
-      {told.message ? (
-        <Text c="var(--arcadia-dim)">{told.message}</Text>
+      {times.words ? (
+        <Text c="var(--arcadia-dim)">{times.words}</Text>
       ) : (
         <>
-          <TimeTable groups={told.groups} />
+          <TimeTable groups={times.groups} />
           <Text size="xs" c="var(--arcadia-dim)" mt="xs">
-            A run has come to a score when its mean over 100 episodes first was as high; steps, frames and
-            time are those of the median run.{" "}
-            {told.common !== null &&
-              `${score(told.common)} is the best that more than half of each group's runs came to. `}
-            Speed-up compares times in training, which depend on the host and on what ran beside; data
-            efficiency compares steps.
+            A run reaches a score when its mean over 100 episodes first equals it. Steps, frames and time are
+            those of the median run.{" "}
+            {times.common !== null &&
+              `${score(times.common)} is the best score that more than half of each group's runs reached. `}
+            Speed-up compares training times, which depend on the host and its load. Data efficiency compares
+            steps.
           </Text>
-          {told.groups.map(({ name, run_ids, untimed_reason }) =>
-            untimed_reason === null ? null : (
+          {times.groups.map(({ name, run_ids, untimed_because }) =>
+            untimed_because === null ? null : (
               <Text key={run_ids.join()} size="xs" c="var(--arcadia-dim)" mt={4}>
-                {name} has no time, and no speed-up is told of it or beside it: {untimed_reason}.
+                {name} has no time or speed-up: {untimed_because}.
               </Text>
             ),
           )}
@@ -89,29 +92,29 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
 }
 
 interface ScoreInputProps {
-  told: Thresholds;
-  /** The score that was chosen; without one it is that of what is told. */
+  times: Thresholds;
+  /** The chosen score, or null for the default score of the response. */
   asked: number | undefined;
   onScore: (score: number | null) => void;
 }
 
-/** Asks for another score when it is left, or by Enter; the one that all came to when it is emptied. */
-function ScoreInput({ told, asked, onScore }: ScoreInputProps) {
-  // What is typed stays while live runs move the score that all came to.
+/** Score input that applies on blur or Enter. Empty means the default score. */
+function ScoreInput({ times, asked, onScore }: ScoreInputProps) {
+  // Keep the typed text while live runs change the default score.
   const [typed, setTyped] = useState<string | number | null>(null);
   const leave = (text: string) => {
     setTyped(null);
     const value = text.trim() === "" ? null : Number(text);
-    if (value !== told.score && !Number.isNaN(value)) onScore(value === told.common ? null : value);
+    if (value !== times.score && !Number.isNaN(value)) onScore(value === times.common ? null : value);
   };
   return (
     <NumberInput
-      aria-label="Score to come to"
+      aria-label="Target score"
       placeholder="Score"
       size="xs"
       w={110}
       hideControls
-      value={typed ?? asked ?? told.score ?? ""}
+      value={typed ?? asked ?? times.score ?? ""}
       onChange={setTyped}
       onBlur={(event) => leave(event.currentTarget.value)}
       onKeyDown={(event) => {
@@ -123,12 +126,12 @@ function ScoreInput({ told, asked, onScore }: ScoreInputProps) {
 
 function TimeTable({ groups }: { groups: readonly GroupTime[] }) {
   return (
-    <WideTable label="Table of times to the score">
+    <WideTable label="Times to the score">
       <Table verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th className={classes.firstColumn}>Settings</Table.Th>
-            <Table.Th ta="right">Came to it</Table.Th>
+            <Table.Th ta="right">Reached</Table.Th>
             <Table.Th ta="right">Steps</Table.Th>
             <Table.Th ta="right">Frames</Table.Th>
             <Table.Th ta="right">Time</Table.Th>
@@ -151,7 +154,7 @@ function TimeRow({ group }: { group: GroupTime }) {
   return (
     <Table.Tr>
       <Table.Td className={classes.firstColumn}>
-        <GroupHead group={group} />
+        <GroupHeading group={group} />
       </Table.Td>
       <Table.Td ta="right" className={classes.together}>
         {reached} of {n}
@@ -175,7 +178,7 @@ const times = (ratio: number | null) => (ratio === null ? "–" : `${Number(rati
 
 const TIME_HEADER = ["settings", "run", "score", "steps", "frames", "seconds"];
 
-/** Where each run came to the score, for a spreadsheet. */
+/** Return when each run reached the score, for a CSV file. */
 function timeCells({ groups, score: wanted }: Thresholds): Cell[][] {
   return groups.flatMap(({ name, runs }) =>
     runs.map(({ run_id, reached }) => [

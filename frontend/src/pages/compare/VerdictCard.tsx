@@ -7,33 +7,33 @@ import { FigureFrame } from "@/charts/FigureFrame";
 import { nearestPercent, score } from "@/ui/format";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { WideTable } from "@/ui/WideTable";
-import { CardProblem } from "./CardProblem";
+import { CardError } from "./CardError";
 import classes from "./compare.module.css";
-import { GroupHead } from "./RunHead";
+import { GroupHeading } from "./RunHeading";
 import { MoreSeedsButton } from "./MoreSeedsButton";
 import { membersOf, type Standing, useMoreSeeds } from "./useMoreSeeds";
 
 interface VerdictCardProps {
   runs: readonly number[];
-  /** The settings that they are grouped by; without any, those that differ in the seed alone are one group. */
+  /** Settings to group by. Without any, runs that differ only in the seed form a group. */
   by: readonly string[];
   known: readonly ComparedRun[];
   onRuns: (runs: number[]) => void;
 }
 
-/** Which settings are best over their seeds, in words and numbers. */
+/** Verdict on which group is best over its seeds. */
 export function VerdictCard(props: VerdictCardProps) {
   const query = useQuery(verdictQuery(props.runs, props.by));
   const verdict = query.data;
-  const room = MAX_RUNS - props.runs.length;
+  const capacity = MAX_RUNS - props.runs.length;
   const stillHere = useIsMounted();
-  const more = useMoreSeeds(props.known, room, (made, { run_ids }) => {
+  const more = useMoreSeeds(props.known, capacity, (made, { run_ids }) => {
     const compared = run_ids.every((id) => props.runs.includes(id));
     if (stillHere() && compared) props.onRuns([...props.runs, ...made]);
   });
   if (query.isError && !verdict)
-    return <CardProblem title="Verdict" error={query.error} retry={() => void query.refetch()} />;
-  // The same room while it loads, so that the cards below do not jump.
+    return <CardError title="Verdict" error={query.error} retry={() => void query.refetch()} />;
+  // Reserve the same height while loading, so that the cards below do not jump.
   if (!verdict)
     return (
       <section className={classes.card} style={{ minHeight: 240 }} aria-hidden>
@@ -58,9 +58,9 @@ export function VerdictCard(props: VerdictCardProps) {
           </List>
           <Standings verdict={verdict} known={props.known} launching={more.isPending} onSeeds={more.mutate} />
           <FigureFrame
-            title="Share of runs above a return"
-            hint="The performance profile, with its 95 % interval where there are three seeds or more"
-            label="What share of the runs of each of these settings scores above which return; the table says more."
+            title="Runs above a return"
+            hint="Performance profile with 95 % intervals for three or more seeds"
+            label="Fraction of each group's runs that score above a return. The table has more data."
             query={profileFigureQuery(props.runs, props.by)}
             zoom={null}
             onZoom={() => undefined}
@@ -73,9 +73,9 @@ export function VerdictCard(props: VerdictCardProps) {
           <Text size="xs" c="var(--arcadia-dim)" mt="xs">
             {verdict.quantity}{" "}
             {props.by.length > 0
-              ? "Runs that agree in the settings that they are grouped by"
-              : "Runs that differ in their seed alone"}{" "}
-            count as one; n is how many have come so far. Intervals are of 95 %.
+              ? "Runs with the same values of the chosen settings"
+              : "Runs that differ only in their seed"}{" "}
+            form one group. n is the number of runs that got this far. Intervals are 95 % intervals.
           </Text>
         </>
       )}
@@ -93,7 +93,7 @@ interface StandingsProps {
 function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
   const [best] = verdict.standings;
   return (
-    <WideTable label="Table of settings">
+    <WideTable label="Groups">
       <Table verticalSpacing={6} mt="xs">
         <Table.Thead>
           <Table.Tr>
@@ -104,7 +104,7 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
             <Table.Th
               ta="right"
               maw={180}
-              title={best && `How probable it is that a run of ${best.name} scores more`}
+              title={best && `Probability that a run of ${best.name} scores higher`}
             >
               Probability that the best beats it
             </Table.Th>
@@ -117,7 +117,7 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
           {verdict.standings.map((group, place) => (
             <Table.Tr key={group.run_ids.join()}>
               <Table.Td className={classes.firstColumn}>
-                <GroupHead group={group} />
+                <GroupHeading group={group} />
               </Table.Td>
               <Table.Td ta="right">{group.n}</Table.Td>
               <Table.Td ta="right">{group.mean ? score(group.mean.value) : "–"}</Table.Td>
@@ -143,7 +143,7 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
 
 const STANDING_HEADER = ["settings", "runs", "n", "step", "mean", "low", "high"];
 
-/** The settings, for a spreadsheet. */
+/** Return the groups for a CSV file. */
 function standingCells({ standings, at }: Verdict): Cell[][] {
   return standings.map(({ name, run_ids, n, mean }) => [
     name,

@@ -14,18 +14,18 @@ import {
 const query = (text: string) => new URLSearchParams(text);
 
 describe("the URL", () => {
-  it("names runs once and in order, whatever else is written there", () => {
+  it("names each run once and in order, and ignores invalid parts", () => {
     expect(readRuns(query("runs=3, 1,3,x,-2,0,,2"))).toEqual([3, 1, 2]);
     expect(readRuns(query(""))).toEqual([]);
     expect(readRuns(query("runs=1,7-9"))).toEqual([1, 7, 8, 9]);
   });
 
-  it("keeps the rest when runs change", () => {
+  it("keeps other parameters when runs change", () => {
     expect(writeRuns(query("x=frames&runs=1"), [2, 5]).toString()).toBe("x=frames&runs=2%2C5");
     expect(writeRuns(query("runs=1&x=frames"), []).toString()).toBe("x=frames");
   });
 
-  it("takes the return where no metric is named, and writes it nowhere", () => {
+  it("uses the return as the default metric", () => {
     expect(readMetrics(query(""))).toEqual(["episode/return"]);
     expect(readMetrics(query("metric=train/entropy,episode/return,train/entropy"))).toEqual([
       "train/entropy",
@@ -57,7 +57,7 @@ describe("the summary", () => {
   const order = (key: SortKey, descending: boolean) =>
     sortedRows(rows, { key, descending }).map((row) => row.run.id);
 
-  it("has a row for every run, also for one that reported nothing", () => {
+  it("has a row for each run, even without points", () => {
     expect(rows.map((row) => [row.run.id, row.max, row.episodes])).toEqual([
       [1, 9, 3],
       [2, 2, 4],
@@ -66,17 +66,17 @@ describe("the summary", () => {
     ]);
   });
 
-  it("sorts either way with what is no number last", () => {
+  it("sorts in both directions with missing values last", () => {
     expect(order("last", true)).toEqual([3, 1, 2, 4]);
     expect(order("last", false)).toEqual([1, 3, 2, 4]);
     expect(order("max", false)).toEqual([2, 3, 1, 4]);
   });
 
-  it("sorts names as people count", () => {
+  it("sorts numbers in names by value", () => {
     expect(order("name", false)).toEqual([4, 3, 2, 1]);
   });
 
-  it("gives every metric of every run to a spreadsheet", () => {
+  it("exports all metrics of all runs", () => {
     expect(summaryCells(comparison)[1]).toEqual([
       2,
       "run 9",

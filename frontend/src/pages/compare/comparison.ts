@@ -1,4 +1,4 @@
-/** What the comparison page shows, as its URL says it. */
+/** State of the comparison page in its URL. */
 
 import type { ComparedRun, Comparison, MetricValue } from "@/api/types";
 import { parseRunNumbers } from "@/api/runNumbers";
@@ -6,14 +6,14 @@ import type { Cell } from "@/charts/csv";
 
 export const DEFAULT_METRIC = "episode/return";
 
-/** The runs of ?runs=1,2,7-12: each once, in that order; what is no number is left out. */
+/** Return the runs of ?runs=1,2,7-12, each once and in order. Invalid parts are ignored. */
 export const readRuns = (search: URLSearchParams): number[] => parseRunNumbers(search.get("runs") ?? "");
 
 export function writeRuns(search: URLSearchParams, runs: readonly number[]): URLSearchParams {
   return written(search, "runs", runs.join(","));
 }
 
-/** The metrics of ?metric=a,b; the return where none is named. */
+/** Return the metrics of ?metric=a,b. The default is the return. */
 export function readMetrics(search: URLSearchParams): string[] {
   const names = (search.get("metric") ?? "").split(",").filter(Boolean);
   return names.length > 0 ? [...new Set(names)] : [DEFAULT_METRIC];
@@ -24,7 +24,7 @@ export function writeMetrics(search: URLSearchParams, metrics: readonly string[]
   return written(search, "metric", usual ? "" : metrics.join(","));
 }
 
-/** The metric that the summary tells of: the one chosen, else the first curve's. */
+/** Return the summary's metric: the chosen one, or that of the first curve. */
 export function readSummary(search: URLSearchParams): string {
   return search.get("summary") || (readMetrics(search)[0] ?? DEFAULT_METRIC);
 }
@@ -40,7 +40,7 @@ function written(search: URLSearchParams, name: string, value: string): URLSearc
   return next;
 }
 
-/** The runs in groups that differ in their seed alone. */
+/** Return the runs in groups that differ only in their seed. */
 export function groupedRuns({ runs, groups }: Comparison): ComparedRun[][] {
   return groups.map((ids) => runs.filter(({ id }) => ids.includes(id)));
 }
@@ -55,7 +55,7 @@ export function readScore(search: URLSearchParams): number | undefined {
   return Number.isFinite(score) ? score : undefined;
 }
 
-/** A run of the group that the others are compared with, if it is still among the runs. */
+/** Return the run of the reference group, if it is still compared. */
 export function readTo(search: URLSearchParams, runs: readonly number[]): number | undefined {
   return runs.find((id) => String(id) === search.get("to"));
 }
@@ -98,7 +98,7 @@ export interface Sorting {
   descending: boolean;
 }
 
-/** Infinities have their place; what is not known or not a number comes last either way. */
+/** Return a sort key. Missing values and NaN come last in both directions. */
 function rank(value: MetricValue | null): number | null {
   if (value === null) return null;
   const number = Number(value);
@@ -127,7 +127,7 @@ export const SUMMARY_HEADER = [
   "seconds",
 ];
 
-/** Every metric of every run, for a spreadsheet. */
+/** Return all metrics of all runs for a CSV file. */
 export function summaryCells({ runs, summary }: Comparison): Cell[][] {
   return summary.flatMap(({ run_id, metrics, episodes, wall_seconds }) => {
     const run = runs.find((candidate) => candidate.id === run_id);

@@ -9,11 +9,11 @@ export const MORE_SEEDS = 3;
 
 export type Standing = Verdict["standings"][number];
 
-/** The runs of a group, as the comparison knows them. */
+/** Return the runs of a group. */
 export const membersOf = ({ run_ids }: Standing, known: readonly ComparedRun[]) =>
   known.filter(({ id }) => run_ids.includes(id));
 
-/** Launch a group's settings with seeds that it has not had, and tell of those runs that the comparison has room for. */
+/** Launch a group's settings with new seeds. Pass the new runs that fit into the comparison to `onMade`. */
 export function useMoreSeeds(
   known: readonly ComparedRun[],
   room: number,
@@ -28,7 +28,7 @@ export function useMoreSeeds(
       const last = Math.max(...members.map(({ config }) => Number(config["seed"] ?? 0)));
       const seeds = Array.from({ length: MORE_SEEDS }, (_, place) => last + 1 + place);
       const answers = await Promise.allSettled(seeds.map((seed) => launch(first, seed)));
-      // Those that were refused have said so already.
+      // Refused requests have already shown a notification.
       return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.id] : []));
     },
     onSuccess: (made, group) => {
@@ -39,7 +39,7 @@ export function useMoreSeeds(
       notifyDone(
         beyond.length === 0
           ? launched
-          : `${launched}. Here are ${MAX_RUNS} runs, as many as can be compared, so without ${numbered(beyond)}`,
+          : `${launched}. A comparison has at most ${MAX_RUNS} runs, so it does not include ${numbered(beyond)}`,
       );
     },
   });
@@ -47,7 +47,7 @@ export function useMoreSeeds(
 
 const numbered = (ids: number[]) => ids.map((id) => `#${id}`).join(", ");
 
-/** Launch a run with another seed, which begins where that run began: a fork is of the same checkpoint. */
+/** Launch a run with another seed from the same start. A fork uses the same checkpoint. */
 function useSeedOf() {
   const clone = useCloneRun();
   const fork = useForkRun();

@@ -4,7 +4,7 @@ import { humanPercent, plural } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./games.module.css";
 
-/** Human-normalised scores over the games, a card for each protocol: unlike ones are never mixed. */
+/** Human-normalized scores over the games, with one card per protocol, because protocols are not comparable. */
 export function Averages({ games }: { games: Games }) {
   return (
     <section aria-label="Over the games">
@@ -35,15 +35,15 @@ function AverageCard({ average }: { average: GameAverage }) {
             <Number name="Mean" value={average.mean} />
           </dl>
           <Text size="xs" c="dimmed">
-            Human-normalised, over {plural(counted, "game")}, the best run of each; random is 0&nbsp;%, the
-            human 100&nbsp;% ({tables.map(({ source, table }) => `${source}, ${table}`).join("; ")}).{" "}
+            Human-normalized, over {plural(counted, "game")}, best run of each. Random is 0&nbsp;%, human is
+            100&nbsp;% ({tables.map(({ source, table }) => `${source}, ${table}`).join("; ")}).{" "}
             {leftOut(average)}
           </Text>
         </>
       ) : (
         <Text size="sm" c="dimmed" mt={4}>
-          {plural(average.games, "game")} with a score. None here has both a random score and a higher human
-          score by this protocol in the papers, so there is no average over games.
+          {plural(average.games, "game")} with a score. The papers have no random and higher human score for
+          them by this protocol, so there is no average.
         </Text>
       )}
     </div>
@@ -61,12 +61,12 @@ function Number({ name, value }: { name: string; value: GameAverage["mean"] }) {
 
 function leftOut({ games, normalised_games: counted, short_games: few }: GameAverage): string {
   const said = [];
-  if (games > counted) said.push(`${plural(games - counted, "game")} cannot be normalised.`);
-  if (few > 0) said.push(`${plural(few, "score")} from fewer episodes than the protocol has.`);
+  if (games > counted) said.push(`${plural(games - counted, "game")} cannot be normalized.`);
+  if (few > 0) said.push(`${plural(few, "score")} from fewer episodes than the protocol requires.`);
   return said.join(" ");
 }
 
-/** What the papers say of their methods; of another protocol, so apart from ours. */
+/** Averages from the papers. They use another protocol and are shown separately. */
 function PublishedAverages({ rows }: { rows: readonly PublishedAverage[] }) {
   const [first] = rows;
   if (!first) return null;
@@ -74,7 +74,7 @@ function PublishedAverages({ rows }: { rows: readonly PublishedAverage[] }) {
     <details className={classes.papers}>
       <summary>
         <Anchor component="span" size="sm">
-          What the papers report over 57 games
+          Published averages over 57 games
         </Anchor>{" "}
         <span className={classes.protocol}>{first.protocol}</span>
       </summary>

@@ -11,7 +11,7 @@ import GamePage from "./GamePage";
 
 const drawn = vi.hoisted(() => [] as { x: number[] }[][]);
 
-// The drawing library needs a canvas, which jsdom lacks.
+// Plotly needs a canvas, which jsdom does not have.
 vi.mock("plotly.js-cartesian-dist-min", () => ({
   default: {
     react(element: object, data: { x: number[] }[]) {
@@ -27,7 +27,7 @@ const GORILA = { source: "Gorila (Nair et al. 2015)", table: "table 4" };
 const PAAC = { source: "PAAC (Clemente et al. 2017)", table: "table 1" };
 const published = aScoreRow({ rank: 2, score: 16.7, human_normalised: 124.6, sources: [GORILA, PAAC] });
 
-/** Charts wait until they are seen; most of these tests are about words. */
+/** Charts are drawn when visible. Most of these tests do not need them. */
 function show(seen: boolean) {
   vi.stubGlobal(
     "IntersectionObserver",
@@ -58,7 +58,7 @@ const cells = (table: HTMLElement) =>
     .map((row) => [...row.querySelectorAll("td")].map(({ textContent }) => textContent));
 
 describe("the page of a game", () => {
-  it("ranks its runs with what is published, each with where it comes from", async () => {
+  it("ranks runs and published scores with their sources", async () => {
     open(aGame([aScoreTable([aScoreRow(), published])]));
     const table = within(await screen.findByRole("region", { name: "No-op starts, 5 minutes" })).getByRole(
       "table",
@@ -78,7 +78,7 @@ describe("the page of a game", () => {
     expect(within(table).getByRole("link", { name: "pong-1" }).getAttribute("href")).toBe("/runs/1");
   });
 
-  it("names the start points that a run began at, since the papers' own are not known", async () => {
+  it("names the start points of a run, because the papers' are not published", async () => {
     const ours = aRunScore({ protocol: "human-starts", start_set: "Ana's games" });
     const human = { protocol: "human-starts", title: "Human starts" };
     open(aGame([aScoreTable([aScoreRow({ ours }), published], human)]));
@@ -86,7 +86,7 @@ describe("the page of a game", () => {
     expect(screen.getByText(/The papers' own start points were never published/)).toBeTruthy();
   });
 
-  it("draws a ranking of three as bars", async () => {
+  it("draws a ranking of three scores as bars", async () => {
     show(true);
     const { server } = open(aGame([aScoreTable([aScoreRow(), published, { ...published, player: "DQN" }])]), {
       "GET /games/pong/figure": { data: [{ x: [18.3, 16.7, 16.7] }], layout: {}, cursor: "", complete: true },
@@ -96,13 +96,13 @@ describe("the page of a game", () => {
     expect(screen.getByRole("img", { name: /^Scores in Pong .* 3 players/ })).toBeTruthy();
   });
 
-  it("says why something is not ranked", async () => {
+  it("shows why a score is not ranked", async () => {
     const few = "2 of the protocol's 30 episodes";
     open(aGame([aScoreTable([aScoreRow({ rank: null, unranked_because: few }), published])]));
     await screen.findByText(`Not ranked: ${few}`);
   });
 
-  it("sets other protocols apart and says why", async () => {
+  it("shows other protocols separately, with the reason", async () => {
     const apart = aScoreTable([aScoreRow({ rank: null, sources: [PAAC] })], {
       protocol: "GA3C: mean of 30 games",
       title: "GA3C: mean of 30 games",
@@ -118,7 +118,7 @@ describe("the page of a game", () => {
     ]);
   });
 
-  it("launches a run of the game, and gives the scores away", async () => {
+  it("links to the launch form and to the CSV file", async () => {
     open(aGame([aScoreTable([aScoreRow()])]));
     const launch = await screen.findByRole("link", { name: "Launch a run of Pong" });
     expect(launch.getAttribute("href")).toBe("/launch?env=ALE%2FPong-v5");
@@ -126,7 +126,7 @@ describe("the page of a game", () => {
     expect(save.getAttribute("href")).toBe("/api/v1/export/games/pong.csv");
   });
 
-  it("has a run evaluated, and says what it waits for", async () => {
+  it("requests an evaluation and shows what it waits for", async () => {
     let waiting = [aWaitingRun(), aWaitingRun({ id: 8, has_checkpoint: false })];
     const { server } = open(() => aGame([], { waiting, waiting_total: waiting.length }), {
       "POST /runs/9/evaluations": () => {
@@ -137,14 +137,14 @@ describe("the page of a game", () => {
     await screen.findByText("No checkpoint yet");
     await userEvent.click(screen.getByRole("button", { name: "Evaluate new #9" }));
     await screen.findByText(
-      "Asked for an evaluation by no-op-5min at 100 steps. A worker is about to take it.",
+      "Requested an evaluation by no-op-5min at 100 steps. A worker is about to take it.",
     );
     await screen.findByText("Waiting");
     expect(screen.getByText("A worker is about to take it.")).toBeTruthy();
     expect(server.of("POST /runs/9/evaluations")[0]?.body).toEqual({ checkpoint: "newest", seed: 1 });
   });
 
-  it("shows the best twenty of many runs until more are asked for", async () => {
+  it("shows the best twenty runs, and more on request", async () => {
     const rows = Array.from({ length: 25 }, (_, place) => {
       const run = { ...aRunScore().run, id: place + 1, name: `run ${place + 1}` };
       return aScoreRow({ rank: place + 1, ours: aRunScore({ evaluation_id: place, run }) });
@@ -157,12 +157,12 @@ describe("the page of a game", () => {
     expect(screen.getByText("run 25")).toBeTruthy();
   });
 
-  it("says that there are more runs than it shows", async () => {
+  it("shows that there are more runs", async () => {
     open(aGame([aScoreTable([aScoreRow(), published], { runs_total: 1_000 })]));
-    await screen.findByText("The best 1 of 1 000 runs; the CSV has all.");
+    await screen.findByText("The best 1 of 1 000 runs. The CSV file has all.");
   });
 
-  it("is fetched again when an evaluation of a run moves", async () => {
+  it("is fetched again when an evaluation progresses", async () => {
     fakeStreams();
     let score = 1;
     open(() => aGame([aScoreTable([aScoreRow({ score })])]), {}, true);
@@ -172,7 +172,7 @@ describe("the page of a game", () => {
     await waitFor(() => expect(screen.getByText("19.5")).toBeTruthy(), { timeout: 5000 });
   });
 
-  it("says that there is no such game, and which is meant", async () => {
+  it("shows that the game does not exist, and suggests another", async () => {
     open(() => refusal(404, "There is no Atari game 'pong'. Did you mean ping?"));
     await screen.findByText("There is no Atari game 'pong'. Did you mean ping?");
     expect(screen.getByRole("link", { name: "All games" }).getAttribute("href")).toBe("/games");

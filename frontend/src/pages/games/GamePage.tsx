@@ -17,7 +17,7 @@ import { hasBars, ScoreTableCard } from "./ScoreTableCard";
 import { StartSets } from "./StartSets";
 import { WaitingRuns } from "./WaitingRuns";
 
-/** One game: its runs ranked with what the papers publish by the same protocol. */
+/** One game with its runs and the published scores, ranked by protocol. */
 export default function GamePage() {
   const { slug = "" } = useParams();
   const game = useQuery(gameQuery(slug));
@@ -46,7 +46,7 @@ export default function GamePage() {
 
 function GameSheet({ game }: { game: Game }) {
   const ranked = game.tables.filter((table) => table.apart_because === null);
-  const apart = game.tables.filter((table) => table.apart_because !== null);
+  const unranked = game.tables.filter((table) => table.apart_because !== null);
   return (
     <>
       <GameHeader game={game} />
@@ -56,24 +56,23 @@ function GameSheet({ game }: { game: Game }) {
       <WaitingRuns game={game} />
       <KeptGames env={game.env} />
       {game.runs === 0 && game.tables.length === 0 && (
-        <EmptyState title="Nobody has a score here yet">
-          The papers publish none for {game.name}. Launch a run of it, and have it evaluated once it has saved
-          a checkpoint.
+        <EmptyState title="No scores yet">
+          The papers have no scores for {game.name}. Launch a run and evaluate its first checkpoint.
         </EmptyState>
       )}
-      {apart.length > 0 && (
+      {unranked.length > 0 && (
         <Stack gap="md" component="section" aria-label="Other protocols">
           <div>
             <Title order={2}>{ranked.length > 0 ? "Other protocols" : "Published scores"}</Title>
             <Text size="sm" c="dimmed" maw={860}>
-              Published scores by protocols that no run of this game was evaluated by.
+              Published scores by protocols without runs of this game.
             </Text>
           </div>
-          {apart.filter(hasBars).map((table) => (
+          {unranked.filter(hasBars).map((table) => (
             <ScoreTableCard key={table.protocol} game={game} table={table} level={3} />
           ))}
           <div className={classes.small}>
-            {apart
+            {unranked
               .filter((table) => !hasBars(table))
               .map((table) => (
                 <ScoreTableCard key={table.protocol} game={game} table={table} level={3} />
@@ -105,7 +104,7 @@ function GameHeader({ game }: { game: Game }) {
         <Title order={1}>{game.name}</Title>
         <Text size="sm" c="dimmed">
           {game.env} ·{" "}
-          {game.runs > 0 ? `${plural(game.runs, "run")}, ${game.evaluated_runs} with a score` : "no run yet"}
+          {game.runs > 0 ? `${plural(game.runs, "run")}, ${game.evaluated_runs} with a score` : "no runs yet"}
         </Text>
         {game.picture && (
           <Text size="sm" c="dimmed">
@@ -136,7 +135,7 @@ function GameHeader({ game }: { game: Game }) {
           {game.tables.length > 0 && <DownloadScores from={`/export/games/${game.slug}.csv`} />}
           {game.runs > 0 && (
             <Button component={Link} to={`/?env=${encodeURIComponent(game.env)}`} variant="default" size="xs">
-              See its runs
+              Show runs
             </Button>
           )}
         </Group>

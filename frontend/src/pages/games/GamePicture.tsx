@@ -8,16 +8,16 @@ import classes from "./games.module.css";
 interface GamePictureProps {
   picture: Picture | null;
   game: string;
-  /** Whether it moves now. */
+  /** True if the replay plays. */
   playing: boolean;
 }
 
-/** A game's replay: a still picture, and while it plays, silently, the film over it. */
+/** Replay of a game: a still picture, or the silent video while it plays. */
 export function GamePicture({ picture, game, playing }: GamePictureProps) {
   const calm = useReducedMotion();
   const [enlarged, setEnlarged] = useState(false);
   const measure = ({ currentTarget }: SyntheticEvent<HTMLImageElement>) =>
-    // Enlarged pixels stay whole; shrunk ones are averaged, since dropping some could drop a ball.
+    // Enlarge with sharp pixels, and smooth when shrinking, because dropping pixels could hide a ball.
     setEnlarged(currentTarget.naturalHeight < currentTarget.clientHeight * window.devicePixelRatio);
   const look = enlarged ? "pixelated" : undefined;
   return (
@@ -26,7 +26,7 @@ export function GamePicture({ picture, game, playing }: GamePictureProps) {
       {picture && picture.poster_file_id !== null && (
         <img
           src={fileAddress(picture.poster_file_id)}
-          alt={`Frame of ${game} as run ${picture.run_id} plays it`}
+          alt={`Frame of ${game} played by run ${picture.run_id}`}
           className={look}
           loading="lazy"
           decoding="async"

@@ -6,17 +6,17 @@ import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import { GamePicture } from "./GamePicture";
 import classes from "./games.module.css";
-import { NormalisedBar } from "./NormalisedBar";
+import { NormalizedBar } from "./NormalizedBar";
 import { scoreBy } from "./wall";
-import { evaluationWords } from "./words";
+import { evaluationText } from "./texts";
 
 interface GameTileProps {
   game: GameCard;
-  /** By which the score is. */
+  /** Protocol of the score. */
   protocol: string | undefined;
 }
 
-/** A game with its best score; its picture plays while the mouse or the keyboard is on it. */
+/** Tile of a game with its best score. Its replay plays on hover or focus. */
 export function GameTile({ game, protocol }: GameTileProps) {
   const [playing, setPlaying] = useState(false);
   const best = scoreBy(game, protocol);
@@ -51,8 +51,8 @@ export function GameTile({ game, protocol }: GameTileProps) {
 function Best({ best }: { best: BestScore }) {
   return (
     <>
-      <NormalisedBar score={best} />
-      <p className={classes.from} title={evaluationWords(best)}>
+      <NormalizedBar score={best} />
+      <p className={classes.from} title={evaluationText(best)}>
         <RunDot run={best.run} />
         <Link to={`/runs/${best.run.id}`} className={classes.above}>
           {best.run.name}

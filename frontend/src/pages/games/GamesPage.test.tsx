@@ -18,8 +18,8 @@ const cards = () => screen.queryAllByRole("article");
 const card = async (name: string) =>
   (await screen.findByRole("link", { name })).closest("article") as HTMLElement;
 
-describe("the wall of games", () => {
-  it("says of each game its best score, and which run has it by which protocol", async () => {
+describe("the game list", () => {
+  it("shows each game's best score with its run and protocol", async () => {
     open(gamesOf([aGameCard("Pong")]));
     const pong = await card("Pong");
     expect(pong.textContent).toContain("18.3");
@@ -30,7 +30,7 @@ describe("the wall of games", () => {
     expect(screen.getByText("1 game with runs, 1 with a score")).toBeTruthy();
   });
 
-  it("averages over the games, and says over how many and which it leaves out", async () => {
+  it("shows averages with the number of included and excluded games", async () => {
     open(gamesOf([aGameCard("Pong")], [{ games: 9, normalised_games: 7, short_games: 1 }]));
     const over = await screen.findByRole("region", { name: "Over the games" });
     expect([...over.querySelectorAll("dd")].map(({ textContent }) => textContent)).toEqual([
@@ -39,11 +39,11 @@ describe("the wall of games", () => {
       "194\u00a0%",
     ]);
     expect(over.textContent).toContain("over 7 games");
-    expect(over.textContent).toContain("2 games cannot be normalised. 1 score from fewer episodes");
+    expect(over.textContent).toContain("2 games cannot be normalized. 1 score from fewer episodes");
     expect(over.textContent).toContain("Gorila (Nair et al. 2015), table 4");
   });
 
-  it("takes each protocol apart", async () => {
+  it("separates protocols", async () => {
     const both = [aBestScore(), aBestScore({ protocol: "no-op-30min", mean: 21, human_normalised: null })];
     open(
       gamesOf(
@@ -54,15 +54,15 @@ describe("the wall of games", () => {
     expect((await card("Pong")).textContent).toContain("18.3");
     expect(
       screen.getByText(
-        "1 game with a score. None here has both a random score and a higher human score by this protocol in the papers, so there is no average over games.",
+        "1 game with a score. The papers have no random and higher human score for them by this protocol, so there is no average.",
       ),
     ).toBeTruthy();
-    await userEvent.selectOptions(screen.getByLabelText("Protocol of the scores"), "no-op-30min");
+    await userEvent.selectOptions(screen.getByLabelText("Score protocol"), "no-op-30min");
     expect((await card("Pong")).textContent).toContain("21");
     expect((await card("Alien")).textContent).toContain("No score by no-op-30min; 18.3 by no-op-5min");
   });
 
-  it("plays a picture quietly while the mouse is on it", async () => {
+  it("plays a silent replay on hover", async () => {
     open(gamesOf([aGameCard("Pong", { picture })]));
     const pong = await card("Pong");
     expect(pong.querySelector("img")?.getAttribute("src")).toBe("/api/v1/files/32");
@@ -75,13 +75,13 @@ describe("the wall of games", () => {
     expect(pong.querySelector("video")).toBeNull();
   });
 
-  it("shows the best agent rather than the newest", async () => {
+  it("shows the best agent, not the newest", async () => {
     const best = [aBestScore({ picture: { ...picture, poster_file_id: 99 } })];
     open(gamesOf([aGameCard("Pong", { best, picture })]));
     expect((await card("Pong")).querySelector("img")?.getAttribute("src")).toBe("/api/v1/files/99");
   });
 
-  it("is searched, and shows games without runs by a switch", async () => {
+  it("can be searched, and shows games without runs by a switch", async () => {
     const { router } = open(gamesOf([aGameCard("Pong"), aGameCard("Alien"), unplayed("Amidar")]));
     await card("Pong");
     expect(screen.queryByText("Amidar")).toBeNull();
@@ -92,10 +92,10 @@ describe("the wall of games", () => {
     await waitFor(() => expect(shown()).toEqual(["Pong"]));
     expect(router.state.location.search).toBe("?text=po&all=true");
     await userEvent.type(screen.getByLabelText("Search games"), "xx");
-    expect(await screen.findByText("No game is called “poxx”")).toBeTruthy();
+    expect(await screen.findByText("No game matches “poxx”")).toBeTruthy();
   });
 
-  it("takes letters where they are typed into the search", async () => {
+  it("accepts letters in the search field", async () => {
     open(gamesOf([aGameCard("Pong")]));
     await card("Pong");
     const search = screen.getByLabelText<HTMLInputElement>("Search games");
@@ -104,40 +104,40 @@ describe("the wall of games", () => {
     expect(search.value).toBe("pong");
   });
 
-  it("says how to come to a first run", async () => {
+  it("explains how to get a first run", async () => {
     open(gamesOf([unplayed("Amidar")], []));
-    await screen.findByText("No game has been played here yet");
+    await screen.findByText("No games with runs yet");
     const launch = screen.getByRole("link", { name: "Launch PAAC on Pong" });
     expect(launch.getAttribute("href")).toBe("/launch?preset=paac-pong");
     await userEvent.click(screen.getByRole("button", { name: "Show all games" }));
     expect(await screen.findByRole("link", { name: "Amidar" })).toBeTruthy();
   });
 
-  it("says how to come to a first score", async () => {
+  it("explains how to get a first score", async () => {
     open(gamesOf([aGameCard("Pong", { best: [], evaluated_runs: 0, runs: 3 })], []));
-    await screen.findByText("No run has a score yet");
+    await screen.findByText("No scores yet");
     expect((await card("Pong")).textContent).toContain("3 runs, none evaluated yet");
   });
 
-  it("gives the scores away", async () => {
+  it("links to the CSV file", async () => {
     open(gamesOf([aGameCard("Pong"), unplayed("Amidar")]));
     const save = await screen.findByRole("link", { name: "Download scores (CSV)" });
     expect(save.getAttribute("href")).toBe("/api/v1/export/games.csv");
     expect(save.hasAttribute("download")).toBe(true);
   });
 
-  it("has nothing to give away without a score", async () => {
+  it("has no CSV file without a score", async () => {
     open(gamesOf([aGameCard("Pong", { best: [], evaluated_runs: 0 })], []));
     await card("Pong");
     expect(screen.queryByText("Download scores (CSV)")).toBeNull();
   });
 
-  it("says that a score is from few episodes", async () => {
+  it("shows that a score is from few episodes", async () => {
     open(gamesOf([aGameCard("Pong", { best: [aBestScore({ short: true, episodes: 2 })] })]));
     expect((await card("Pong")).textContent).toContain("From 2 episodes only");
   });
 
-  it("is fetched once more on request when the server stumbled", async () => {
+  it("can be fetched again after a server error", async () => {
     let answers = 0;
     open(() => (answers++ === 0 ? refusal(500, "The database is locked.") : gamesOf([aGameCard("Pong")])));
     await screen.findByText("The database is locked.");

@@ -14,7 +14,7 @@ import { GameTile } from "./GameTile";
 import { paramsOf, shownGames, shownProtocol, viewOf, type WallView } from "./wall";
 import { WallControls } from "./WallControls";
 
-/** Every Atari game that was played here, with its best score. */
+/** List of Atari games with their best scores. */
 export default function GamesPage() {
   usePageTitle("Games");
   const games = useQuery(gamesQuery);
@@ -43,7 +43,7 @@ const hasScore = ({ best }: GameCard): boolean => best.length > 0;
 function summary(games: readonly GameCard[]): string {
   const played = games.filter(hasRuns);
   const scored = played.filter(hasScore);
-  if (played.length === 0) return "No Atari game has a run yet";
+  if (played.length === 0) return "No runs of Atari games yet";
   return `${plural(played.length, "game")} with runs, ${scored.length} with a score`;
 }
 
@@ -68,8 +68,8 @@ function Wall({ games }: { games: Games }) {
       />
       {played === 0 && !view.all && <NoRuns onAll={() => change({ all: true })} />}
       {shown.length === 0 && (played > 0 || view.all) && (
-        <EmptyState title={`No game is called “${view.text.trim()}”`}>
-          {!view.all && "Games without runs are not shown; the switch above shows them."}
+        <EmptyState title={`No game matches “${view.text.trim()}”`}>
+          {!view.all && "Turn on the switch above to include games without runs."}
         </EmptyState>
       )}
       <div className={classes.wall}>
@@ -82,7 +82,7 @@ function Wall({ games }: { games: Games }) {
   );
 }
 
-/** Games of which there are published scores alone. */
+/** Games that have only published scores. */
 function WithoutRuns({ games }: { games: readonly GameCard[] }) {
   if (games.length === 0) return null;
   return (
@@ -104,14 +104,14 @@ function WithoutRuns({ games }: { games: readonly GameCard[] }) {
   );
 }
 
-/** Says how to get a first score where there is no run of a game. */
+/** Explains how to get a first score without runs. */
 function NoRuns({ onAll }: { onAll: () => void }) {
   return (
-    <EmptyState title="No game has been played here yet">
+    <EmptyState title="No games with runs yet">
       <Stack align="center" gap="md">
         <span>
-          Launch a run of an Atari game. Once it has a checkpoint, evaluate it: its score then appears here,
-          next to the scores that the papers publish. You can also open any game and play it yourself.
+          Launch a run of an Atari game and evaluate its first checkpoint. Its score then appears here next to
+          the published scores. You can also open any game and play it yourself.
         </span>
         <Group gap="xs" justify="center">
           <Button component={Link} to="/launch?preset=paac-pong">
@@ -126,13 +126,13 @@ function NoRuns({ onAll }: { onAll: () => void }) {
   );
 }
 
-/** Says how to get a first score where there are runs. */
+/** Explains how to get a first score with runs. */
 function FirstScore() {
   return (
-    <Alert variant="light" p="sm" title="No run has a score yet">
+    <Alert variant="light" p="sm" title="No scores yet">
       <Text size="sm">
-        Open a game and press “Evaluate” next to a run: a worker plays episodes from its newest checkpoint. To
-        evaluate checkpoints automatically, set “Steps between evaluations” when you{" "}
+        Open a game and press “Evaluate” next to a run. A worker then plays episodes from its newest
+        checkpoint. To evaluate automatically, set “Steps between evaluations” when you{" "}
         <Anchor component={Link} to="/launch" inherit c="inherit">
           launch a run
         </Anchor>

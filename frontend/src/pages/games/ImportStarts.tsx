@@ -12,7 +12,7 @@ interface ImportStartsProps {
   onClose: () => void;
 }
 
-/** Takes a set of start points from a file. */
+/** Dialog to import a start set from a file. */
 export function ImportStarts({ game, onClose }: ImportStartsProps) {
   const [file, setFile] = useState<File | null>(null);
   const [name, setName] = useState("");
@@ -30,9 +30,9 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
   async function submit(event: FormEvent) {
     event.preventDefault();
     setRefusals([]);
-    const read = file ? await startsIn(file, game) : { problem: "Choose the file of a set." };
+    const read = file ? await startsIn(file, game) : { problem: "Choose a file." };
     const problem = "problem" in read ? read.problem : undefined;
-    const unnamed = name.trim() === "" ? "Give it a name." : undefined;
+    const unnamed = name.trim() === "" ? "Enter a name." : undefined;
     setProblems({ ...(problem && { file: problem }), ...(unnamed && { name: unnamed }) });
     if (!("points" in read) || unnamed) return;
     try {
@@ -40,9 +40,9 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
       notifyDone(`Stored ${plural(stored.points, "start point")} as ${stored.name}.`);
       onClose();
     } catch (error) {
-      const { byField, elsewhere } = placeErrors(error, ["name"]);
+      const { byField, general } = placeErrors(error, ["name"]);
       setProblems(byField);
-      setRefusals(elsewhere);
+      setRefusals(general);
     }
   }
 
@@ -57,7 +57,7 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
         <Stack gap="md">
           <FileInput
             label="File"
-            description="A set as arcadia evaluate --save-starts writes it, or as it was exported here."
+            description="JSON file from arcadia evaluate --save-starts or from an export."
             placeholder="Choose a JSON file"
             styles={{ placeholder: { color: "var(--arcadia-dim)" } }}
             accept="application/json,.json"
@@ -67,7 +67,7 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
           />
           <TextInput
             label="Name"
-            description="Whose play it is, or how it was made."
+            description="Who played, or how it was made."
             maxLength={100}
             value={name}
             error={problems.name}
@@ -91,18 +91,18 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
   );
 }
 
-/** What a file holds, as far as a page can tell: the server checks every field. */
+/** Return the start set in a file. The server validates all fields. */
 async function startsIn(file: File, game: Game): Promise<{ points: StartSetFile } | { problem: string }> {
   const content = await file.text();
   let points: unknown;
   try {
     points = JSON.parse(content);
   } catch {
-    return { problem: `${file.name} is no JSON file.` };
+    return { problem: `${file.name} is not a JSON file.` };
   }
   if (typeof points !== "object" || points === null || !("env" in points))
-    return { problem: `${file.name} is no set of start points: it names no game.` };
+    return { problem: `${file.name} is not a start set: it names no game.` };
   if (points.env !== game.env)
-    return { problem: `${file.name} is of ${String(points.env)}: import it on that game's page.` };
+    return { problem: `${file.name} is for ${String(points.env)}. Import it on that game's page.` };
   return { points: points as StartSetFile };
 }

@@ -6,16 +6,16 @@ import { exact, humanPercent, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./games.module.css";
-import { evaluationWords, intervalWords, sourceWords } from "./words";
+import { evaluationText, intervalText, sourceText } from "./texts";
 
-/** So many runs are shown at first; published rows always are. */
-const FIRST_RUNS = 20;
+/** Number of runs shown at first. Published scores are always shown. */
+const INITIAL_RUNS = 20;
 
-/** The ranking of one table. */
+/** Ranked rows of one table. */
 export function ScoreRows({ table }: { table: ScoreTable }) {
   const [all, setAll] = useState(false);
   const ours = table.rows.filter((row) => row.ours);
-  const hidden = all ? new Set() : new Set(ours.slice(FIRST_RUNS));
+  const hidden = all ? new Set() : new Set(ours.slice(INITIAL_RUNS));
   const ranks = table.rows.some(({ rank }) => rank !== null);
   return (
     <>
@@ -54,7 +54,7 @@ export function ScoreRows({ table }: { table: ScoreTable }) {
       )}
       {ours.length < table.runs_total && (
         <Text size="sm" c="dimmed" mt={8}>
-          The best {ours.length} of {exact(table.runs_total, "runs")}; the CSV has all.
+          The best {ours.length} of {exact(table.runs_total, "runs")}. The CSV file has all.
         </Text>
       )}
     </>
@@ -77,7 +77,7 @@ function Row({ row, ranks, normalised }: { row: ScoreRow; ranks: boolean; normal
         </div>
         {ours?.interval && (
           <div className={classes.interval} title="95 % bootstrap interval of the mean">
-            {intervalWords(ours.interval)}
+            {intervalText(ours.interval)}
           </div>
         )}
       </Table.Td>
@@ -103,7 +103,7 @@ function OurPlayer({ row, ours }: { row: ScoreRow; ours: NonNullable<ScoreRow["o
           </span>
         </span>
       </div>
-      <div className={classes.dim}>{evaluationWords(ours)}</div>
+      <div className={classes.dim}>{evaluationText(ours)}</div>
       {row.unranked_because && <div className={classes.dim}>Not ranked: {row.unranked_because}</div>}
     </>
   );
@@ -113,7 +113,7 @@ function PublishedPlayer({ row }: { row: ScoreRow }) {
   return (
     <>
       <div>{row.player}</div>
-      <div className={classes.dim}>{sourceWords(row) || `Not ranked: ${row.unranked_because}`}</div>
+      <div className={classes.dim}>{sourceText(row) || `Not ranked: ${row.unranked_because}`}</div>
       {row.note && <div className={classes.dim}>Note: {row.note}</div>}
     </>
   );

@@ -11,12 +11,12 @@ interface ScoreTableCardProps {
   level: 2 | 3;
 }
 
-/** Fewer bars say nothing that the table does not. */
-const FEWEST_BARS = 3;
+/** Fewer bars add nothing to the table. */
+const MIN_BARS = 3;
 
-export const hasBars = ({ rows }: ScoreTable): boolean => rows.length >= FEWEST_BARS;
+export const hasBars = ({ rows }: ScoreTable): boolean => rows.length >= MIN_BARS;
 
-/** One protocol's scores: how they are measured, the ranking, and the bars. */
+/** Scores by one protocol with its description, ranking and bars. */
 export function ScoreTableCard({ game, table, level }: ScoreTableCardProps) {
   const by = table.normalised_by;
   return (
@@ -32,11 +32,11 @@ export function ScoreTableCard({ game, table, level }: ScoreTableCardProps) {
       <Text size="sm" c="dimmed" mt={4} maw={860}>
         {table.sentence}{" "}
         {by &&
-          `“Of human” is 0 % at the random player's ${score(by.random)} and 100 % at the human's ${score(by.human)} (${by.source}, ${by.table}).`}
-        {!by && table.sentence && `There is no human-normalised score: ${table.not_normalised_because}.`}
+          `“Of human” is 0 % at the random score of ${score(by.random)} and 100 % at the human score of ${score(by.human)} (${by.source}, ${by.table}).`}
+        {!by && table.sentence && `No human-normalized score: ${table.not_normalised_because}.`}
         {table.protocol === "human-starts" &&
-          " The papers' own start points were never published; each run names those that it began at."}
-        {table.starts && ` Only scores from the same start points stand here: ${table.starts.slice(0, 8)}.`}
+          " The papers' start points were not published. Each run names its own."}
+        {table.starts && ` All scores are from the same start points: ${table.starts.slice(0, 8)}.`}
       </Text>
       <div className={hasBars(table) ? classes.both : classes.alone}>
         <div>

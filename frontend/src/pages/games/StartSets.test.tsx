@@ -20,7 +20,7 @@ function open(sets: StartSet[] | (() => object), more: Record<string, object> = 
 const fileOf = (content: string) => new File([content], "pong.json", { type: "application/json" });
 
 async function give(content: string) {
-  await userEvent.click(await screen.findByRole("button", { name: "Import a set" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Import start set" }));
   const form = within(await screen.findByRole("dialog"));
   const input = document.querySelector<HTMLInputElement>("input[type=file]");
   if (!input) throw new Error("The form takes no file.");
@@ -29,7 +29,7 @@ async function give(content: string) {
 }
 
 describe("the start points of a game", () => {
-  it("are listed with whose play they are, and can be taken away", async () => {
+  it("are listed with their player and can be exported", async () => {
     const server = open([
       aStartSet(4),
       aStartSet(5, { name: "PAAC", player: "agent", protocol: "agent-starts" }),
@@ -44,12 +44,12 @@ describe("the start points of a game", () => {
     expect(server.of("GET /start-sets")[0]?.query.get("env")).toBe("ALE/Pong-v5");
   });
 
-  it("are said to be missing where there are none", async () => {
+  it("are explained if there are none", async () => {
     open([]);
     await screen.findByText("Pong has no start points yet.");
   });
 
-  it("are imported from a file under its name", async () => {
+  it("are imported from a file with its name", async () => {
     let sets: StartSet[] = [];
     const server = open(() => sets, {
       [IMPORT]: () => {
@@ -67,10 +67,10 @@ describe("the start points of a game", () => {
   });
 
   it.each([
-    ["nonsense", "pong.json is no JSON file."],
-    ["[]", "pong.json is no set of start points: it names no game."],
-    ['{"env": "ALE/Breakout-v5"}', "pong.json is of ALE/Breakout-v5: import it on that game's page."],
-  ])("are not taken from %s", async (content, words) => {
+    ["nonsense", "pong.json is not a JSON file."],
+    ["[]", "pong.json is not a start set: it names no game."],
+    ['{"env": "ALE/Breakout-v5"}', "pong.json is for ALE/Breakout-v5. Import it on that game's page."],
+  ])("are not imported from %s", async (content, words) => {
     const server = open([]);
     const { form, send } = await give(content);
     await send();
@@ -78,7 +78,7 @@ describe("the start points of a game", () => {
     expect(server.of(IMPORT)).toEqual([]);
   });
 
-  it("are refused in the server's words, by the field of the file", async () => {
+  it("show the server's errors with fields of the file", async () => {
     const wrong = { field: "starts.0.seed", message: "Input should be a valid integer" };
     open([], { [IMPORT]: refusal(422, "Refused", [wrong]) });
     const { form, send } = await give(JSON.stringify(FILE));
@@ -88,7 +88,7 @@ describe("the start points of a game", () => {
     );
   });
 
-  it("are removed once that is confirmed", async () => {
+  it("are removed after confirmation", async () => {
     let sets = [aStartSet(4, { points: 1 })];
     open(() => sets, {
       "DELETE /start-sets/4": () => {

@@ -16,10 +16,10 @@ import classes from "./games.module.css";
 import { ImportStarts } from "./ImportStarts";
 
 const WHOSE = { human: "A person's play", agent: "An agent's play" };
-const HOW =
-  "`arcadia evaluate --run-dir DIR --protocol no-op-5min --save-starts FILE` makes a set from an agent's play.";
+const HOW_TO_MAKE =
+  "`arcadia evaluate --run-dir DIR --protocol no-op-5min --save-starts FILE` makes a set from an agent's games.";
 
-/** The points of play at which human-starts and agent-starts begin their episodes. */
+/** Start points of the protocols human-starts and agent-starts. */
 export function StartSets({ game }: { game: Game }) {
   const sets = useQuery(startSetsQuery(game.env));
   const [importing, asks] = useDisclosure(false);
@@ -29,13 +29,13 @@ export function StartSets({ game }: { game: Game }) {
       <Group justify="space-between" gap="xs">
         <Title order={2}>Start points</Title>
         <Button size="xs" variant="default" leftSection={<IconUpload size={16} />} onClick={asks.open}>
-          Import a set
+          Import start set
         </Button>
       </Group>
       <Text size="sm" c="dimmed" mt={4} maw={860}>
-        Evaluations by the protocols human-starts and agent-starts begin at stored points of play, so that an
-        agent cannot rely on one memorized opening. Scores of the two are never compared.{" "}
-        <TextWithCode>{HOW}</TextWithCode>
+        The protocols human-starts and agent-starts start episodes at stored points of play, so that an agent
+        cannot rely on a memorized opening. Their scores are not comparable.{" "}
+        <TextWithCode>{HOW_TO_MAKE}</TextWithCode>
       </Text>
       {sets.isError && !sets.data && <QueryError error={sets.error} retry={() => void sets.refetch()} />}
       {sets.data?.length === 0 && (
@@ -111,7 +111,7 @@ function RemoveStarts({ set, onClose }: { set: StartSet; onClose: () => void }) 
   return (
     <ConfirmModal
       opened
-      title="Remove these start points?"
+      title="Remove start points?"
       action="Remove start points"
       danger
       busy={remove.isPending}
@@ -119,8 +119,8 @@ function RemoveStarts({ set, onClose }: { set: StartSet; onClose: () => void }) 
       onClose={onClose}
     >
       <Text size="sm">
-        {set.name}, {plural(set.points, "point")}: no more evaluations can begin there. Those that have ended
-        keep their scores. Export the set before if you may want it again.
+        {set.name}, {plural(set.points, "point")}. New evaluations cannot use this set. Existing scores are
+        kept. Export the set first if you may need it again.
       </Text>
     </ConfirmModal>
   );

@@ -12,7 +12,7 @@ import { STATE_NAMES } from "@/ui/states";
 import { TextWithCode } from "@/ui/TextWithCode";
 import classes from "./games.module.css";
 
-/** A run without a score, and below it why its evaluation waits or has failed. */
+/** Row of a run without a score, with the state of its evaluation. */
 export function WaitingRow({ run }: { run: WaitingRun }) {
   const { evaluation } = run;
   return (
@@ -60,7 +60,7 @@ function Evaluate({ run }: { run: WaitingRun }) {
       {
         onSuccess: (asked) =>
           notifyDone(
-            <TextWithCode>{`Asked for an evaluation by ${evaluationName(asked)}. ${asked.reason ?? ""}`}</TextWithCode>,
+            <TextWithCode>{`Requested an evaluation by ${evaluationName(asked)}. ${asked.reason ?? ""}`}</TextWithCode>,
           ),
         onError: notifyProblem,
       },

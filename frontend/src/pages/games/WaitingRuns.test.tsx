@@ -21,7 +21,7 @@ function open(waiting: WaitingRun[], more: Record<string, object> = {}) {
 const evaluate = () => screen.getByRole("button", { name: "Evaluate new #9" });
 
 describe("runs without a score", () => {
-  it("say why an evaluation waits, and lead to it", async () => {
+  it("show why an evaluation waits, with a link", async () => {
     open([aWaitingRun({ evaluation: aWaitingEvaluation({ reason: NO_WORKER }) })]);
     const table = within(await screen.findByRole("table"));
     expect(table.getByText("Waiting")).toBeTruthy();
@@ -32,14 +32,14 @@ describe("runs without a score", () => {
     expect(table.queryByRole("button")).toBeNull();
   });
 
-  it("say how far one is that is played", async () => {
+  it("show the progress of an evaluation", async () => {
     const evaluation = aWaitingEvaluation({ state: "running", reason: null, episodes_done: 12 });
     open([aWaitingRun({ evaluation })]);
     expect(await screen.findByText("12 of 30 episodes")).toBeTruthy();
     expect(screen.queryByRole("button")).toBeNull();
   });
 
-  it("say why one failed, with the traceback folded, and offer another", async () => {
+  it("show why an evaluation failed, and offer another", async () => {
     const reason = "The checkpoint is damaged.";
     const failed = aWaitingEvaluation({ state: "failed", reason, traceback: "Traceback: in play" });
     const { server } = open([aWaitingRun({ evaluation: failed })], {
@@ -52,19 +52,19 @@ describe("runs without a score", () => {
     await waitFor(() => expect(server.of("POST /runs/9/evaluations")).toHaveLength(1));
   });
 
-  it("say once one is asked for that no worker plays it", async () => {
+  it("show after a request that no worker can play it", async () => {
     open([aWaitingRun()], {
       "POST /runs/9/evaluations": anUnfinishedEvaluation(3, { step: 100, reason: NO_WORKER }),
     });
     await userEvent.click(evaluate());
-    const notice = await screen.findByText(/^Asked for an evaluation by no-op-5min at 100 steps\./);
+    const notice = await screen.findByText(/^Requested an evaluation by no-op-5min at 100 steps\./);
     expect(notice.textContent).toBe(
-      "Asked for an evaluation by no-op-5min at 100 steps. " +
+      "Requested an evaluation by no-op-5min at 100 steps. " +
         "No worker that takes jobs is connected: start one with arcadia worker --jobs 1.",
     );
   });
 
-  it("say in the server's words why one is refused", async () => {
+  it("show the server's reason for a refusal", async () => {
     open([aWaitingRun()], {
       "POST /runs/9/evaluations": refusal(409, "The checkpoint was thinned out."),
     });
@@ -77,25 +77,25 @@ describe("runs without a score", () => {
   it.each([
     ["can be evaluated", aWaitingRun()],
     ["waits", aWaitingRun({ has_checkpoint: false, evaluation: aWaitingEvaluation() })],
-  ])("say what to do where no worker plays evaluations and one %s", async (_, run) => {
+  ])("explain how to start a worker if none is connected and an evaluation %s", async (_, run) => {
     open([run], idle);
     expect(await screen.findByText("No worker for evaluations is connected")).toBeTruthy();
     expect(screen.getByText(/^arcadia worker --queue cpu/)).toBeTruthy();
   });
 
-  it("say nothing of workers where one plays evaluations", async () => {
+  it("do not mention workers if one is connected", async () => {
     const { server } = open([aWaitingRun()]);
     await waitFor(() => expect(server.of("GET /workers")).toHaveLength(1));
     expect(screen.queryByText(/No worker that plays/)).toBeNull();
   });
 
-  it("ask for no workers where nothing can be evaluated yet", async () => {
+  it("do not fetch workers if nothing can be evaluated yet", async () => {
     const { server } = open([aWaitingRun({ has_checkpoint: false })], idle);
     expect(await screen.findByText("No checkpoint yet")).toBeTruthy();
     expect(server.of("GET /workers")).toHaveLength(0);
   });
 
-  it("ask once however often the button is pressed until the game's page shows that they wait", async () => {
+  it("send one request even if the button is pressed several times", async () => {
     let asked = 0;
     const game = aGame([], { waiting: [aWaitingRun()], waiting_total: 1 });
     const server = serve({

@@ -4,7 +4,7 @@ import { NoPlayer } from "@/ui/NoPlayer";
 import classes from "./games.module.css";
 import { WaitingRow } from "./WaitingRow";
 
-/** Runs without a score, each with what gives it one, or why it has none yet. */
+/** Runs without a score, with an evaluate button or the reason. */
 export function WaitingRuns({ game }: { game: Game }) {
   const { waiting, waiting_total: total } = game;
   if (total === 0) return null;
@@ -12,8 +12,8 @@ export function WaitingRuns({ game }: { game: Game }) {
     <section className={classes.card} aria-label="Runs without a score">
       <Title order={2}>Runs without a score</Title>
       <Text size="sm" c="dimmed" mt={4} mb={8} maw={860}>
-        A worker plays the episodes of the run's protocol from its newest checkpoint, beside what it trains.
-        {total > waiting.length && ` These are the newest ${waiting.length} of ${total}.`}
+        A worker plays the protocol's episodes from the newest checkpoint while it trains.
+        {total > waiting.length && ` Newest ${waiting.length} of ${total} shown.`}
       </Text>
       {waiting.some(needsPlayer) && <NoPlayer />}
       <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs" mt={8}>
@@ -35,6 +35,6 @@ export function WaitingRuns({ game }: { game: Game }) {
   );
 }
 
-/** Whether it waits for a worker, or will once it is asked to be evaluated. */
+/** Return True if the run needs a worker for its evaluation. */
 const needsPlayer = ({ has_checkpoint, evaluation }: WaitingRun) =>
   has_checkpoint || evaluation?.state === "queued";

@@ -8,12 +8,12 @@ interface WallControlsProps {
   view: WallView;
   averages: readonly GameAverage[];
   protocol: string | undefined;
-  /** How many games have no run. */
+  /** Number of games without runs. */
   without: number;
   onChange: (changes: Partial<WallView>) => void;
 }
 
-/** Search, order, the protocol whose scores are shown, and the games without runs. */
+/** Controls for search, order, protocol and games without runs. */
 export function WallControls({ view, averages, protocol, without, onChange }: WallControlsProps) {
   return (
     <Group gap="sm" role="search" aria-label="Filter games" className={classes.controls}>
@@ -35,7 +35,7 @@ export function WallControls({ view, averages, protocol, without, onChange }: Wa
       {averages.length > 1 && (
         <NativeSelect
           size="xs"
-          aria-label="Protocol of the scores"
+          aria-label="Score protocol"
           value={protocol ?? ""}
           onChange={(event) => onChange({ protocol: event.currentTarget.value })}
           data={averages.map((average) => ({

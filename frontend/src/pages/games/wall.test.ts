@@ -23,7 +23,7 @@ const names = (changes: Partial<WallView>) =>
   shownGames(GAMES, view(changes), "no-op-5min").map(({ name }) => name);
 
 describe("the wall", () => {
-  it("has the highest human-normalised score first, and what has none behind all that have", () => {
+  it("sorts by human-normalized score, with games without one last", () => {
     expect(names({})).toEqual([
       "Breakout",
       "Alien",
@@ -35,27 +35,27 @@ describe("the wall", () => {
     ]);
   });
 
-  it("stands by name when it is asked to", () => {
+  it("can be sorted by name", () => {
     expect(names({ sort: "name" })[0]).toBe("Alien");
   });
 
-  it("shows games without runs when it is asked to, the last", () => {
+  it("can show games without runs, last", () => {
     expect(names({ all: true }).at(-1)).toBe("Amidar");
   });
 
-  it("is searched by every word, in names and addresses", () => {
+  it("finds games that match all words, in titles and slugs", () => {
     expect(names({ text: " rev  MONT" })).toEqual(["Montezuma Revenge"]);
     expect(names({ text: "montezuma-rev" })).toEqual(["Montezuma Revenge"]);
     expect(names({ text: "amidar" })).toEqual([]);
   });
 
-  it("keeps its view in the address, without what is usual", () => {
+  it("stores its view in the URL, without defaults", () => {
     expect(paramsOf(view()).toString()).toBe("");
     const chosen = view({ text: "a b", sort: "name", protocol: "no-op-30min", all: true });
     expect(viewOf(paramsOf(chosen))).toEqual(chosen);
   });
 
-  it("shows scores by the protocol of the most games, unless one is chosen", () => {
+  it("uses the protocol with the most games by default", () => {
     const { averages } = gamesOf([], [{ games: 1 }, { protocol: "no-op-30min", games: 3 }]);
     expect(shownProtocol(averages, null)?.protocol).toBe("no-op-30min");
     expect(shownProtocol(averages, "no-op-5min")?.protocol).toBe("no-op-5min");
@@ -73,6 +73,6 @@ it.each([
   ["Infinity", 1],
   ["NaN", 0],
   [null, 0],
-] as const)("a bar of %s %% is filled by %s", (percent, share) => {
+] as const)("fills a bar of %s %% by %s", (percent, share) => {
   expect(barShare(percent)).toBe(share);
 });

@@ -1,4 +1,4 @@
-/** What the wall of games shows, and in which order; all of it stands in the address. */
+/** View of the game list, stored in the URL. */
 
 import type { BestScore, GameAverage, GameCard, MetricValue } from "@/api/types";
 
@@ -12,9 +12,9 @@ export type Sort = (typeof SORTS)[number]["value"];
 export interface WallView {
   text: string;
   sort: Sort;
-  /** By which the cards show scores; null for the one that most games are evaluated by. */
+  /** Protocol of the shown scores, or null for the one with the most games. */
   protocol: string | null;
-  /** Whether games without runs are shown as well. */
+  /** True if games without runs are shown too. */
   all: boolean;
 }
 
@@ -36,7 +36,7 @@ export function paramsOf({ text, sort, protocol, all }: WallView): URLSearchPara
   return params;
 }
 
-/** The protocol whose scores are shown: the chosen one, else that of the most games. */
+/** Return the chosen protocol, or the one with the most games. */
 export function shownProtocol(averages: readonly GameAverage[], chosen: string | null): GameAverage | null {
   const [most] = averages.toSorted((a, b) => b.games - a.games);
   return averages.find(({ protocol }) => protocol === chosen) ?? most ?? null;
@@ -46,7 +46,7 @@ export function scoreBy(game: GameCard, protocol: string | undefined): BestScore
   return game.best.find((score) => score.protocol === protocol);
 }
 
-/** The games of a view; by score, those come first whose human-normalised score is highest, then other scores. */
+/** Return the games of a view. By score, games with a human-normalized score come first, then other scores. */
 export function shownGames(
   games: readonly GameCard[],
   { text, sort, all }: WallView,
@@ -63,15 +63,15 @@ function standing(game: GameCard, protocol: string | undefined): number {
   const score = scoreBy(game, protocol);
   const percent = score?.human_normalised;
   if (typeof percent === "number") return percent;
-  // Below every percentage: what cannot be normalised, what other protocols scored, runs, nothing.
+  // After all percentages: other scores, scores by other protocols, games with runs, all others.
   const place = score ? 4 : game.best.length > 0 ? 3 : game.runs > 0 ? 2 : 1;
   return -1e12 * (5 - place);
 }
 
-/** The end of every bar, so that bars compare across cards. */
+/** Common end of all bars, so that bars are comparable across cards. */
 export const BAR_END = 200;
 
-/** How much of its bar a human-normalised score fills, between 0 and 1. */
+/** Return the filled fraction of a bar, from 0 to 1. */
 export function barShare(percent: MetricValue | null): number {
   if (percent === "Infinity") return 1;
   return typeof percent === "number" ? Math.min(1, Math.max(0, percent / BAR_END)) : 0;

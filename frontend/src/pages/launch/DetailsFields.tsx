@@ -4,7 +4,7 @@ import classes from "@/config-form/fields.module.css";
 import { normalizeTags } from "@/ui/tags";
 import { inputId } from "@/config-form/useConfigDraft";
 
-/** What a run is called and filed under; none of it changes what is learnt. */
+/** Name, tags, notes and priority of a run. They do not affect training. */
 export interface Details {
   name: string;
   tags: string[];
@@ -18,7 +18,7 @@ export const DETAIL_NAMES: readonly string[] = Object.keys(NO_DETAILS);
 interface DetailsFieldsProps {
   details: Details;
   errors: FieldErrors;
-  /** A study has a question, and neither tags nor a priority. */
+  /** A study has a question, but no tags and no priority. */
   isStudy: boolean;
   onChange: (details: Details) => void;
 }
@@ -29,11 +29,7 @@ export function DetailsFields({ details, errors, isStudy, onChange }: DetailsFie
       <TextInput
         id={inputId("name")}
         label="Name"
-        description={
-          isStudy
-            ? "Left empty, it is named after what varies."
-            : "Left empty, the run is named after its method and game."
-        }
+        description={isStudy ? "By default the varied fields." : "By default the method and the game."}
         value={details.name}
         error={errors["name"]}
         maxLength={200}
@@ -43,7 +39,7 @@ export function DetailsFields({ details, errors, isStudy, onChange }: DetailsFie
         <TagsInput
           id={inputId("tags")}
           label="Tags"
-          description="To find it again; Enter or a comma ends a tag."
+          description="Press Enter or comma after each tag."
           value={details.tags}
           error={errors["tags"]}
           onChange={(tags) => onChange({ ...details, tags: normalizeTags(tags) })}
@@ -64,7 +60,7 @@ export function DetailsFields({ details, errors, isStudy, onChange }: DetailsFie
         <TextInput
           id={inputId("priority")}
           label="Priority"
-          description="Of the runs that wait, the highest starts first."
+          description="Queued runs with higher priority start first."
           inputMode="numeric"
           value={details.priority}
           error={errors["priority"]}

@@ -11,7 +11,7 @@ import classes from "./launch.module.css";
 
 interface EnvironmentPickerProps {
   environments: readonly Environment[];
-  /** The field of the environment, with what was written in it. */
+  /** The environment field with its typed text. */
   field: FormField | undefined;
   typed: string | boolean | undefined;
   chosen: ConfigValue | undefined;
@@ -22,7 +22,7 @@ interface EnvironmentPickerProps {
   onVary: (typed: string) => void;
 }
 
-/** The environments by family, with a search over all; or several of them, which make a study. */
+/** Picker for an environment by family or search, or for several environments, which make a study. */
 export function EnvironmentPicker(props: EnvironmentPickerProps) {
   const { environments, field, typed, chosen, isVaried, error, method, onChoose, onVary } = props;
   const [text, setText] = useState("");
@@ -66,7 +66,7 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
             onChange={(event) => setText(event.currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key !== "Enter") return;
-              // It would launch a run: the search is in the form.
+              // Prevent Enter from launching a run.
               event.preventDefault();
               const [first] = found;
               if (first && text.trim() !== "") onChoose(first.id);
@@ -86,7 +86,7 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
         <>
           {text.trim() === "" && (
             <Chip.Group value={shownFamily} onChange={(value) => setFamily(String(value))}>
-              <Group gap={6} role="group" aria-label="Families of environments">
+              <Group gap={6} role="group" aria-label="Environment families">
                 {families.map((name) => (
                   <Chip key={name} value={name} size="xs" variant="light">
                     {name}
@@ -104,7 +104,7 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
           </Radio.Group>
           {found.length === 0 && (
             <Text size="sm" c="dimmed">
-              No environment has “{text.trim()}” in its name.
+              No environment matches “{text.trim()}”.
             </Text>
           )}
           {current && !found.includes(current) && (

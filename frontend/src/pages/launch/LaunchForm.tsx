@@ -10,7 +10,7 @@ import { ConfigFields } from "@/config-form/ConfigFields";
 import type { FieldErrors } from "@/config-form/draft";
 import { parseNumber } from "@/config-form/numbers";
 import { keyOf, type Reference, type StartingPoint } from "@/config-form/reference";
-import { RestoredNote } from "@/config-form/RestoredNote";
+import { RestoredDraftNote } from "@/config-form/RestoredDraftNote";
 import { sectionsOf, splitEssential, type Variant } from "@/config-form/schema";
 import { placeErrors } from "@/config-form/serverErrors";
 import { type ConfigDraft, focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
@@ -18,7 +18,7 @@ import { browserStorage } from "@/ui/pageStorage";
 import { useStoredDraft } from "@/ui/useStoredDraft";
 import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./DetailsFields";
 import { EnvironmentPicker } from "./EnvironmentPicker";
-import { LAST_LAUNCH, type LastLaunch } from "./lastLaunch";
+import { LAST_LAUNCH_KEY, type LastLaunch } from "./lastLaunch";
 import classes from "./launch.module.css";
 import { LaunchSummary } from "./LaunchSummary";
 import { MethodCards } from "./MethodCards";
@@ -33,23 +33,26 @@ export interface LaunchFormProps {
   presets: readonly Preset[];
   environments: readonly Environment[];
   start: StartingPoint;
-  /** Whether it makes a study also where no field has several values. */
+  /** True if the form makes a study even without varied fields. */
   isStudy: boolean;
-  /** The study that is started again. */
-  again: { details: Partial<Details>; options: StudyOptions } | null;
+  /** The study to clone. */
+  clonedStudy: { details: Partial<Details>; options: StudyOptions } | null;
   onPreset: (name: string, env: string) => void;
-  /** Another method or environment was chosen, and what it begins with. */
+  /** Called when another method or environment is chosen, with its starting point. */
   onMethod: (reference: Reference, env: string) => void;
 }
 
 export function LaunchForm(props: LaunchFormProps) {
-  const { variants, presets, environments, start, isStudy, again, onPreset, onMethod } = props;
+  const { variants, presets, environments, start, isStudy, clonedStudy, onPreset, onMethod } = props;
   const form = isStudy ? "study" : "launch";
-  const detailsPlace = (key: string) => `arcadia-${form}-details-${key}`;
-  const optionsPlace = (key: string) => `arcadia-${form}-options-${key}`;
+  const detailsKey = (key: string) => `arcadia-${form}-details-${key}`;
+  const optionsKey = (key: string) => `arcadia-${form}-options-${key}`;
   const config = useConfigDraft(variants, start, form, true);
-  const keptDetails = useStoredDraft<Details>(detailsPlace(start.key), { ...NO_DETAILS, ...again?.details });
-  const keptOptions = useStoredDraft<StudyOptions>(optionsPlace(start.key), again?.options ?? NO_OPTIONS);
+  const keptDetails = useStoredDraft<Details>(detailsKey(start.key), {
+    ...NO_DETAILS,
+    ...clonedStudy?.details,
+  });
+  const keptOptions = useStoredDraft<StudyOptions>(optionsKey(start.key), clonedStudy?.options ?? NO_OPTIONS);
   const details = keptDetails.value;
   const options = keptOptions.value;
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
@@ -62,15 +65,15 @@ export function LaunchForm(props: LaunchFormProps) {
   const env = String(config.values["env"] ?? "");
 
   function carryTo(key: string) {
-    keptDetails.carryTo(detailsPlace(key));
-    keptOptions.carryTo(optionsPlace(key));
+    keptDetails.carryTo(detailsKey(key));
+    keptOptions.carryTo(optionsKey(key));
   }
 
   function chooseMethod(variant: Variant) {
     begin(variant, env);
   }
 
-  /** Choose an environment with the same method, or with the first that can learn it. */
+  /** Choose an environment and keep the method if it can learn it, or take the first that can. */
   function chooseEnvironment(id: string) {
     const known = environments.find((environment) => environment.id === id);
     const fits = (variant: Variant) => known?.algorithms.includes(variant.algorithm) ?? true;
@@ -92,18 +95,18 @@ export function LaunchForm(props: LaunchFormProps) {
   function choosePreset(preset: string, isFound: boolean) {
     const chosen = presets.find(({ name }) => name === preset);
     if (!chosen) return;
-    // The environment stays where the preset can be used for it.
-    const familyOf = (id: unknown) => environments.find((known) => known.id === id)?.family.name;
+    // Keep the environment if the preset can be used for it.
+    const kindOf = (id: unknown) => environments.find((known) => known.id === id)?.kind;
     const own = String(chosen.config["env"]);
     const id = !isFound && familyOf(own) === familyOf(env) ? env : own;
     carryTo(keyOf({ preset, values: chosen.config }, id));
     onPreset(preset, id);
   }
 
-  function beginAnew() {
-    config.beginAnew();
-    keptDetails.beginAnew();
-    keptOptions.beginAnew();
+  function startOver() {
+    config.startOver();
+    keptDetails.startOver();
+    keptOptions.startOver();
     setDetailErrors({});
   }
 
@@ -119,10 +122,10 @@ export function LaunchForm(props: LaunchFormProps) {
     }
     try {
       const address = study
-        ? opened(await startStudy.mutateAsync(confirmed(study, cost)), isStudy)
+        ? addressOf(await startStudy.mutateAsync(confirmed(study, cost)), isStudy)
         : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
       config.forget();
-      browserStorage.keep(LAST_LAUNCH, {
+      browserStorage.keep(LAST_LAUNCH_KEY, {
         preset: config.reference.preset,
         method: config.variant?.algorithm ?? null,
         env,
@@ -131,11 +134,11 @@ export function LaunchForm(props: LaunchFormProps) {
       keptOptions.forget();
       await navigate(address);
     } catch (error) {
-      const names = [...config.fields.map((field) => field.name), ...OWN_NAMES];
-      const { byField, elsewhere } = placeErrors(study ? namedAsInForm(error, study) : error, names);
-      config.takeServerErrors(pick(byField, (name) => !OWN_NAMES.includes(name)));
-      setDetailErrors(pick(byField, (name) => OWN_NAMES.includes(name)));
-      setProblems(elsewhere);
+      const names = [...config.fields.map((field) => field.name), ...OTHER_INPUTS];
+      const { byField, general } = placeErrors(study ? namedAsInForm(error, study) : error, names);
+      config.takeServerErrors(pick(byField, (name) => !OTHER_INPUTS.includes(name)));
+      setDetailErrors(pick(byField, (name) => OTHER_INPUTS.includes(name)));
+      setProblems(general);
       focusFirst(inShownOrder(config), byField);
     }
   }
@@ -144,7 +147,7 @@ export function LaunchForm(props: LaunchFormProps) {
     <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="lg">
         {(config.restored || keptDetails.restored || keptOptions.restored) && (
-          <RestoredNote onBeginAnew={beginAnew} />
+          <RestoredDraftNote onStartOver={startOver} />
         )}
         <EnvironmentPicker
           environments={environments}
@@ -203,8 +206,8 @@ export function LaunchForm(props: LaunchFormProps) {
   );
 }
 
-/** The names of inputs that are no fields of the configuration. */
-const OWN_NAMES = [...DETAIL_NAMES, ...OPTION_NAMES, "axes"];
+/** Names of inputs that are not configuration fields. */
+const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes"];
 
 function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   const { name, tags, notes, priority } = details;
@@ -217,7 +220,7 @@ function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   };
 }
 
-/** The study that the form describes: where a field has several values, presets are compared, or it is a study's. */
+/** Return the study if a field has several values, presets are compared, or the form is for a study. */
 function asStudy(
   config: ConfigDraft,
   details: Details,
@@ -247,8 +250,8 @@ function asStudy(
 const confirmed = (study: StudySpecification, cost: StudyCost | null): StartStudy =>
   cost?.confirmedSteps ? { ...study, confirm_steps: cost.confirmedSteps } : study;
 
-/** Where new runs are seen: a comparison, grouped by seed, if it takes all of them; else the study's page. */
-function opened(study: Study, isStudy: boolean): string {
+/** Return the URL to open: a comparison grouped by seed if all runs fit, else the study's page. */
+function addressOf(study: Study, isStudy: boolean): string {
   if (isStudy) return `/studies/${study.id}`;
   const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
   return ids.length <= MAX_RUNS && ids.every((id) => id !== null)
@@ -261,7 +264,7 @@ function checkDetails(details: Details): FieldErrors {
   return priority !== null && Number.isInteger(priority) ? {} : { priority: "Must be a whole number." };
 }
 
-/** The fields from top to bottom of the page, so that the first error is the first seen. */
+/** Return the fields from top to bottom, so that the first error gets the focus. */
 function inShownOrder(config: ConfigDraft): { name: string }[] {
   const { essential, others } = splitEssential(config.fields);
   const sections = sectionsOf(others).flatMap(([, fields]) => fields);

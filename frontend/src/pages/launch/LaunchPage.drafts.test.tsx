@@ -10,7 +10,7 @@ beforeEach(() => {
   serveLaunching();
 });
 
-it("has what was written after a reload, until it is given up or launched", async () => {
+it("is restored after a reload until it is discarded or launched", async () => {
   const first = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
   await type(/Name/, "mine");
@@ -26,7 +26,7 @@ it("has what was written after a reload, until it is given up or launched", asyn
   expect(screen.getByLabelText("Name")).toHaveProperty("value", "");
 });
 
-it("has what was written where the way back leads to it again", async () => {
+it("is restored by the back button", async () => {
   const page = await open("/?like=12");
   await type(/Total steps total_steps/, "77");
   await act(() => page.router.navigate("/"));
@@ -35,7 +35,7 @@ it("has what was written where the way back leads to it again", async () => {
   expect(await screen.findByDisplayValue("77")).toBeTruthy();
 });
 
-it("gives up what was written, and begins another preset without it", async () => {
+it("can be discarded, and does not affect another preset", async () => {
   const first = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
   first.unmount();
@@ -45,13 +45,13 @@ it("gives up what was written, and begins another preset without it", async () =
   second.unmount();
   await open("/?preset=short");
   await type(/Name/, "mine");
-  await userEvent.click(screen.getByText("Begin anew"));
+  await userEvent.click(screen.getByText("Start over"));
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
   expect(screen.getByLabelText("Name")).toHaveProperty("value", "");
-  expect(screen.queryByText("Begin anew")).toBeNull();
+  expect(screen.queryByText("Start over")).toBeNull();
 });
 
-it("begins as a preset is today where nothing was typed before it changed", async () => {
+it("follows a changed preset if nothing was typed", async () => {
   const first = await open("/?preset=short");
   first.unmount();
   serveLaunching({ "GET /presets": [preset("short", "A short one", 2000, { gamma: 0.9 })] });
@@ -60,7 +60,7 @@ it("begins as a preset is today where nothing was typed before it changed", asyn
   expect(screen.queryByText(/What you had written/)).toBeNull();
 });
 
-it("puts what was typed onto what a preset is today", async () => {
+it("applies typed fields to a changed preset", async () => {
   const first = await open("/?preset=short");
   await type(/Total steps total_steps/, "7000");
   first.unmount();
@@ -68,10 +68,10 @@ it("puts what was typed onto what a preset is today", async () => {
   await open("/?preset=short");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "7000");
   expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
-  expect(screen.getByText("What you had written here is back.")).toBeTruthy();
+  expect(screen.getByText("Your draft was restored.")).toBeTruthy();
 });
 
-it("opens the run that was launched also where the browser forbids storage", async () => {
+it("opens the launched run even if the browser forbids storage", async () => {
   const { router } = await open("/");
   const forbidden = () => {
     throw new DOMException("The operation is insecure.", "SecurityError");
@@ -86,7 +86,7 @@ it("opens the run that was launched also where the browser forbids storage", asy
 describe("the name", () => {
   const named = () => screen.getByLabelText<HTMLInputElement>("Name").value;
 
-  it("that was typed for one run does not stand in the form of another", async () => {
+  it("is not carried over to another run's form", async () => {
     const first = await open("/?preset=short");
     await userEvent.type(screen.getByLabelText("Name"), "warm-up");
     first.unmount();
@@ -95,11 +95,11 @@ describe("the name", () => {
     second.unmount();
     await open("/?preset=short");
     expect(named()).toBe("warm-up");
-    await userEvent.click(screen.getByRole("button", { name: "Begin anew" }));
+    await userEvent.click(screen.getByRole("button", { name: "Start over" }));
     expect(named()).toBe("");
   });
 
-  it("stays where another preset or method is chosen, and is that one's then", async () => {
+  it("is kept if another preset or method is chosen", async () => {
     const first = await open("/?preset=short");
     await userEvent.type(screen.getByLabelText("Name"), "warm-up");
     await userEvent.click(screen.getByRole("radio", { name: /A long one/ }));

@@ -27,7 +27,7 @@ const serveStudies = (study: object, preview: object = COST) =>
 
 const openForStudies = () => openLaunch(<LaunchPage />, "/?preset=long", routesOfStudies);
 
-it("makes a study of several values, tells its cost, and opens its grouped comparison", async () => {
+it("starts a study of several values, shows its cost and opens the grouped comparison", async () => {
   const runs = (first: number) =>
     [1, 2].map((seed) => ({
       ...{ seed, run_id: first + seed, state: "queued" as const },
@@ -52,7 +52,7 @@ it("makes a study of several values, tells its cost, and opens its grouped compa
   });
 });
 
-it("tries a range in equal steps, or draws from it, and opens the study where its runs are not all there", async () => {
+it("tries or draws values of a range, and opens the study if not all runs exist", async () => {
   const server = serveStudies(aStudy());
   const { router } = await openForStudies();
   const asked = () => server.of("POST /studies/preview").at(-1)?.body;
@@ -73,7 +73,7 @@ it("tries a range in equal steps, or draws from it, and opens the study where it
   });
 });
 
-it("varies a field by a list, then by a range with a number of values", async () => {
+it("varies a field with a list, then with a range", async () => {
   const server = serveStudies(aStudy());
   await openForStudies();
   const asked = () => server.of("POST /studies/preview").at(-1)?.body;
@@ -90,7 +90,7 @@ it("varies a field by a list, then by a range with a number of values", async ()
   expect(screen.getByRole("button", { name: "Launch run" })).toBeTruthy();
 });
 
-it("compares presets, and sends only what was changed besides", async () => {
+it("compares presets and sends only changed fields", async () => {
   const server = serveStudies(aStudy());
   await openLaunch(<LaunchPage />, "/?study=new&preset=long", routesOfStudies);
   await type(/Total steps total_steps/, "500");
@@ -107,7 +107,7 @@ it("compares presets, and sends only what was changed besides", async () => {
   expect(sent).not.toHaveProperty("config");
 });
 
-it("begins as the study that is started again, with axes that no field shows", async () => {
+it("starts from the cloned study, including axes without a field", async () => {
   const together = { field: ["total_steps", "gamma"], values: [[100, 0.9]] };
   const axes = [{ field: "gamma", log_uniform: [0.1, 0.9] as [number, number] }];
   const specification = { ...aStudy().specification, preset: "long", total_steps: 700, axes };
@@ -136,7 +136,7 @@ it("begins as the study that is started again, with axes that no field shows", a
   expect(screen.getByText("Also varies total steps with discount: (100, 0.9)")).toBeTruthy();
 });
 
-it("puts an error of an axis beside its field", async () => {
+it("shows an error of an axis next to its field", async () => {
   const errors = [{ field: "axes.0.values", message: "too far-sighted" }];
   serveLaunching({ "POST /studies/preview": COST, "POST /studies": refusal(422, "Wrong.", errors) });
   await openForStudies();
@@ -146,7 +146,7 @@ it("puts an error of an axis beside its field", async () => {
   expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("ariaInvalid", "true");
 });
 
-it("says what is wrong with one of several values, and starts nothing", async () => {
+it("shows which value is invalid and does not start", async () => {
   const server = serveStudies(aStudy());
   await openForStudies();
   await type(/Discount gamma/, "0.9, 1.5");
@@ -155,23 +155,23 @@ it("says what is wrong with one of several values, and starts nothing", async ()
   expect(server.of("POST /studies")).toEqual([]);
 });
 
-it("says that a study is too large", async () => {
+it("shows that a study is too large", async () => {
   serveStudies(aStudy(), { ...COST, refused: "1,000 points × 10 seeds are 10,000 runs" });
   await openForStudies();
   await type(/Discount gamma/, "uniform(0.9, 0.99) x 1000");
   expect((await screen.findAllByText("1,000 points × 10 seeds are 10,000 runs")).length).toBe(1);
 });
 
-it("counts no runs any more where a study is refused", async () => {
+it("stops counting runs if a study is refused", async () => {
   serveStudies(aStudy(), refusal(422, "A study has at most 10,000 runs."));
   await openForStudies();
   await type(/Discount gamma/, "0.9, 0.99");
   expect(await screen.findByText("A study has at most 10,000 runs.")).toBeTruthy();
-  expect(screen.queryByText("Counting its runs…")).toBeNull();
+  expect(screen.queryByText("Counting runs…")).toBeNull();
 });
 
-it("starts a study of unknown cost only after its steps are confirmed", async () => {
-  const confirm = "the duration is unknown: PAAC on CartPole has not trained here yet";
+it("starts a study of unknown cost only after confirmation", async () => {
+  const confirm = "how long that takes is not known: PAAC on CartPole has not trained here yet";
   const server = serveStudies(aStudy(), { ...COST, seconds: null, confirm });
   await openForStudies();
   await type(/Discount gamma/, "0.9, 0.99");

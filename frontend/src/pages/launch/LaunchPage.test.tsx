@@ -16,7 +16,7 @@ beforeEach(() => {
   server = serveLaunching();
 });
 
-it("launches what the preset says with what was changed, and goes to the run", async () => {
+it("launches the preset with changes and opens the run", async () => {
   const { router } = await open("/?preset=long");
   await type(/Total steps total_steps/, "10k");
   await launch();
@@ -29,7 +29,7 @@ it("launches what the preset says with what was changed, and goes to the run", a
   ]);
 });
 
-it("keeps a value out of range here, and moves to the first such field", async () => {
+it("does not send invalid values and focuses the first one", async () => {
   await open("/");
   await type(/Total steps total_steps/, "2M");
   await type(/Discount gamma/, "1.5");
@@ -41,7 +41,7 @@ it("keeps a value out of range here, and moves to the first such field", async (
   expect(posted()).toEqual([]);
 });
 
-it("understands a decimal comma, and asks what is meant where it could be either", async () => {
+it("accepts a decimal comma and rejects an ambiguous comma", async () => {
   await open("/?preset=long");
   await type(/Discount gamma/, "1,000");
   await launch();
@@ -52,7 +52,7 @@ it("understands a decimal comma, and asks what is meant where it could be either
   expect(posted()[0]).toMatchObject({ config: { gamma: 0.003 } });
 });
 
-it("puts the server's objection beside the field it names", async () => {
+it("shows a server error next to its field", async () => {
   const errors = [{ field: "config.gamma", message: "too far-sighted" }];
   serveLaunching({ "POST /runs": refusal(422, "Wrong.", errors) });
   await open("/");
@@ -64,15 +64,15 @@ it("puts the server's objection beside the field it names", async () => {
   expect(screen.queryByText("Too far-sighted.")).toBeNull();
 });
 
-it("begins with another run's configuration and names what differs from the nearest preset", async () => {
+it("starts from another run's configuration and shows changes from the nearest preset", async () => {
   await open("/?like=12");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "5000");
-  const summary = within(screen.getByLabelText("What will be run"));
+  const summary = within(screen.getByLabelText("Summary"));
   expect(summary.getByText("0.99 → 0.5")).toBeTruthy();
   expect(summary.getByText(/Changed from “A short one”/)).toBeTruthy();
 });
 
-it("shows where the chosen preset differs from its paper and the paper's code", async () => {
+it("shows how the preset differs from its paper and the paper's code", async () => {
   const differing = aPreset(
     "paper",
     { algorithm: "paac", env: "CartPole-v1", total_steps: 10, gamma: 0.99 },
@@ -84,7 +84,7 @@ it("shows where the chosen preset differs from its paper and the paper's code", 
   );
   serveLaunching({ "GET /presets": [...PRESETS, differing] });
   await open("/?preset=paper");
-  const table = within(screen.getByLabelText("Where paper, code and this preset differ"));
+  const table = within(screen.getByLabelText("Differences from paper and code"));
   const row = within(table.getByText("Discount").closest("tr") as HTMLElement);
   expect(row.getAllByRole("cell", { hidden: true }).map(({ textContent }) => textContent)).toEqual([
     "0.9",
@@ -96,14 +96,14 @@ it("shows where the chosen preset differs from its paper and the paper's code", 
   await waitFor(() => expect(screen.queryByText(/Where paper, code/)).toBeNull());
 });
 
-it("sets a changed field back to the preset", async () => {
+it("resets a changed field to the preset", async () => {
   await open("/?preset=short");
   await type(/Total steps total_steps/, "7");
   await userEvent.click(screen.getByText(/reset to 2000/));
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
 });
 
-it("begins another method with its preset for the same game, and keeps what was changed", async () => {
+it("uses another method's preset for the same game and keeps changes", async () => {
   const page = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
   await choose(/^A3C/);
@@ -117,7 +117,7 @@ it("begins another method with its preset for the same game, and keeps what was 
   });
 });
 
-it("takes several values, and text that cannot be read, to another method", async () => {
+it("keeps several values and invalid text when the method changes", async () => {
   const page = await open("/?preset=long");
   await type(/Discount gamma/, "0.9, 0.95");
   await type(/Total steps total_steps/, "many");
@@ -127,7 +127,7 @@ it("takes several values, and text that cannot be read, to another method", asyn
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "many");
 });
 
-it("begins a method without presets with its defaults, and sends its list of numbers as one", async () => {
+it("uses defaults for a method without presets, and sends a list of numbers as one value", async () => {
   const page = await open("/?preset=long");
   await choose(/^One-step Q/);
   await addressIs("?method=one_step_q", page);
@@ -148,7 +148,7 @@ it("begins a method without presets with its defaults, and sends its list of num
   });
 });
 
-it("does not offer a method that cannot learn the chosen game, and says why", async () => {
+it("disables a method that cannot learn the game, with the reason", async () => {
   await open("/?preset=swing");
   const paac = screen.getByRole("radio", { name: /^PAAC/ });
   expect(paac).toHaveProperty("disabled", true);
@@ -156,9 +156,9 @@ it("does not offer a method that cannot learn the chosen game, and says why", as
   expect(screen.getByRole("radio", { name: /^A3C/ })).toHaveProperty("disabled", false);
 });
 
-it("finds presets of every method", async () => {
+it("searches presets of all methods", async () => {
   const page = await open("/?preset=long");
-  await userEvent.type(screen.getByLabelText("Search presets of every method"), "pendulum");
+  await userEvent.type(screen.getByLabelText("Search all presets"), "pendulum");
   expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
   await choose(/Swing up/);
   await addressIs("?preset=swing", page);
@@ -166,7 +166,7 @@ it("finds presets of every method", async () => {
   expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
 });
 
-it("sends the name, tags, notes and priority that were written", async () => {
+it("sends the name, tags, notes and priority", async () => {
   await open("/?preset=short");
   await type(/^Name/, " my run ");
   await userEvent.type(screen.getByLabelText("Tags", { selector: "input" }), "a, b{Enter}");
@@ -177,7 +177,7 @@ it("sends the name, tags, notes and priority that were written", async () => {
   expect(posted()[0]).toMatchObject({ name: "my run", tags: ["a", "b"], notes: "Slower?", priority: 5 });
 });
 
-it("asks for a whole number as the priority", async () => {
+it("requires a whole number as the priority", async () => {
   await open("/?preset=short");
   await type(/^Priority/, "soon");
   await launch();
@@ -185,27 +185,27 @@ it("asks for a whole number as the priority", async () => {
   expect(posted()).toEqual([]);
 });
 
-it("says below the summary why the server launched nothing", async () => {
+it("shows below the summary why the server refused the launch", async () => {
   serveLaunching({ "POST /runs": refusal(503, "The queue is full.") });
   await open("/?preset=short");
   await launch();
   expect((await screen.findByText("The queue is full.")).getAttribute("role")).toBe("alert");
 });
 
-it("says that the form could not be fetched", async () => {
+it("shows an error if the form could not be loaded", async () => {
   server = serve({ "GET /config-schema": () => refusal(500, "The schema is away.") });
   renderPage(<LaunchPage />);
   expect(await screen.findByText("The schema is away.")).toBeTruthy();
 });
 
-it("launches nothing by Enter in the search for presets", async () => {
+it("does not launch a run by Enter in the preset search", async () => {
   const { router } = await open("/");
-  await userEvent.type(screen.getByLabelText("Search presets of every method"), "pendulum{Enter}");
+  await userEvent.type(screen.getByLabelText("Search all presets"), "pendulum{Enter}");
   expect(posted()).toEqual([]);
   expect(router.state.location.pathname).toBe("/");
 });
 
-it("launches one run however often the button is pressed while the run's page is on its way", async () => {
+it("launches only one run if the button is pressed several times", async () => {
   const { router } = renderPage(<LaunchPage />, { at: "/?preset=short", routes: [onItsWay("/runs/:id")] });
   await screen.findByLabelText(/Total steps total_steps/);
   const button = screen.getByRole("button", { name: "Launch run" });
@@ -216,7 +216,7 @@ it("launches one run however often the button is pressed while the run's page is
   expect(posted()).toHaveLength(1);
 });
 
-it("chooses an environment first: by a search and Enter, with a method that can learn it", async () => {
+it("chooses an environment by search and Enter, with a method that can learn it", async () => {
   const page = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
   await userEvent.type(screen.getByLabelText("Search environments"), "pend{Enter}");
@@ -229,7 +229,7 @@ it("chooses an environment first: by a search and Enter, with a method that can 
   expect(posted()[0]).toMatchObject({ config: { algorithm: "a3c", env: "Pendulum", total_steps: 77 } });
 });
 
-it("uses a preset of a similar environment in the chosen one, also after a reload", async () => {
+it("keeps the environment with the preset of a similar one, even after a reload", async () => {
   const page = await open("/?preset=long");
   await choose(/^Catch/);
   await addressIs("?preset=short&env=Catch", page);
@@ -242,7 +242,7 @@ it("uses a preset of a similar environment in the chosen one, also after a reloa
   expect(posted()[0]).toMatchObject({ config: { env: "Catch", total_steps: 9000 } });
 });
 
-it("begins with what was launched last where the address names nothing", async () => {
+it("starts from the last launch if the URL is empty", async () => {
   const first = await open("/?preset=both");
   await choose(/^Catch/);
   await addressIs("?preset=swing&env=Catch", first);

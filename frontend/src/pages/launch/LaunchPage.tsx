@@ -8,7 +8,7 @@ import type { StartingPoint } from "@/config-form/reference";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { QueryError } from "@/ui/QueryError";
 import { browserStorage } from "@/ui/pageStorage";
-import { LAST_LAUNCH, type LastLaunch } from "./lastLaunch";
+import { LAST_LAUNCH_KEY, type LastLaunch } from "./lastLaunch";
 import classes from "./launch.module.css";
 import { LaunchForm, type LaunchFormProps } from "./LaunchForm";
 import { inEnvironment, startingPoint, startingPointIn } from "./startingPoint";
@@ -16,8 +16,9 @@ import { studyStart } from "./study";
 import { useVariants } from "@/config-form/useVariants";
 
 /**
- * /launch?preset=NAME begins with a preset, ?method=NAME with its defaults, ?like=12 with the configuration of run 12,
- * ?env=ALE/Pong-v5 with a preset in that game; with none of these, as what was launched last. ?study=new makes a study of any of these, ?study=3 begins as study 3.
+ * /launch starts from the last launch, ?preset=NAME from a preset, ?method=NAME from a method's defaults, ?like=12 from
+ * the configuration of run 12, and ?env=ALE/Pong-v5 from a preset for that game. ?study=new makes a study of any of
+ * these, and ?study=3 clones study 3.
  */
 export default function LaunchPage() {
   const [search, setSearch] = useSearchParams();
@@ -30,7 +31,7 @@ export default function LaunchPage() {
   const { schema, variants } = useVariants();
   const presets = useQuery(presetsQuery);
   const environments = useQuery(environmentsQuery);
-  // Read once: a run that goes on learning must not begin the form anew.
+  // Read once, so that updates of a training run do not start the form over.
   const like = useQuery({ ...runQuery(likeId ?? 0), enabled: likeId !== null });
   const study = useQuery({ ...studyQuery(studyId ?? 0), enabled: studyId !== null, staleTime: Infinity });
 
@@ -46,23 +47,29 @@ export default function LaunchPage() {
   const choose = (wanted: Record<string, string>) =>
     setSearch(isStudy ? { study: "new", ...wanted } : wanted, { replace: true });
 
-  function begun(): { start: StartingPoint; again: LaunchFormProps["again"] } {
+  function startOfForm(): { start: StartingPoint; clonedStudy: LaunchFormProps["clonedStudy"] } {
     const known = presets.data ?? [];
     if (studyId !== null && study.data) {
       const { start, options } = studyStart(study.data, known, variants);
       const { name, question } = study.data;
-      return { start, again: { options, details: { name, notes: question } } };
+      return { start, clonedStudy: { options, details: { name, notes: question } } };
     }
     const named = { preset: search.get("preset"), method: search.get("method") };
     const isNamed = named.preset !== null || named.method !== null;
     const last =
-      isNamed || env !== null || likeId !== null ? null : browserStorage.read<LastLaunch>(LAST_LAUNCH);
+      isNamed || env !== null || likeId !== null ? null : browserStorage.read<LastLaunch>(LAST_LAUNCH_KEY);
     const at = env ?? last?.env ?? null;
     const isKnown = environments.data?.some(({ id }) => id === at) === true;
     const alone = env !== null && !isNamed ? startingPointIn(env, known, environments.data ?? []) : null;
-    const begun = startingPoint(known, variants, last ?? named, likeId === null ? undefined : like.data);
-    const start = alone ?? (at !== null && isKnown && likeId === null ? inEnvironment(begun, at) : begun);
-    return { start: isStudy ? { ...start, typed: { seed: USUAL_SEEDS } } : start, again: null };
+    const found = startingPoint(
+      known,
+      variants,
+      last ?? named,
+      likeId === null ? undefined : like.data,
+    );
+    const start =
+      alone ?? (at !== null && isKnown && likeId === null ? inEnvironment(found, at) : found);
+    return { start: isStudy ? { ...start, typed: { seed: DEFAULT_SEEDS } } : start, clonedStudy: null };
   }
 
   return (
@@ -75,7 +82,7 @@ export default function LaunchPage() {
             <Anchor component={Link} to={`/runs/${likeId}`} c="inherit">
               {like.data.name}
             </Anchor>
-            , until you change something. Marked is what differs from the nearest preset.
+            . Changes from the nearest preset are marked.
           </Text>
         </Alert>
       )}
@@ -86,7 +93,7 @@ export default function LaunchPage() {
             <Anchor component={Link} to={`/studies/${studyId}`} c="inherit">
               {study.data.name}
             </Anchor>
-            , until you change something.
+            . Change any field before you start.
           </Text>
         </Alert>
       )}
@@ -98,7 +105,7 @@ export default function LaunchPage() {
           variants={variants}
           presets={presets.data ?? []}
           environments={environments.data ?? []}
-          {...begun()}
+          {...startOfForm()}
           isStudy={isStudy}
           onPreset={(preset, env) => {
             const own = presets.data?.find(({ name }) => name === preset)?.config["env"];
@@ -116,5 +123,5 @@ export default function LaunchPage() {
   );
 }
 
-/** The seeds of a new study: as few as a verdict takes. */
-const USUAL_SEEDS = "1-3";
+/** Seeds of a new study: the minimum for a verdict. */
+const DEFAULT_SEEDS = "1-3";

@@ -14,14 +14,14 @@ import type { StudyCost } from "./useStudyCost";
 interface LaunchSummaryProps {
   config: ConfigDraft;
   environments: readonly Environment[];
-  /** The cost of the study, where a field has several values. */
+  /** Cost of the study, if a field has several values. */
   cost: StudyCost | null;
-  /** Errors of no field, and how many fields have one. */
+  /** General errors, and the number of fields with errors. */
   problems: readonly string[];
   busy: boolean;
 }
 
-/** What will be run, said before it is. */
+/** Summary of the run or study before its launch. */
 export function LaunchSummary({ config, environments, cost, problems, busy }: LaunchSummaryProps) {
   const workers = useQuery(workersQuery);
   const { values } = config;
@@ -32,7 +32,7 @@ export function LaunchSummary({ config, environments, cost, problems, busy }: La
   );
   const wrong = Object.keys(config.errors).length;
   return (
-    <Stack component="section" gap="sm" className={classes.summary} aria-label="What will be run">
+    <Stack component="section" gap="sm" className={classes.summary} aria-label="Summary">
       <Title order={2}>
         {config.variant?.title ?? "Run"} on {environment?.title ?? shown(values["env"])}
       </Title>
@@ -61,7 +61,7 @@ export function LaunchSummary({ config, environments, cost, problems, busy }: La
         <CostOfStudy cost={cost} />
       ) : (
         <Text size="xs" c="dimmed">
-          Several values make a study: seeds as 1-5, numbers as 1e-4, 3e-4 or log(1e-4, 1e-2) x 20.
+          Several values make a study: seeds 1-5, numbers 1e-4, 3e-4 or log(1e-4, 1e-2) x 20.
         </Text>
       )}
       {problems.map((problem) => (
@@ -71,27 +71,27 @@ export function LaunchSummary({ config, environments, cost, problems, busy }: La
       ))}
       {wrong > 0 && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          {plural(wrong, "field needs", "fields need")} another value.
+          {plural(wrong, "field needs", "fields need")} a valid value.
         </Text>
       )}
       <Button type="submit" size="md" loading={busy} disabled={cost?.ready === false} fullWidth>
-        {cost ? startWords(cost) : "Launch run"}
+        {cost ? startLabel(cost) : "Launch run"}
       </Button>
     </Stack>
   );
 }
 
-/** How many runs it will be, what they cost, and the confirmation of that where it is required. */
+/** Number of runs and their cost, with a confirmation if required. */
 function CostOfStudy({ cost }: { cost: StudyCost }) {
   const { preview, refused } = cost;
   return (
     <Stack gap="xs">
-      <div role="status" aria-label="What it costs">
+      <div role="status" aria-label="Cost">
         <Text size="sm" fw={500}>
-          {preview ? studyCostText(preview) : cost.counting ? "Counting its runs…" : ""}
+          {preview ? studyCostText(preview) : cost.counting ? "Counting runs…" : ""}
         </Text>
         <Text size="xs" c="dimmed">
-          The runs of a study give way to single runs.
+          Single runs start before the runs of a study.
         </Text>
       </div>
       {preview && !refused && (
@@ -106,7 +106,7 @@ function CostOfStudy({ cost }: { cost: StudyCost }) {
   );
 }
 
-const startWords = ({ preview }: StudyCost) =>
+const startLabel = ({ preview }: StudyCost) =>
   preview ? `Start study · ${plural(preview.runs, "run")}` : "Start study";
 
 function Change({ title, from, to }: { title: string; from: ConfigValue; to: ConfigValue | undefined }) {

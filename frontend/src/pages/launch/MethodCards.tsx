@@ -1,18 +1,18 @@
 import { Radio, Text } from "@mantine/core";
 import type { Environment } from "@/api/types";
 import classes from "./launch.module.css";
-import { besideTitle } from "./methodWords";
+import { subtitleOf } from "./methodSubtitle";
 import type { Variant } from "@/config-form/schema";
 
 interface MethodCardsProps {
   variants: readonly Variant[];
   chosen: string | undefined;
-  /** The chosen game, if it is known. */
+  /** The chosen environment, if it is known. */
   environment: Environment | undefined;
   onChoose: (variant: Variant) => void;
 }
 
-/** The methods; one that cannot learn the chosen game says why instead of being offered. */
+/** Cards to choose a method. A method that cannot learn the environment is disabled, with the reason. */
 export function MethodCards({ variants, chosen, environment, onChoose }: MethodCardsProps) {
   const choose = (algorithm: string) => {
     const variant = variants.find((candidate) => candidate.algorithm === algorithm);
@@ -40,7 +40,7 @@ export function MethodCards({ variants, chosen, environment, onChoose }: MethodC
                 className={classes.methodHelp}
                 data-unfit={unfit || undefined}
               >
-                {unfit ? `Not for ${environment.title}: ${environment.unfit_because}.` : besideTitle(variant)}
+                {unfit ? `Not for ${environment.title}: ${environment.unfit_because}.` : subtitleOf(variant)}
               </Text>
             </Radio.Card>
           );

@@ -10,16 +10,16 @@ import { foundPresets, originOf } from "./presetSearch";
 interface PresetCardsProps {
   presets: readonly Preset[];
   environments: readonly Environment[];
-  /** Without a search, the presets of this method are offered. */
+  /** Presets of this method are shown without a search. */
   algorithm: string | undefined;
-  /** The chosen environment, whose presets come first. */
+  /** The chosen environment. Its presets come first. */
   env: string;
   chosen: string | null;
-  /** A preset found by a search brings its environment with it. */
+  /** A preset found by search also changes the environment. */
   onChoose: (name: string, isFound: boolean) => void;
 }
 
-/** Ready-made configurations, and the source of the chosen one. */
+/** Cards to choose a preset, with the source of the chosen one. */
 export function PresetCards({ presets, environments, algorithm, env, chosen, onChoose }: PresetCardsProps) {
   const [text, setText] = useState("");
   const titleOf = (env: string) => environments.find(({ id }) => id === env)?.title ?? env;
@@ -40,10 +40,10 @@ export function PresetCards({ presets, environments, algorithm, env, chosen, onC
           className={classes.presetSearch}
           leftSection={<IconSearch size={14} aria-hidden />}
           placeholder={`Search all ${presets.length} presets`}
-          aria-label="Search presets of every method"
+          aria-label="Search all presets"
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
-          // It would launch a run: the search stands in the form.
+          // Prevent Enter from launching a run.
           onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
         />
       </Group>
@@ -75,8 +75,8 @@ export function PresetCards({ presets, environments, algorithm, env, chosen, onC
           {groups.length === 0 && (
             <Text size="sm" c="dimmed">
               {text.trim() === ""
-                ? "This method has no preset for such an environment: the form begins with its defaults."
-                : `No preset has “${text.trim()}” in its name, game or method.`}
+                ? "This method has no preset for this environment. The form uses the method's defaults."
+                : `No preset matches “${text.trim()}”.`}
             </Text>
           )}
         </Stack>

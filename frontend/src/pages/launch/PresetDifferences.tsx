@@ -2,16 +2,16 @@ import { Table, Text } from "@mantine/core";
 import type { Preset } from "@/api/types";
 import { WideTable } from "@/ui/WideTable";
 
-const WORDS = "Where paper, code and this preset differ";
+const TITLE = "Differences from paper and code";
 
-/** The fields for which a paper, its code and the preset do not all say the same. */
+/** Table of fields whose values differ between a paper, its code and the preset. */
 export function PresetDifferences({ rows }: { rows: Preset["differences"] }) {
   return (
     <details>
       <Text component="summary" size="xs">
-        {WORDS} ({rows.length} {rows.length === 1 ? "field" : "fields"})
+        {TITLE} ({rows.length} {rows.length === 1 ? "field" : "fields"})
       </Text>
-      <WideTable label={WORDS}>
+      <WideTable label={TITLE}>
         <Table fz="xs" verticalSpacing={4} horizontalSpacing="xs">
           <Table.Thead>
             <Table.Tr>

@@ -13,9 +13,9 @@ const SAMPLERS: { value: Sampler; label: string }[] = [
   { value: "tpe", label: "Points near the best (TPE)" },
 ];
 const SAMPLER_HELP: Record<Sampler, string> = {
-  grid: "Each value with each other; ranges in equal steps.",
-  random: "Drawn from the lists and ranges.",
-  tpe: "Drawn where finished runs scored best.",
+  grid: "All combinations of values. Ranges use equal steps.",
+  random: "Random values from the lists and ranges.",
+  tpe: "Values near the best finished runs.",
 };
 const PRUNERS: { value: Pruner; label: string }[] = [
   { value: "none", label: "Never" },
@@ -31,7 +31,7 @@ interface StudyFieldsProps {
   onChange: (changes: Partial<StudyOptions>) => void;
 }
 
-/** How the runs of a study are chosen, and which of them end early. */
+/** Fields for the sampler and the pruner of a study. */
 export function StudyFields({ options, errors, presets, fields, onChange }: StudyFieldsProps) {
   const methods = [...new Set(presets.map(({ method }) => method))];
   const choices = methods.map((method) => ({
@@ -56,7 +56,7 @@ export function StudyFields({ options, errors, presets, fields, onChange }: Stud
           <TextInput
             id={inputId("points")}
             label="Number of points"
-            description="Each is trained with every seed."
+            description="Each point is trained with all seeds."
             inputMode="numeric"
             value={options.points}
             error={errors["points"]}
@@ -66,7 +66,7 @@ export function StudyFields({ options, errors, presets, fields, onChange }: Stud
         <NativeSelect
           id={inputId("pruner")}
           label="Stop runs early"
-          description="By their mean return so far."
+          description="Based on the mean return so far."
           data={PRUNERS}
           value={options.pruner}
           error={errors["pruner"]}
@@ -74,8 +74,8 @@ export function StudyFields({ options, errors, presets, fields, onChange }: Stud
         />
         <TextInput
           id={inputId("at_once")}
-          label="Runs at once"
-          description="Queued or training. Default: 100, with TPE 2."
+          label="Concurrent runs"
+          description="Queued or training. Default: 100, or 2 with TPE."
           inputMode="numeric"
           value={options.atOnce}
           error={errors["at_once"]}
@@ -84,8 +84,8 @@ export function StudyFields({ options, errors, presets, fields, onChange }: Stud
         <MultiSelect
           id={inputId("preset")}
           label="Presets to compare"
-          description="Runs take only changed fields from this form."
-          placeholder={options.presets.length === 0 ? "Only the one above" : ""}
+          description="Only changed fields apply to these presets."
+          placeholder={options.presets.length === 0 ? "Only the preset above" : ""}
           data={choices}
           value={options.presets}
           error={errors["preset"]}

@@ -1,9 +1,13 @@
 import type { Environment } from "@/api/types";
 
-/** Return the title of an environment's family. */
-export const familyOf = ({ family }: Pick<Environment, "family">): string => family.title;
+/** Return the heading of an environment. All Atari games share one. */
+export const familyOf = ({ group, kind }: Pick<Environment, "group" | "kind">): string =>
+  kind === "atari" ? "Atari" : group;
 
-/** Search all environments for all words, those whose title begins with them first; without words, take one family. */
+/**
+ * Return the environments that match all words, titles that start with them first. Without words, return one
+ * family.
+ */
 export function foundEnvironments(
   environments: readonly Environment[],
   text: string,
@@ -14,8 +18,8 @@ export function foundEnvironments(
   const begins = ({ title }: Environment) => title.toLowerCase().startsWith(words[0] ?? "");
   return environments
     .filter((each) => {
-      const written = [each.id, each.title, each.group].join(" ").toLowerCase();
-      return words.every((word) => written.includes(word));
+      const normalized = [each.id, each.title, each.group].join(" ").toLowerCase();
+      return words.every((word) => normalized.includes(word));
     })
     .toSorted((a, b) => Number(begins(b)) - Number(begins(a)));
 }

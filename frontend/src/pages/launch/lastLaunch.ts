@@ -1,8 +1,8 @@
-/** What was launched last in this browser: the form begins with it where its address names nothing. */
+/** The last launch in this browser. The form starts from it if the URL is empty. */
 export interface LastLaunch {
   preset: string | null;
   method: string | null;
   env: string;
 }
 
-export const LAST_LAUNCH = "arcadia-last-launch";
+export const LAST_LAUNCH_KEY = "arcadia-last-launch";

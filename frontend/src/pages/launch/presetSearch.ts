@@ -5,21 +5,21 @@ interface PresetGroup {
   members: Preset[];
 }
 
-/** Where a preset's settings come from; null if they were tuned here. */
+/** Return the source of a preset's settings, or null if they were tuned for Arcadia. */
 export function originOf({ source }: Preset): "Paper" | "Code" | null {
   if (source === "" || source.startsWith("Tuned here")) return null;
   return /\b(19|20)\d\d\b/.test(source.slice(0, 40)) ? "Paper" : "Code";
 }
 
-/** The environments whose presets are offered: the chosen one, and those of the same kind after it. */
+/** The environments whose presets are shown: the chosen one, then those of the same kind. */
 export interface Near {
   env: string;
   isLike: (env: string) => boolean;
 }
 
 /**
- * Search the presets of every method for all words; without words, take those of one method for the chosen environment,
- * then those for environments like it. Of each, the ones tuned here come first.
+ * Return the presets of all methods that match all words. Without words, return one method's presets for the chosen
+ * environment, then those for similar environments. Presets tuned for Arcadia come first.
  */
 export function foundPresets(
   presets: readonly Preset[],
@@ -33,8 +33,8 @@ export function foundPresets(
     const env = String(preset.config["env"]);
     if (words.length === 0)
       return preset.config["algorithm"] === algorithm && (env === near.env || near.isLike(env));
-    const written = [preset.name, preset.title, preset.method, env, titleOf(env)].join(" ").toLowerCase();
-    return words.every((word) => written.includes(word));
+    const normalized = [preset.name, preset.title, preset.method, env, titleOf(env)].join(" ").toLowerCase();
+    return words.every((word) => normalized.includes(word));
   });
   const groups = new Map<string, Preset[]>();
   const rank = (preset: Preset) =>

@@ -52,12 +52,12 @@ const start = (preset: string | null, method: string | null = null, like?: Run) 
   startingPoint(presets, variants, { preset, method }, like);
 
 describe("the form begins", () => {
-  it("with the named preset, and with the first when none is named", () => {
+  it("with the named preset, or the first preset", () => {
     expect(start("pong")).toMatchObject({ reference: { preset: "pong" }, values: { n: 32 } });
     expect(start("gone").reference.preset).toBe("cartpole");
   });
 
-  it("with a method's defaults where the address names no preset", () => {
+  it("with a method's defaults if no preset is named", () => {
     expect(start(null, "dqn")).toEqual({
       key: "method dqn",
       values: { algorithm: "dqn" },
@@ -65,7 +65,7 @@ describe("the form begins", () => {
     });
   });
 
-  it("with another run's configuration, marked against the nearest preset of its method", () => {
+  it("with another run's configuration, compared with the nearest preset", () => {
     const config = { algorithm: "paac", env: "Pong", n: 16, lr: 0.0007, t: 5 };
     const run = { id: 12, algorithm: "paac", config } as unknown as Run;
     expect(start("cartpole", null, run)).toMatchObject({
@@ -85,12 +85,12 @@ describe("another method begins", () => {
     expect(chosen("a3c", "Pong")).toBe("a3c-pong");
   });
 
-  it("else with one for a game that is seen in the same way", () => {
+  it("else with a preset for a game of the same kind", () => {
     expect(chosen("a3c", "Pendulum-v1")).toBe("a3c-catch");
     expect(chosen("a3c", "Elsewhere")).toBe("a3c-pong");
   });
 
-  it("else with its defaults, under a key that the page's address comes back with", () => {
+  it("else with its defaults, under the same key as the page's URL", () => {
     const defaults = referenceFor(variant("dqn"), presets, known, "Pong");
     expect(defaults.preset).toBeNull();
     expect(keyOf(defaults)).toBe(start(null, "dqn").key);
@@ -106,11 +106,11 @@ describe("presets", () => {
       members.map(({ name }) => name),
     ]);
 
-  it("are those of the method until something is searched for, the environment's own first", () => {
+  it("are those of the method without a search, the environment's own first", () => {
     expect(found(" ")).toEqual([["PAAC", ["pong", "cartpole"]]]);
   });
 
-  it("are found in every method by words of their name, title, game and method", () => {
+  it("are found by words of their name, title, game and method", () => {
     expect(found("pong")).toEqual([
       ["PAAC", ["pong"]],
       ["A3C", ["a3c-pong"]],
@@ -120,30 +120,30 @@ describe("presets", () => {
   });
 });
 
-it("says where the run will wait", () => {
+it("shows which worker a run needs", () => {
   const worker = { name: "w", host: "h", queue: "cpu", state: "idle" } as Worker;
-  expect(queueHint("auto", [worker])).toContain("starts at once");
-  expect(queueHint("cpu", [{ ...worker, state: "busy" }])).toContain("is busy");
+  expect(queueHint("auto", [worker])).toContain("starts immediately");
+  expect(queueHint("cpu", [{ ...worker, state: "busy" }])).toContain("are busy");
   expect(queueHint("cuda", [worker])).toContain("No GPU worker is connected");
   expect(queueHint("cpu", [{ ...worker, state: "gone" }])).toContain("No CPU worker is connected");
 });
 
-describe("a form that begins in a game", () => {
+describe("a form that starts with a game", () => {
   const begun = (env: string) => startingPointIn(env, presets, known);
 
-  it("takes the game's own preset", () => {
+  it("uses the game's own preset", () => {
     expect(begun("Pong")?.reference.preset).toBe("pong");
     expect(begun("Pong")?.values["env"]).toBe("Pong");
   });
 
-  it("takes the preset of a game of the same kind, with the game put in", () => {
-    const start = startingPointIn("Breakout", presets, [...known, environment("Breakout", ATARI)]);
+  it("uses the preset of a game of the same kind, with the game replaced", () => {
+    const start = startingPointIn("Breakout", presets, [...known, environment("Breakout", "atari")]);
     expect(start?.reference.preset).toBe("pong");
     expect(start?.values).toMatchObject({ env: "Breakout", n: 32 });
     expect(start?.key).not.toBe(begun("Pong")?.key);
   });
 
-  it("takes none for a game that is not known", () => {
+  it("uses no preset for an unknown game", () => {
     expect(begun("Nothing")).toBeNull();
   });
 });

@@ -1,12 +1,16 @@
-/** What the launch form begins with: a preset, another run's configuration, or the defaults. */
+/** Starting point of the launch form: a preset, another run's configuration, or the defaults. */
 
 import type { ConfigValue, Environment, Preset, Run } from "@/api/types";
 import { keyOf, nearestPreset, type Reference, type StartingPoint } from "@/config-form/reference";
 import { defaultsOf, type Variant, variantFor } from "@/config-form/schema";
 
-const ofPreset = ({ name, title, config }: Preset): Reference => ({ title, values: config, preset: name });
+const presetReference = ({ name, title, config }: Preset): Reference => ({
+  title,
+  values: config,
+  preset: name,
+});
 
-const ofDefaults = (variant: Variant): Reference => ({
+const defaultsReference = (variant: Variant): Reference => ({
   title: `the defaults of ${variant.title}`,
   values: defaultsOf(variant),
   preset: null,
@@ -16,7 +20,10 @@ function presetsOf(presets: readonly Preset[], { algorithm }: Variant): Preset[]
   return presets.filter((preset) => preset.config["algorithm"] === algorithm);
 }
 
-/** Choose a method's preset for this game, else for a game of the same kind, else for any; without presets its defaults. */
+/**
+ * Return a method's preset for this game, for a game of the same kind, or for any game. Without presets, return the
+ * defaults.
+ */
 export function referenceFor(
   variant: Variant,
   presets: readonly Preset[],
@@ -30,10 +37,10 @@ export function referenceFor(
     own.find((preset) => preset.config["env"] === env) ??
     own.find((preset) => familyOf(preset.config["env"]) === familyOf(env)) ??
     own[0];
-  return found ? ofPreset(found) : ofDefaults(variant);
+  return found ? presetReference(found) : defaultsReference(variant);
 }
 
-/** The preset or method that the address names; with neither, the form begins with the first preset. */
+/** The preset or method in the URL. Without either, the form uses the first preset. */
 export interface Wanted {
   preset: string | null;
   method: string | null;
@@ -48,17 +55,17 @@ export function startingPoint(
   if (like) {
     const nearest = nearestPreset(presets, like.config);
     const reference = nearest
-      ? ofPreset(nearest)
+      ? presetReference(nearest)
       : { title: `run ${like.id}`, values: like.config, preset: null };
     return { key: `run ${like.id}`, values: like.config, reference };
   }
   const method = wanted.method === null ? undefined : variantFor(variants, wanted.method);
   const named = presets.find((candidate) => candidate.name === wanted.preset);
-  const reference = named || !method ? firstOf(named ?? presets[0], variants[0]) : ofDefaults(method);
+  const reference = named || !method ? firstOf(named ?? presets[0], variants[0]) : defaultsReference(method);
   return { key: keyOf(reference), values: reference.values, reference };
 }
 
-/** Begin in this game: with its own preset, else with the first for a game of the same kind. */
+/** Return the starting point for this game: its own preset, or the first for a game of the same kind. */
 export function startingPointIn(
   env: string,
   presets: readonly Preset[],
@@ -68,13 +75,13 @@ export function startingPointIn(
     environments.find((known) => known.id === id)?.family.name;
   const found =
     presets.find((preset) => preset.config["env"] === env) ??
-    presets.find((preset) => familyOf(preset.config["env"]) === familyOf(env));
-  if (!found || familyOf(env) === undefined) return null;
-  const reference = ofPreset(found);
+    presets.find((preset) => kindOf(preset.config["env"]) === kindOf(env));
+  if (!found || kindOf(env) === undefined) return null;
+  const reference = presetReference(found);
   return inEnvironment({ key: "", values: reference.values, reference }, env);
 }
 
-/** The same start in this environment. */
+/** Return the starting point with another environment. */
 export const inEnvironment = ({ values, reference }: StartingPoint, env: ConfigValue): StartingPoint => ({
   key: keyOf(reference, env),
   values: { ...values, env },
@@ -82,6 +89,6 @@ export const inEnvironment = ({ values, reference }: StartingPoint, env: ConfigV
 });
 
 function firstOf(preset: Preset | undefined, variant: Variant | undefined): Reference {
-  if (preset) return ofPreset(preset);
-  return variant ? ofDefaults(variant) : { title: "the defaults", values: {}, preset: null };
+  if (preset) return presetReference(preset);
+  return variant ? defaultsReference(variant) : { title: "the defaults", values: {}, preset: null };
 }

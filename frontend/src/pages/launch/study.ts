@@ -1,4 +1,4 @@
-/** A study as the form describes it, and the form of a study that is started again. */
+/** Conversion between the form and a study. */
 
 import { MAX_RUNS } from "@/api/comparisons";
 import { ApiError } from "@/api/problem";
@@ -7,21 +7,21 @@ import { type Draft, overridesOf } from "@/config-form/draft";
 import { isAmbiguous, parseNumber } from "@/config-form/numbers";
 import { nearestPreset, type StartingPoint } from "@/config-form/reference";
 import { type FormField, type Variant, variantFor } from "@/config-form/schema";
-import { canVary, type Series, type Single, spaced, writeRange, writeValues } from "@/config-form/series";
+import { canVary, type Series, type Single, evenlySpaced, formatRange, formatValues } from "@/config-form/series";
 
 export type Axis = NonNullable<StudySpecification["axes"]>[number];
 export type Sampler = NonNullable<StudySpecification["sampler"]>;
 export type Pruner = NonNullable<StudySpecification["pruner"]>;
 
-/** The settings of a study besides its configuration. */
+/** Settings of a study besides its configuration. */
 export interface StudyOptions {
   sampler: Sampler;
   points: string;
   pruner: Pruner;
   atOnce: string;
-  /** Presets to compare; without any, all runs begin from the form's configuration. */
+  /** Presets to compare. Without any, all runs use the form's configuration. */
   presets: string[];
-  /** Axes that no field of the form can show: fields that move together. */
+  /** Axes without a form field: fields that vary together. */
   others: Axis[];
 }
 
@@ -35,21 +35,21 @@ export const NO_OPTIONS: StudyOptions = {
 };
 export const OPTION_NAMES: readonly string[] = ["sampler", "points", "pruner", "at_once", "preset"];
 
-/** TPE learns from runs that have ended: with all at once it would draw at random. */
-const TPE_AT_ONCE = 2;
+/** TPE learns from finished runs, so few runs are queued concurrently. */
+const TPE_CONCURRENT_RUNS = 2;
 
 interface Described {
   name: string;
   question: string;
   config: RunConfig;
-  /** The values of the form's preset. */
+  /** Values of the form's preset. */
   reference: RunConfig;
   fields: readonly FormField[];
   series: Record<string, Series>;
   options: StudyOptions;
 }
 
-/** The study of a configuration in which some fields have several values. */
+/** Return the study of a configuration with varied fields. */
 export function studyOf(described: Described): StudySpecification {
   const { name, question, config, options, fields } = described;
   const { seed: seeds, ...series } = described.series;
@@ -72,28 +72,29 @@ export function studyOf(described: Described): StudySpecification {
     sampler: isDrawn ? options.sampler : "grid",
     points: isDrawn ? numberOf(options.points) : null,
     pruner: options.pruner,
-    // What a comparison can show is queued at once.
-    at_once: numberOf(options.atOnce) ?? (isDrawn && options.sampler === "tpe" ? TPE_AT_ONCE : MAX_RUNS),
+    // Queue as many runs as a comparison can show.
+    at_once:
+      numberOf(options.atOnce) ?? (isDrawn && options.sampler === "tpe" ? TPE_CONCURRENT_RUNS : MAX_RUNS),
   };
 }
 
 function axisOf(field: string, series: Series, isDrawn: boolean, isWhole: boolean): Axis {
   if (series.kind === "values") return { field, values: series.values };
-  if (!isDrawn) return { field, values: spaced(series, isWhole) };
+  if (!isDrawn) return { field, values: evenlySpaced(series, isWhole) };
   return series.kind === "log" ? { field, log_uniform: series.bounds } : { field, uniform: series.bounds };
 }
 
 const without = (values: RunConfig, names: readonly string[]): RunConfig =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 
-/** Text that is no number is sent as it is: the server says what would be right. */
+/** Send invalid text unchanged, so that the server returns an error. */
 function numberOf(text: string): number | null {
   if (text.trim() === "") return null;
   const number = isAmbiguous(text, true) ? null : parseNumber(text);
   return number ?? (text as unknown as number);
 }
 
-/** What the form begins with where a study is started again. */
+/** Starting point of the form for a cloned study. */
 export interface StudyStart {
   start: StartingPoint;
   options: StudyOptions;
@@ -104,26 +105,26 @@ export function studyStart(
   presets: readonly Preset[],
   variants: readonly Variant[],
 ): StudyStart {
-  const asked = study.specification;
-  const axes = asked.axes ?? [];
+  const specification = study.specification;
+  const axes = specification.axes ?? [];
   const compared = axes.find(({ field }) => field === "preset")?.values?.map(String) ?? [];
-  const named = presets.find(({ name }) => name === (asked.preset ?? compared[0]));
+  const named = presets.find(({ name }) => name === (specification.preset ?? compared[0]));
   const values: RunConfig = {
-    ...((asked.config as RunConfig | null | undefined) ?? named?.config ?? presets[0]?.config),
-    ...(asked.changes as RunConfig | undefined),
-    ...(asked.total_steps && { total_steps: asked.total_steps }),
+    ...((specification.config as RunConfig | null | undefined) ?? named?.config ?? presets[0]?.config),
+    ...(specification.changes as RunConfig | undefined),
+    ...(specification.total_steps && { total_steps: specification.total_steps }),
   };
   const fields = variantFor(variants, values["algorithm"])?.fields ?? [];
   const typed: Draft = {};
   const others: Axis[] = [];
   for (const axis of axes.filter(({ field }) => field !== "preset")) {
     const field = fields.find(({ name }) => name === axis.field);
-    const text = field && writtenAxis(field, axis);
+    const text = field && axisText(field, axis);
     if (field && text !== undefined) typed[field.name] = text;
     else others.push(axis);
   }
   const seed = fields.find(({ name }) => name === "seed");
-  if (seed) typed["seed"] = writtenSeeds(seed, asked.seeds);
+  if (seed) typed["seed"] = seedsText(seed, specification.seeds);
   const nearest = named ?? nearestPreset(presets, values);
   const reference = nearest
     ? { title: nearest.title, values: nearest.config, preset: nearest.name }
@@ -131,37 +132,42 @@ export function studyStart(
   return {
     start: { key: `study ${study.id}`, values, reference, typed },
     options: {
-      sampler: asked.sampler ?? "grid",
-      points: String(asked.points ?? NO_OPTIONS.points),
-      pruner: asked.pruner ?? "none",
-      atOnce: asked.at_once === undefined ? "" : String(asked.at_once),
+      sampler: specification.sampler ?? "grid",
+      points: String(specification.points ?? NO_OPTIONS.points),
+      pruner: specification.pruner ?? "none",
+      atOnce: specification.at_once === undefined ? "" : String(specification.at_once),
       presets: compared,
       others,
     },
   };
 }
 
-function writtenSeeds(field: FormField, seeds: StudySpecification["seeds"]): string {
+function seedsText(field: FormField, seeds: StudySpecification["seeds"]): string {
   if (typeof seeds === "number") return seeds > 1 ? `1-${seeds}` : "1";
-  return Array.isArray(seeds) ? writeValues(field, seeds) : (seeds ?? "1");
+  return Array.isArray(seeds) ? formatValues(field, seeds) : (seeds ?? "1");
 }
 
-/** An axis as its field's input has it; undefined if the input cannot have it. */
-function writtenAxis(field: FormField, { values, uniform, log_uniform }: Axis): string | undefined {
+/** Return an axis as text for its field, or undefined if the field cannot show it. */
+function axisText(field: FormField, { values, uniform, log_uniform }: Axis): string | undefined {
   if (!canVary(field)) return undefined;
   const bounds = log_uniform ?? uniform;
   if (bounds) {
-    const [low, high] = bounds.map((end) => writeValues(field, [end]));
-    return writeRange({ kind: log_uniform ? "log" : "uniform", low: low ?? "", high: high ?? "", count: "" });
+    const [low, high] = bounds.map((end) => formatValues(field, [end]));
+    return formatRange({
+      kind: log_uniform ? "log" : "uniform",
+      low: low ?? "",
+      high: high ?? "",
+      count: "",
+    });
   }
   const kind = field.kind === "boolean" ? "boolean" : field.kind === "choice" ? "string" : "number";
   const singles = values ?? [];
   return singles.every((value) => typeof value === kind)
-    ? writeValues(field, singles as Single[])
+    ? formatValues(field, singles as Single[])
     : undefined;
 }
 
-/** The server's errors by the names of the form: an axis is its field there. */
+/** Return the server's errors with the names of form fields instead of axes. */
 export function namedAsInForm(error: unknown, { axes = [] }: StudySpecification): unknown {
   if (!(error instanceof ApiError)) return error;
   const errors = error.fieldErrors.map(({ field, message }) => {

@@ -7,25 +7,25 @@ import type { StudyPreview, StudySpecification } from "@/api/types";
 export interface StudyCost {
   preview: StudyPreview | undefined;
   counting: boolean;
-  /** Why the study cannot start, if the server has said so. */
+  /** Why the server refuses the study, if it does. */
   refused: string | undefined;
   confirmed: boolean;
   confirm: (confirmed: boolean) => void;
-  /** The total that the user has confirmed, or null if none is required. */
+  /** The confirmed total of steps, or null if no confirmation is required. */
   confirmedSteps: number | null;
-  /** Whether the study may start now. */
+  /** True if the study can start. */
   ready: boolean;
 }
 
 const NO_STUDY: StudySpecification = { name: "-" };
 
-/** The cost of the study that the form describes, and its confirmation; null for a single run. */
+/** Return the cost of the form's study and its confirmation, or null for a single run. */
 export function useStudyCost(study: StudySpecification | null): StudyCost | null {
   const [settled] = useDebouncedValue(study && JSON.stringify(study), 400, { leading: true });
   const preview = useQuery({
     ...studyPreviewQuery(settled === null ? NO_STUDY : (JSON.parse(settled) as StudySpecification)),
     enabled: settled !== null && study !== null,
-    // The button keeps its state while the runs are counted again, so that a press is not lost.
+    // Keep the button's state while the runs are counted again, so that no click is lost.
     placeholderData: keepPreviousData,
   });
   const [steps, setSteps] = useState<number | null>(null);
@@ -39,7 +39,7 @@ export function useStudyCost(study: StudySpecification | null): StudyCost | null
     confirmed,
     confirm: (given) => setSteps(given ? (data?.steps ?? null) : null),
     confirmedSteps: data?.confirm ? steps : null,
-    // A study that the server cannot read is sent, to show its errors beside the fields.
+    // An invalid study can be sent, to show its errors next to the fields.
     ready: error ? true : data !== undefined && !data.refused && (!data.confirm || confirmed),
   };
 }

@@ -69,7 +69,7 @@ function open(diagram: PaperDiagram | Response, at = "/papers/a3c/figure-2") {
 const card = async () => within(await screen.findByRole("region", { name: "GA3C: queues" }));
 
 describe("a diagram of a paper's architecture", () => {
-  it("draws its boxes with the numbers of a run, and lists the same as text", async () => {
+  it("draws boxes with a run's numbers, and lists them as text", async () => {
     open(aDiagram());
     const shown = await card();
     const drawing = within(
@@ -88,18 +88,18 @@ describe("a diagram of a paper's architecture", () => {
     ).toBeTruthy();
   });
 
-  it("shows the run in the address, and another one that is chosen", async () => {
+  it("shows the run in the URL, or a chosen one", async () => {
     const server = open(aDiagram(), "/papers/a3c/figure-2?ga3c=12");
     const shown = await card();
     expect(server.of("GET /papers/a3c/figure-2/diagrams/ga3c").map(({ query }) => query.get("run"))).toEqual([
       "12",
     ]);
     expect(shown.getByRole("link", { name: "Open run 12" }).getAttribute("href")).toBe("/runs/12");
-    await userEvent.selectOptions(shown.getByLabelText("Numbers of run"), "5 · First (finished)");
+    await userEvent.selectOptions(shown.getByLabelText("Run"), "5 · First (finished)");
     expect(server.of("GET /papers/a3c/figure-2/diagrams/ga3c").at(-1)?.query.get("run")).toBe("5");
   });
 
-  it("says that no run has started, and links the form that launches one", async () => {
+  it("links to the launch form if no run has started", async () => {
     open(aDiagram({ run: null, runs: [] }));
     const shown = await card();
     expect(shown.getByText(/No run of it has started here yet/)).toBeTruthy();
@@ -109,7 +109,7 @@ describe("a diagram of a paper's architecture", () => {
     expect(shown.getByRole("img", { name: /^GA3C: queues/ })).toBeTruthy();
   });
 
-  it("says what went wrong", async () => {
+  it("shows errors", async () => {
     open(refusal(404, "There is no run 99."), "/papers/a3c/figure-2?ga3c=99");
     expect(await screen.findByText("There is no run 99.")).toBeTruthy();
   });

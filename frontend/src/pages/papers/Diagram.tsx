@@ -8,10 +8,10 @@ import { STATE_NAMES } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./diagram.module.css";
 import { DiagramDrawing } from "./DiagramDrawing";
-import { readingText, titleOf } from "./diagramWords";
+import { readingText, titleOf } from "./diagramTexts";
 import pageClasses from "./papers.module.css";
 
-/** How a method is built here, with the numbers of the newest run or of the one in the address, as ?ga3c=12. */
+/** Architecture of a method with the numbers of the newest run or of the run in the URL, such as ?ga3c=12. */
 export function Diagram({ item, name }: { item: PaperItem; name: string }) {
   const [search, setSearch] = useSearchParams();
   const run = Number(search.get(name)) || null;
@@ -63,11 +63,11 @@ function RunChoice({
   if (run === null)
     return (
       <Text size="sm" c="dimmed">
-        No run of it has started here yet.{" "}
+        No runs yet.{" "}
         <Anchor component={Link} to={`/launch?preset=${preset}`} size="sm">
           Launch one
         </Anchor>
-        , and its numbers appear in the boxes.
+        to see its numbers in the boxes.
       </Text>
     );
   return (
@@ -75,7 +75,7 @@ function RunChoice({
       <NativeSelect
         size="xs"
         maw={320}
-        label="Numbers of run"
+        label="Run"
         value={String(run.id)}
         onChange={({ currentTarget }) => onRun(currentTarget.value)}
         data={runs.map(({ id, name, state }) => ({

@@ -1,6 +1,6 @@
 import { useElementSize } from "@mantine/hooks";
 import type { PaperDiagram } from "@/api/types";
-import { readingText } from "./diagramWords";
+import { readingText } from "./diagramTexts";
 import {
   type BoxPlace,
   type DiagramLayout,
@@ -12,15 +12,15 @@ import {
 } from "./diagramLayout";
 import classes from "./diagram.module.css";
 
-/** Below this share of its size the wide drawing can no longer be read. */
-const SMALLEST_SCALE = 0.85;
+/** Minimum scale at which the wide drawing is readable. */
+const MIN_SCALE = 0.85;
 const PAD = 10;
 
-/** The drawing of a diagram; the lists below it have the same content as text. */
+/** Drawing of a diagram. The lists below it have the same content as text. */
 export function DiagramDrawing({ diagram }: { diagram: PaperDiagram }) {
   const { ref, width } = useElementSize();
   const wide = layOut(diagram, false);
-  const narrow = width > 0 && width < wide.width * SMALLEST_SCALE;
+  const narrow = width > 0 && width < wide.width * MIN_SCALE;
   const layout = narrow ? layOut(diagram, true) : wide;
   return (
     <div ref={ref} className={classes.frame}>
@@ -95,7 +95,7 @@ function BoxDrawing({ box, place }: { box: Box; place: BoxPlace | undefined }) {
   );
 }
 
-/** Whether the arrow is the lower one of two in opposite directions, so that its words are below it. */
+/** Return True if the arrow is the lower of two opposite ones. Its label is then below it. */
 function isLower(layout: DiagramLayout, place: number): boolean {
   const [x, y] = layout.arrows[place]?.badge ?? [0, 0];
   return layout.arrows.some(({ badge }, other) => other !== place && badge[0] === x && y - badge[1] === 28);
@@ -138,7 +138,7 @@ function ArrowDrawing({ number, carries, line, below }: ArrowProps) {
 const HEAD_LENGTH = 7;
 const HEAD_HALF = 4;
 
-/** The triangle at the end of an arrow. */
+/** Return the corners of an arrow's head. */
 function headOf(points: [number, number][]): string {
   const [x, y] = points.at(-1) ?? [0, 0];
   const [fromX, fromY] = points.at(-2) ?? [0, 0];

@@ -8,7 +8,7 @@ import { DRAWN_HEADER, drawnRows } from "@/charts/points";
 import { lowerCaseLabel } from "@/ui/format";
 import classes from "./papers.module.css";
 
-/** Ours over theirs, for one share of the budget at a time. */
+/** Charts of our runs over the paper's results, for one share of the budget. */
 export function ItemFigures({ item }: { item: PaperItem }) {
   const shares = [...new Set(item.panels.map(({ share }) => share))];
   const [chosen, setChosen] = useState<PaperPanel["share"]>(null);
@@ -18,8 +18,8 @@ export function ItemFigures({ item }: { item: PaperItem }) {
     return (
       <section className={classes.card} aria-label="Figure">
         <Text size="sm" c="dimmed">
-          Nothing has been started from {lowerCaseLabel(item.label)} yet. Run a part of it below, and its runs
-          are drawn here as they learn.
+          No runs of {lowerCaseLabel(item.label)} yet. Run a part of it below. Its runs appear here while they
+          train.
         </Text>
       </section>
     );
@@ -29,7 +29,7 @@ export function ItemFigures({ item }: { item: PaperItem }) {
         <SegmentedControl
           size="xs"
           w="fit-content"
-          aria-label="Share of the budget"
+          aria-label="Budget share"
           value={String(share)}
           onChange={(value) => setChosen(shares.find((each) => String(each) === value) ?? null)}
           data={shares.map((each) => ({ value: String(each), label: `${(each ?? 0) * 100} %` }))}
@@ -63,7 +63,7 @@ function ItemFigure({ item, panel }: { item: PaperItem; panel: PaperPanel }) {
         revision={String(panel.share)}
         legend
         height={item.height}
-        empty="None of its runs has told anything yet. Each appears here as it learns."
+        empty="No points yet. Runs appear here while they train."
         file={[item.paper, item.name, panel.part, panel.share].filter((word) => word !== null).join("-")}
         points={points}
       />

@@ -42,23 +42,23 @@ function open(item: PaperItem, preview: Partial<typeof PREVIEW> | { refused: str
 const region = (name: string) => screen.findByRole("region", { name });
 
 describe("the page of a paper's figure", () => {
-  it("tells what the paper did, what ours does, in what they differ, and prints its numbers", async () => {
+  it("shows what the paper did, what Arcadia does, the differences and the published numbers", async () => {
     open(aPaperItem());
     expect((await region("The paper")).textContent).toContain("Trained it on 16 cores.");
     expect((await region("Arcadia")).textContent).toContain("Trains it here.");
-    const differs = screen.getByRole("group", { name: "What differs" });
+    const differs = screen.getByRole("group", { name: "Differences" });
     expect(
       within(differs).getByRole("row", { name: "actor-learners threads – processes Python" }),
     ).toBeTruthy();
     expect(
       within(differs).getByRole("row", { name: /Value loss weight not stated 0\.5 0\.25/ }),
     ).toBeTruthy();
-    const printed = screen.getByRole("group", { name: "What the paper prints" });
+    const printed = screen.getByRole("group", { name: "Published numbers" });
     expect(printed.textContent).toContain("12.5 ×A3C, table 2time to a score");
-    expect((await region("Figure")).textContent).toContain("Nothing has been started from figure 2 yet");
+    expect((await region("Figure")).textContent).toContain("No runs of figure 2 yet");
   });
 
-  it("tells what a share costs before it starts the paper's own parts", async () => {
+  it("shows the cost of a share before starting", async () => {
     const server = open(aPaperItem());
     const run = within(await region("Run it"));
     expect(run.getByText(/50 runs, 16 G frames; how long is not known/)).toBeTruthy();
@@ -74,8 +74,8 @@ describe("the page of a paper's figure", () => {
     ]);
   });
 
-  it("starts an unknown cost after a check mark alone, and says which share shows something", async () => {
-    const confirm = "the duration is unknown: A3C on Pong has not trained here yet";
+  it("requires confirmation for an unknown cost, and suggests a share", async () => {
+    const confirm = "how long that takes is not known: A3C on Pong has not trained here yet";
     const too_short = "4,000 steps a run are too few to show anything (Pong): run it at 10% of its budget";
     const server = open(aPaperItem(), { confirm, too_short });
     const run = within(await region("Run it"));
@@ -103,20 +103,18 @@ describe("the page of a paper's figure", () => {
     ]);
   });
 
-  it("starts nothing that is refused", async () => {
+  it("does not start a refused share", async () => {
     const server = open(aPaperItem(), { refused: "that would take about 3 years" });
     const run = within(await region("Run it"));
     await userEvent.click(run.getByRole("button", { name: "Run all" }));
     const asked = within(await screen.findByRole("dialog"));
-    expect((await asked.findByRole("alert")).textContent).toBe(
-      "This is refused: that would take about 3 years.",
-    );
+    expect((await asked.findByRole("alert")).textContent).toBe("Too large: that would take about 3 years.");
     for (const close of asked.getAllByRole("button", { name: "Close" }).slice(-1))
       await userEvent.click(close);
     expect(server.of("POST /papers/a3c/figure-2/studies")).toEqual([]);
   });
 
-  it("offers to start nothing whose cost could not be fetched", async () => {
+  it("does not start a share if its cost could not be loaded", async () => {
     open(aPaperItem(), refusal(500, "The server is away."));
     await userEvent.click(within(await region("Run it")).getByRole("button", { name: "Run at 1 %" }));
     const asked = within(await screen.findByRole("dialog"));
@@ -124,7 +122,7 @@ describe("the page of a paper's figure", () => {
     expect(asked.queryByRole("button", { name: /^Start/ })).toBeNull();
   });
 
-  it("says at which budget ours were trained, and draws one budget at a time", async () => {
+  it("shows the budget of our runs, and draws one budget", async () => {
     const panel = (share: 0.01 | 0.1) => ({
       title: "Pong",
       part: "pong",
@@ -137,14 +135,14 @@ describe("the page of a paper's figure", () => {
     expect((await region("Pong")).textContent).toContain("Ours at 1 %.");
   });
 
-  it("draws scores of any run without a choice of budgets", async () => {
+  it("draws scores of all runs without a budget choice", async () => {
     const told = "Ours: the best score of any run.";
     open(aPaperItem({ panels: [{ title: "Scores", part: null, share: null, told }] }));
     expect((await region("Scores")).textContent).toContain(told);
-    expect(screen.queryByRole("radiogroup", { name: "Share of the budget" })).toBeNull();
+    expect(screen.queryByRole("radiogroup", { name: "Budget share" })).toBeNull();
   });
 
-  it("gives what its figure draws and what the paper prints as tables, and the figure to notebooks", async () => {
+  it("exports the figure and the published numbers", async () => {
     userEvent.setup();
     const saved = downloads();
     const panels = [{ title: "Pong", part: "pong", share: 0.01 as const, told: "Ours at 1 %." }];
@@ -153,7 +151,7 @@ describe("the page of a paper's figure", () => {
       await userEvent.click(await screen.findByLabelText("Menu of the chart Pong"));
       await userEvent.click(await screen.findByText(entry));
     };
-    await choose("Save points (CSV)");
+    await choose("Download points (CSV)");
     await waitFor(() => expect(saved).toHaveLength(1));
     expect(saved[0]?.name).toBe("a3c-figure-2-pong-0.01.csv");
     expect(await saved[0]?.text()).toBe(
@@ -164,19 +162,19 @@ describe("the page of a paper's figure", () => {
     await waitFor(async () =>
       expect(await navigator.clipboard.readText()).toContain(`"${window.location.origin}${asked}"`),
     );
-    await userEvent.click(screen.getByRole("button", { name: "Save numbers (CSV)" }));
+    await userEvent.click(screen.getByRole("button", { name: "Download numbers (CSV)" }));
     expect(saved.at(-1)?.name).toBe("a3c-figure-2-published.csv");
     expect(await saved.at(-1)?.text()).toBe(
       'what,value,unit,source,table,protocol\r\n"A3C, 16 threads",12.5,×,A3C,table 2,time to a score\r\n',
     );
   });
 
-  it("tells speeds as parts of what the host did with the environments alone, or that it was not measured", async () => {
+  it("shows speeds relative to the environments alone, if measured", async () => {
     const speed = { part: "Pong, arch_nips", share: 0.01 as const };
     const measured = { ...speed, setting: "Environments 32", rate: 250.4, ceiling: 500, of_ceiling: 0.499 };
     const unmeasured = { ...speed, setting: "Environments 16", rate: 100, ceiling: null, of_ceiling: null };
     open(aPaperItem({ speeds: [measured, unmeasured] }));
-    const table = within(await screen.findByRole("group", { name: "Speed beside the environments alone" }));
+    const table = within(await screen.findByRole("group", { name: "Speed relative to the environments" }));
     expect(
       table.getByRole("row", { name: "Pong, arch_nips, 1 % Environments 32 250 500 50 %" }),
     ).toBeTruthy();
@@ -186,7 +184,7 @@ describe("the page of a paper's figure", () => {
     expect(table.getByText(/1 setting did not measure that: run the part again/)).toBeTruthy();
   });
 
-  it("shows hosts beside the paper's in words", async () => {
+  it("shows hosts next to the paper's as text", async () => {
     const rows = [
       ["The paper: I", "16"],
       ["Here: sun", "2"],
@@ -203,7 +201,7 @@ describe("the page of a paper's figure", () => {
     expect(table.getByText("So far.")).toBeTruthy();
   });
 
-  it("says plainly what Arcadia does not run, and links what it runs instead", async () => {
+  it("explains what Arcadia does not run, with a link to an alternative", async () => {
     const instead = {
       env: "Arcadia/CarRacing-v0",
       title: "Car Racing",

@@ -7,12 +7,12 @@ import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { Diagram } from "./Diagram";
 import { ItemFigures } from "./ItemFigures";
-import { BesideTable, Differences, Published, StartedStudies } from "./ItemTables";
+import { SideBySideTable, Differences, Published, StartedStudies } from "./ItemTables";
 import classes from "./papers.module.css";
 import { RunItem } from "./RunItem";
 import { Speeds } from "./Speeds";
 
-/** A table or figure of a paper: ours over theirs, what differs, and what runs it here. */
+/** A table or figure of a paper: results, differences and a form to run it. */
 export default function ItemPage() {
   const { paper = "", item: name = "" } = useParams();
   const item = useQuery(paperItemQuery(paper, name));
@@ -36,7 +36,7 @@ export default function ItemPage() {
       {item.isPending && (
         <>
           <Title order={1}>{name}</Title>
-          <Skeleton height={320} radius="sm" role="status" aria-label="Loading it…" />
+          <Skeleton height={320} radius="sm" role="status" aria-label="Loading the item…" />
         </>
       )}
       {item.data && <ItemSheet key={`${paper} ${name}`} item={item.data} />}
@@ -51,16 +51,16 @@ function ItemSheet({ item }: { item: PaperItem }) {
         {item.paper_title}, {item.label}: {item.title}
       </Title>
       {item.measures !== "" && <ItemFigures item={item} />}
-      <BesideTable item={item} />
+      <SideBySideTable item={item} />
       {item.diagrams.map((name) => (
         <Diagram key={name} item={item} name={name} />
       ))}
       <div className={classes.both}>
-        <Told heading="The paper" words={item.theirs} />
-        <Told heading="Arcadia" words={item.ours} />
+        <Description heading="The paper" words={item.theirs} />
+        <Description heading="Arcadia" words={item.ours} />
       </div>
       {item.cannot && (
-        <Alert variant="light" color="yellow" p="sm" title="Arcadia does not run this">
+        <Alert variant="light" color="yellow" p="sm" title="Not supported by Arcadia">
           <Text size="sm">{item.cannot}</Text>
           {item.instead && (
             <Text size="sm" mt={4}>
@@ -86,7 +86,7 @@ function ItemSheet({ item }: { item: PaperItem }) {
   );
 }
 
-function Told({ heading, words }: { heading: string; words: string }) {
+function Description({ heading, words }: { heading: string; words: string }) {
   return (
     <section className={classes.card} aria-label={heading}>
       <Title order={2}>{heading}</Title>

@@ -7,8 +7,8 @@ import { TimeAgo } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
 
-/** Ours beside theirs in words, where there is nothing to draw. */
-export function BesideTable({ item: { table } }: { item: PaperItem }) {
+/** Our values next to the paper's as text, for items without a chart. */
+export function SideBySideTable({ item: { table } }: { item: PaperItem }) {
   if (!table) return null;
   return (
     <WideTable label={table.title} className={classes.card}>
@@ -38,7 +38,7 @@ export function BesideTable({ item: { table } }: { item: PaperItem }) {
   );
 }
 
-/** What ours does otherwise, and why. */
+/** Differences from the paper, with reasons. */
 export function Differences({ item }: { item: PaperItem }) {
   const rows = [
     ...item.differs.map(({ what, theirs, ours, why }) => ({ what, theirs, code: "", ours, why })),
@@ -52,8 +52,8 @@ export function Differences({ item }: { item: PaperItem }) {
   ];
   if (rows.length === 0) return null;
   return (
-    <WideTable label="What differs" className={classes.card}>
-      <Title order={2}>What differs from the paper, and why</Title>
+    <WideTable label="Differences" className={classes.card}>
+      <Title order={2}>Differences from the paper</Title>
       <Table className={classes.table} verticalSpacing={6} mt="xs">
         <Table.Thead>
           <Table.Tr>
@@ -80,15 +80,15 @@ export function Differences({ item }: { item: PaperItem }) {
   );
 }
 
-/** The paper's numbers as they are printed. */
+/** Published numbers of the paper. */
 export function Published({ item }: { item: PaperItem }) {
   return (
-    <WideTable label="What the paper prints" className={classes.card}>
+    <WideTable label="Published numbers" className={classes.card}>
       <Group justify="space-between">
-        <Title order={2}>What the paper prints</Title>
+        <Title order={2}>Published numbers</Title>
         {item.published.length > 0 && (
           <Button size="xs" variant="default" onClick={() => savePublished(item)}>
-            Save numbers (CSV)
+            Download numbers (CSV)
           </Button>
         )}
       </Group>
@@ -106,7 +106,7 @@ export function Published({ item }: { item: PaperItem }) {
                 Number
               </Table.Th>
               <Table.Th scope="col">Source</Table.Th>
-              <Table.Th scope="col">How it was measured</Table.Th>
+              <Table.Th scope="col">Protocol</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -143,12 +143,12 @@ function savePublished({ paper, name, published }: PaperItem) {
   saveCsv(`${paper}-${name}-published.csv`, NUMBER_HEADER, rows);
 }
 
-/** The studies that were started from it. */
+/** Studies started from this item. */
 export function StartedStudies({ item }: { item: PaperItem }) {
   if (item.started.length === 0) return null;
   return (
-    <WideTable label="Studies started from it" className={classes.card}>
-      <Title order={2}>Studies started from it</Title>
+    <WideTable label="Studies of this item" className={classes.card}>
+      <Title order={2}>Studies of this item</Title>
       <Table className={classes.table} verticalSpacing={6} mt="xs">
         <Table.Tbody>
           {item.started.map((study) => {

@@ -9,7 +9,7 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
 
-/** One paper: its tables and figures, and what each takes in full. */
+/** One paper with its tables and figures, and the full cost of each. */
 export default function PaperPage() {
   const name = useParams().paper ?? "";
   const paper = useQuery(paperQuery(name));
@@ -55,12 +55,12 @@ function PaperSheet({ paper }: { paper: Paper }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">Item</Table.Th>
-              <Table.Th scope="col">What it shows</Table.Th>
+              <Table.Th scope="col">Content</Table.Th>
               <Table.Th scope="col" className={classes.number}>
-                Runs in full
+                Full runs
               </Table.Th>
               <Table.Th scope="col" className={classes.number}>
-                Frames in full
+                Full frames
               </Table.Th>
               <Table.Th scope="col" className={classes.number}>
                 Studies here

@@ -15,7 +15,7 @@ describe("the pages of papers", () => {
     expect(screen.getByRole("link", { name: "A3C" }).getAttribute("href")).toBe("/papers/a3c");
   });
 
-  it("tells of each table and figure what it takes in full", async () => {
+  it("shows the full cost of each table and figure", async () => {
     serve({ "GET /papers/a3c": aPaper() });
     renderPage(<PaperPage />, { at: "/papers/a3c", path: "/papers/:paper" });
     expect(

@@ -8,7 +8,7 @@ import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./papers.module.css";
 
-/** The papers whose methods train here, with their tables and figures. */
+/** List of papers with their tables and figures. */
 export default function PapersPage() {
   usePageTitle("Papers");
   const papers = useQuery(papersQuery);
@@ -17,8 +17,8 @@ export default function PapersPage() {
       <Stack gap={4}>
         <Title order={1}>Papers</Title>
         <Text size="sm" c="dimmed" className={classes.prose}>
-          Their tables and figures as studies: what the paper did, what Arcadia does, in what they differ, and
-          its own runs drawn over the printed numbers.
+          Reproduce tables and figures of the papers as studies. Your runs are drawn over the published
+          numbers, and all differences are listed.
         </Text>
       </Stack>
       {papers.isError && !papers.data && (
@@ -55,7 +55,7 @@ function PaperCard({ paper }: { paper: Paper }) {
             <span>{item.title}</span>
             <span className={classes.count}>
               {item.studies > 0 && plural(item.studies, "study", "studies")}
-              {item.cannot && "not run here"}
+              {item.cannot && "not supported"}
             </span>
           </li>
         ))}

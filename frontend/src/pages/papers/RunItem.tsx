@@ -9,9 +9,9 @@ import { ConfirmModal } from "@/ui/ConfirmModal";
 import { lowerCaseLabel, plural, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import classes from "./papers.module.css";
-import { ownParts, partCost, type Share, SHARES, suggestedShare } from "./words";
+import { ownParts, partCost, type Share, SHARES, suggestedShare } from "./texts";
 
-/** Which parts to run, and buttons for how much of their budget. */
+/** Form to choose parts and the share of their budget. */
 export function RunItem({ item }: { item: PaperItem }) {
   const [parts, setParts] = useState(ownParts(item));
   const [share, setShare] = useState<Share | null>(null);
@@ -21,7 +21,7 @@ export function RunItem({ item }: { item: PaperItem }) {
       <Stack gap="sm">
         <Checkbox.Group
           label="Run it here"
-          description="Each part is a study. In full it takes:"
+          description="Each part is a study. Full cost:"
           value={parts}
           onChange={setParts}
         >
@@ -31,7 +31,7 @@ export function RunItem({ item }: { item: PaperItem }) {
                 key={part.name}
                 size="sm"
                 value={part.name}
-                label={part.stands_in ? `${part.title} (stands in, quick to run)` : part.title}
+                label={part.stands_in ? `${part.title} (quick substitute)` : part.title}
                 description={partCost(part.cost)}
               />
             ))}
@@ -51,23 +51,25 @@ export function RunItem({ item }: { item: PaperItem }) {
           ))}
           {parts.length === 0 && (
             <Text size="xs" c="dimmed">
-              Choose a part first.
+              Choose at least one part.
             </Text>
           )}
         </Group>
         {parts.length > 0 && suggested > 0.01 && (
           <Text size="xs" c="dimmed">
-            {`${suggested * 100} % is the smallest share whose runs are long enough to show something.`}
+            {`${suggested * 100} % is the smallest share with meaningful results.`}
           </Text>
         )}
         <MeasureDuration item={item} parts={parts} />
       </Stack>
-      {share !== null && <AskFirst item={item} parts={parts} share={share} onClose={() => setShare(null)} />}
+      {share !== null && (
+        <ConfirmRun item={item} parts={parts} share={share} onClose={() => setShare(null)} />
+      )}
     </section>
   );
 }
 
-/** Measures how long the chosen parts take, where that is not known. */
+/** Button that measures how long the chosen parts take, if unknown. */
 function MeasureDuration({ item, parts }: { item: PaperItem; parts: string[] }) {
   const measure = useMeasurePaperItem(item.paper, item.name);
   const unknown = item.parts.filter(({ name, cost }) => parts.includes(name) && cost.seconds === null);
@@ -79,8 +81,8 @@ function MeasureDuration({ item, parts }: { item: PaperItem; parts: string[] }) 
         Measure duration
       </Button>
       <Text size="xs" c="dimmed" role="status">
-        {measure.data === undefined && "Trains each method for half a minute, then stops."}
-        {measure.data?.length === 0 && "These are being measured already."}
+        {measure.data === undefined && "Trains each method for 30 seconds."}
+        {measure.data?.length === 0 && "Measurement is already running."}
         {measure.data?.map(({ run_id, kind }) => (
           <Anchor key={run_id} component={Link} to={`/runs/${run_id}`} size="xs" mr="xs">
             Measuring {kind}
@@ -91,15 +93,15 @@ function MeasureDuration({ item, parts }: { item: PaperItem; parts: string[] }) 
   );
 }
 
-interface AskFirstProps {
+interface ConfirmRunProps {
   item: PaperItem;
   parts: string[];
   share: Share;
   onClose: () => void;
 }
 
-/** What it costs, before anything is started. */
-function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
+/** Cost, before anything is started. */
+function ConfirmRun({ item, parts, share, onClose }: ConfirmRunProps) {
   const preview = useQuery(paperPreviewQuery(item.paper, item.name, { share, parts }));
   const start = useStartPaperItem(item.paper, item.name);
   const [confirmed, setConfirmed] = useState(false);
@@ -120,11 +122,11 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
         startable ? start.mutate({ share, parts, confirm_steps }, { onSuccess: onClose }) : onClose()
       }
     >
-      {preview.isPending && <Text size="sm">Counting its runs…</Text>}
+      {preview.isPending && <Text size="sm">Counting runs…</Text>}
       {preview.isError && <QueryError error={preview.error} retry={() => void preview.refetch()} />}
       {data && (
         <Text size="sm">
-          {partCost(data)}: {short(data.steps, "steps")} in all. Its runs give way to single runs.
+          {partCost(data)}: {short(data.steps, "steps")} in total. Single runs start first.
         </Text>
       )}
       {data?.too_short && (
@@ -139,7 +141,7 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
       )}
       {refused && (
         <Text size="sm" mt="xs" c="var(--mantine-color-error)" role="alert">
-          This is refused: {refused}.
+          Too large: {refused}.
         </Text>
       )}
     </ConfirmModal>

@@ -4,18 +4,18 @@ import { exact, nearestPercent, plural } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
 
-/** How fast ours trained, as a part of what the same host did with the environments alone. */
+/** Training speed of our runs relative to the environments alone on the same host. */
 export function Speeds({ item: { speeds } }: { item: PaperItem }) {
   if (speeds.length === 0) return null;
   const missing = speeds.filter(({ of_ceiling }) => of_ceiling === null).length;
   return (
-    <WideTable label="Speed beside the environments alone" className={classes.card}>
-      <Title order={2}>Speed beside the environments alone</Title>
+    <WideTable label="Speed relative to the environments" className={classes.card}>
+      <Title order={2}>Speed relative to the environments</Title>
       <Text size="sm" mt={4} className={classes.prose}>
-        Each run first steps its environments by themselves, with random actions and without learning: no
-        method is faster on its host.
+        Before training, each run steps its environments with random actions and without learning. This is the
+        maximum speed of its host.
         {missing > 0 &&
-          ` ${plural(missing, "setting")} did not measure that: run the part again, and its new runs do.`}
+          ` ${plural(missing, "setting")} did not measure this. Run the part again to measure it.`}
       </Text>
       <Table className={classes.table} verticalSpacing={6} mt="xs">
         <Table.Thead>
@@ -29,7 +29,7 @@ export function Speeds({ item: { speeds } }: { item: PaperItem }) {
               Environments alone
             </Table.Th>
             <Table.Th scope="col" className={classes.number}>
-              Of these
+              Relative
             </Table.Th>
           </Table.Tr>
         </Table.Thead>

@@ -17,7 +17,7 @@ const box = (name: string, column: number, row = 0, rows = 1): Box => ({
   readings: [{ label: "N", value: 1, unit: "", measured: true }],
 });
 
-/** Two queues between agents and a network, with an arrow that leads past the queues. */
+/** Two queues between agents and a network, with an arrow around the queues. */
 const DIAGRAM: PaperDiagram = {
   name: "d",
   title: "D",
@@ -47,7 +47,7 @@ describe.each([
   const layout = layOut(DIAGRAM, narrow);
   const places = [...layout.boxes.values()];
 
-  it("places boxes and arrows apart from each other, inside the drawing", () => {
+  it("places boxes and arrows inside the drawing without overlaps", () => {
     for (const one of places) {
       expect(one.x).toBeGreaterThan(0);
       expect(one.x + one.width).toBeLessThan(layout.width);
@@ -62,7 +62,7 @@ describe.each([
     expect(new Set(layout.arrows.map(({ badge }) => badge.join(","))).size).toBe(4);
   });
 
-  it("frames the boxes of a group and no others", () => {
+  it("frames only the boxes of a group", () => {
     const [frame] = layout.groups;
     const inside = [...layout.boxes]
       .filter(([, place]) => frame && overlap(frame, place))
@@ -70,7 +70,7 @@ describe.each([
     expect(inside).toEqual(["up", "down"]);
   });
 
-  it("draws straight arrows, and one that goes around", () => {
+  it("draws straight arrows, and one around the boxes", () => {
     expect(layout.arrows.map(({ points }) => points.length)).toEqual([2, 2, 2, 4]);
     for (const { points } of layout.arrows)
       points.slice(1).forEach(([x, y], place) => {

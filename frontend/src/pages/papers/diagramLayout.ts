@@ -11,13 +11,13 @@ export interface Rectangle {
 }
 
 export interface BoxPlace extends Rectangle {
-  /** It is too narrow for a label and its number in one line. */
+  /** True if the box is too narrow for a label and its number in one line. */
   stacked: boolean;
 }
 
 export interface Line {
   points: [number, number][];
-  /** Where the arrow's number is. */
+  /** Position of the arrow's number. */
   badge: [number, number];
 }
 
@@ -29,28 +29,28 @@ export interface DiagramLayout {
   groups: Rectangle[];
 }
 
-/** Sizes of one drawing: wide screens have the grid's columns side by side, narrow screens below each other. */
+/** Sizes of one drawing. Wide screens have the columns side by side, narrow screens one below another. */
 interface Sizes {
   width: number;
-  /** Between the boxes along the flow, and across it. */
+  /** Gaps between boxes along the flow and across it. */
   along: number;
   across: number;
-  /** Beside all boxes, where arrows lead past them. */
+  /** Space next to the boxes for arrows around them. */
   around: number;
-  /** Between a group's frame and its boxes. */
+  /** Space between a group's frame and its boxes. */
   frame: number;
 }
 
-/** The width of a box on wide screens, and of the drawing on narrow ones. */
+/** Width of a box on wide screens, and of the drawing on narrow ones. */
 const WIDE: Sizes = { width: 196, along: 100, across: 48, around: 40, frame: 12 };
 const NARROW: Sizes = { width: 336, along: 56, across: 22, around: 36, frame: 8 };
-/** Around the drawing. */
+/** Space around the drawing. */
 const EDGE = 10;
-/** Below a group's boxes, where its title is. */
+/** Space for a group's title below its boxes. */
 const GROUP_TITLE = 24;
-/** An arrow shorter than this has its number above it, which would hide it. */
+/** Shorter arrows have their number above them, because it would hide them. */
 const SHORT = 40;
-/** Half the distance between two arrows in opposite directions. */
+/** Half the distance between two opposite arrows. */
 const APART = 14;
 
 const HEAD = 46;
@@ -60,7 +60,7 @@ const STACKED_LINE = 33;
 
 export const READINGS_BELOW = HEAD;
 
-/** The height of a label with its number. */
+/** Return the height of a label with its number. */
 export function readingHeight(stacked: boolean): number {
   return stacked ? STACKED_LINE : LINE;
 }
@@ -69,7 +69,7 @@ function heightOf(box: Box, stacked = false): number {
   return HEAD + readingHeight(stacked) * box.readings.length + 6;
 }
 
-/** Place a diagram's boxes and arrows. */
+/** Return the positions of a diagram's boxes and arrows. */
 export function layOut({ boxes, arrows, groups }: PaperDiagram, narrow: boolean): DiagramLayout {
   const sizes = narrow ? NARROW : WIDE;
   const around = arrows.some((arrow) => arrow.around);
@@ -126,7 +126,7 @@ function placeNarrow(boxes: Box[], columns: number, rows: number, around: boolea
   return { width: NARROW.width, height: bottomOf(found) + edge, boxes: new Map(found) };
 }
 
-/** The height of each row: that of its tallest box, and enough for the boxes that take several rows. */
+/** Return the height of each row, so that all boxes fit, including those over several rows. */
 function rowHeights(boxes: Box[], rows: number, across: number): number[] {
   const heights = Array.from({ length: rows }, (_, row) =>
     Math.max(0, ...boxes.filter((box) => box.row === row && box.rows === 1).map((box) => heightOf(box))),
@@ -190,7 +190,7 @@ function route(arrow: Arrow, all: Arrow[], boxes: Map<string, Rectangle>, narrow
   );
 }
 
-/** The middle of what two ranges share. */
+/** Return the middle of the overlap of two ranges. */
 function middle(one: number, oneSize: number, other: number, otherSize: number): number {
   return (Math.max(one, other) + Math.min(one + oneSize, other + otherSize)) / 2;
 }

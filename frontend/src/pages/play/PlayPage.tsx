@@ -11,7 +11,7 @@ import sheet from "@/ui/sheet.module.css";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { PlayStage } from "./PlayStage";
 
-/** /games/pong/play begins a game that a person plays; at /games/pong/play/5 others can watch it. */
+/** /games/pong/play starts a game for a human player. Others can watch it at /games/pong/play/5. */
 export default function PlayPage() {
   const { slug = "", id } = useParams();
   const { data } = useQuery(gameQuery(slug));
@@ -25,13 +25,13 @@ export default function PlayPage() {
           Scores of {name}
         </Anchor>
       </Group>
-      {id === undefined ? <Begin slug={slug} /> : <Played key={id} slug={slug} id={Number(id)} />}
+      {id === undefined ? <StartGame slug={slug} /> : <LiveGame key={id} slug={slug} id={Number(id)} />}
     </Stack>
   );
 }
 
-/** Ask for a game, and go to its address. */
-function Begin({ slug }: { slug: string }) {
+/** Requests a game and opens its URL. */
+function StartGame({ slug }: { slug: string }) {
   const navigate = useNavigate();
   const { mutate, error } = usePlayGame(slug);
   const ask = () =>
@@ -39,9 +39,9 @@ function Begin({ slug }: { slug: string }) {
       onSuccess: ({ id }) => void navigate(`/games/${slug}/play/${id}`, { replace: true }),
     });
   useEffect(ask, []); // eslint-disable-line react-hooks/exhaustive-deps -- once, when the page is opened
-  if (!error) return <Text role="status">A game is being asked for.</Text>;
+  if (!error) return <Text role="status">Requesting a game…</Text>;
   return (
-    <Alert color="red" variant="light" title="It cannot be played now">
+    <Alert color="red" variant="light" title="The game could not start">
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{error.message}</Text>
         <Button size="xs" variant="default" onClick={ask}>
@@ -52,7 +52,7 @@ function Begin({ slug }: { slug: string }) {
   );
 }
 
-function Played({ slug, id }: { slug: string; id: number }) {
+function LiveGame({ slug, id }: { slug: string; id: number }) {
   const game = useQuery(playQuery(slug, id));
   const looked = useLookedAt();
   const again = (
@@ -68,7 +68,7 @@ function Played({ slug, id }: { slug: string; id: number }) {
       </>
     );
   }
-  if (!game.isError) return <Text role="status">Looking for the game…</Text>;
+  if (!game.isError) return <Text role="status">Loading the game…</Text>;
   return (
     <>
       <QueryError error={game.error} retry={() => void game.refetch()} />

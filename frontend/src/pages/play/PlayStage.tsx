@@ -15,21 +15,21 @@ import { Reason } from "@/ui/Reason";
 
 interface PlayStageProps {
   game: PlayedGame;
-  /** What leads to another game. */
+  /** Link that starts another game. */
   again: ReactNode;
 }
 
-/** The picture of a game that people play, the keys, and how the game stands. */
+/** Screen, controls and status of a game with a human player. */
 export function PlayStage({ game, again }: PlayStageProps) {
   const stage = useStage(game.id, game.env);
   const { view, send } = stage;
-  const hands = useHands(view, send, true);
-  const sentence = whyNoPicture(game.state, view, "The game is being loaded, which takes some seconds.");
-  const waits = whatItWaitsFor(view, hands);
+  const controls = useHands(view, send, true);
+  const sentence = whyNoPicture(game.state, view, "Loading the game. This takes a few seconds.");
+  const message = waitingMessage(view, controls);
   return (
     <Stage
       stage={stage}
-      label="played by a person"
+      label="human player"
       sentence={
         sentence ? (
           <>
@@ -38,23 +38,23 @@ export function PlayStage({ game, again }: PlayStageProps) {
             {isOver(game.state, view) && again}
           </>
         ) : (
-          waits && <Text fw={600}>{waits}</Text>
+          message && <Text fw={600}>{message}</Text>
         )
       }
     >
-      <PlayControls view={view} send={send} mine={hands.mine} />
+      <PlayControls view={view} send={send} mine={controls.mine} />
       {!sentence && <Reason of={game} />}
-      {(!view.scene || hands.mine || hands.free) && <Controller hold={hands.hold} />}
-      <Standing view={view} />
+      {(!view.scene || controls.mine || controls.free) && <Controller hold={controls.hold} />}
+      <GameStatus view={view} />
     </Stage>
   );
 }
 
-/** In a sentence, what a game that does not move waits for. */
-function whatItWaitsFor({ scene, head }: View, { mine, free }: Hands): string | null {
+/** Return what a waiting game message for. */
+function waitingMessage({ scene, head }: View, { mine, free }: Hands): string | null {
   if (!scene) return null;
-  const over = `The game is over${head ? `, with ${plural(head.score, "point")}` : ""}.`;
-  if (scene.over) return mine || free ? `${over} R begins the next one.` : over;
+  const over = `Game over${head ? `: ${plural(head.score, "point")}` : ""}.`;
+  if (scene.over) return mine || free ? `${over} Press R to play again.` : over;
   if (free) return "Press an arrow key or Space to start.";
   return scene.paused ? "Paused." : null;
 }
@@ -75,16 +75,16 @@ function PlayControls({ view: { scene }, send, mine }: { view: View; send: Send;
           Keep this game
         </Button>
       </Group>
-      {scene && scene.hands !== null && !mine && (
+      {scene && scene.controls !== null && !mine && (
         <Text size="sm" mt={8}>
-          Somebody else plays, and you watch. You can play once they have left.
+          You are watching another player. You can play after they leave.
         </Text>
       )}
     </div>
   );
 }
 
-function Standing({ view: { scene, head, viewers, latency } }: { view: View }) {
+function GameStatus({ view: { scene, head, viewers, latency } }: { view: View }) {
   if (!scene || !head) return null;
   return (
     <div>
@@ -97,8 +97,8 @@ function Standing({ view: { scene, head, viewers, latency } }: { view: View }) {
         <Fact is="Input latency">{latency === null ? "–" : `${Math.ceil(latency)} ms`}</Fact>
       </Readout>
       <Text size="xs" c="dimmed" mt={8}>
-        {plural(scene.pictures_per_second, "picture")} a second. The latency is the time from your last key to
-        the first picture made after it, until that is drawn here.
+        {plural(scene.pictures_per_second, "picture")} per second. Latency is the time from your last key to
+        the first picture made after it.
       </Text>
     </div>
   );

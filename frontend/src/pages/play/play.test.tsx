@@ -49,7 +49,7 @@ async function play(scene: object = MINE) {
 }
 
 describe("a game that a person plays", () => {
-  it("is asked for, begins with the first key, and follows what is held down", async () => {
+  it("starts with the first key and follows held keys", async () => {
     const server = open("/games/pong/play");
     const socket = await FakeSocket.opened();
     expect(server.of(ASK)).toHaveLength(1);
@@ -72,11 +72,11 @@ describe("a game that a person plays", () => {
 
   it.each([
     ["", [2]],
-    [", also where a later picture is drawn before it", [3, 2]],
-  ])("tells the time from a key to the first picture made after it%s", async (_, pictures) => {
+    [", even if a later picture is drawn before it", [3, 2]],
+  ])("shows the time from a key to the first picture made after it%s", async (_, pictures) => {
     const socket = await play();
     const press = createEvent.keyDown(document.body, { key: "ArrowLeft" });
-    // Browsers count from where performance.now() does; jsdom does not.
+    // Browsers use the same clock as performance.now(). jsdom does not.
     Object.defineProperty(press, "timeStamp", { value: performance.now() });
     fireEvent(document.body, press);
     const [order] = socket.orders();
@@ -86,7 +86,7 @@ describe("a game that a person plays", () => {
     expect(await screen.findByText(/^\d+ ms$/)).toBeTruthy();
   });
 
-  it("begins anew by R, and pauses", async () => {
+  it("restarts with R, and pauses", async () => {
     const socket = await play();
     fireEvent.keyDown(document.body, { key: "r" });
     await userEvent.click(screen.getByRole("button", { name: "Pause game" }));
@@ -95,7 +95,7 @@ describe("a game that a person plays", () => {
     expect(socket.orders().map(({ order }) => order)).toEqual(["new game", "pause"]);
   });
 
-  it("lets go of the keys when the window is left", async () => {
+  it("releases the keys when the window loses the focus", async () => {
     const socket = await play();
     fireEvent.keyDown(document.body, { key: "ArrowLeft" });
     act(() => void window.dispatchEvent(new Event("blur")));
@@ -105,7 +105,7 @@ describe("a game that a person plays", () => {
     ]);
   });
 
-  it("is played by touch, also across", async () => {
+  it("is played by touch, including diagonals", async () => {
     const socket = await play();
     const across = screen.getByRole("button", { name: "Up and left" });
     fireEvent.pointerDown(across);
@@ -116,7 +116,7 @@ describe("a game that a person plays", () => {
     ]);
   });
 
-  it("is watched while somebody else plays, whose keys are theirs", async () => {
+  it("can only be watched while another person plays", async () => {
     const socket = await play({ ...FREE, hands: "another" });
     expect(screen.getByText(/Somebody else plays/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Up and left" })).toBeNull();
@@ -127,7 +127,7 @@ describe("a game that a person plays", () => {
     expect(socket.orders()).toEqual([]);
   });
 
-  it("leaves the keys to the page where something is written", async () => {
+  it("ignores keys in text fields", async () => {
     const socket = await play();
     const field = document.body.appendChild(document.createElement("input"));
     fireEvent.keyDown(field, { key: "r" });
@@ -136,7 +136,7 @@ describe("a game that a person plays", () => {
     expect(socket.orders()).toEqual([]);
   });
 
-  it("leaves the keys to an open menu, and lets a button be pressed by the key that goes up", async () => {
+  it("ignores keys in an open menu and on a focused button", async () => {
     const socket = await play();
     const menu = document.body.appendChild(document.createElement("div"));
     menu.setAttribute("role", "menu");
@@ -149,16 +149,16 @@ describe("a game that a person plays", () => {
     expect(socket.orders()).toEqual([]);
   });
 
-  it("says how it ended, and that its process is gone", async () => {
+  it("shows the result and a lost process", async () => {
     const socket = await play();
     socket.say({ ...MINE, over: true });
-    expect(screen.getByText("The game is over, with 7 points. R begins the next one.")).toBeTruthy();
+    expect(screen.getByText("Game over: 7 points. Press R to play again.")).toBeTruthy();
     socket.say({ kind: "away" });
     expect(screen.getByText("The playing process is gone. Another one is started.")).toBeTruthy();
   });
 
-  it("is kept, and tells why it cannot be", async () => {
-    const full = "100 games of Pong are kept, which is the limit. Delete one, then keep this game again.";
+  it("can be kept, and shows a refusal", async () => {
+    const full = "100 games of Pong are kept, the most. Remove one, and keep this one again.";
     open("/games/pong/play/5", { "GET /games/pong/play/5": game({ reason: full }) });
     const socket = await FakeSocket.opened();
     socket.say(ME, MINE, message(HEAD));
@@ -167,7 +167,7 @@ describe("a game that a person plays", () => {
     expect(screen.getByText(full)).toBeTruthy();
   });
 
-  it("tells a refusal and asks again on a click", async () => {
+  it("shows a refusal and can be requested again", async () => {
     const server = open("/games/pong/play", {
       [ASK]: refusal(409, "4 live games are being played already."),
     });
@@ -176,7 +176,7 @@ describe("a game that a person plays", () => {
     expect(server.of(ASK)).toHaveLength(2);
   });
 
-  it("leads to another game once it is forgotten", async () => {
+  it("links to a new game after it was removed", async () => {
     open("/games/pong/play/5", { "GET /games/pong/play/5": refusal(404, "There is no live game 5.") });
     expect(await screen.findByText(/There is no live game 5/)).toBeTruthy();
     expect(screen.getByRole("link", { name: "Play again" }).getAttribute("href")).toBe("/games/pong/play");

@@ -13,19 +13,19 @@ import { TableFields } from "./TableFields";
 const PREVIEW_MS = 400;
 
 interface BlockEditorProps {
-  /** By which its section is found on the page. */
+  /** Id of its section on the page. */
   id: string;
   block: ReportBlock;
   place: number;
   last: boolean;
-  /** What the server refused of it. */
+  /** Errors from the server. */
   problems: string[];
   onChange: (block: ReportBlock) => void;
   onMove: (by: -1 | 1) => void;
   onDelete: () => void;
 }
 
-/** One block: its fields, and below them what a reader will see. */
+/** Editor of one block with a preview. */
 export function BlockEditor(props: BlockEditorProps) {
   const { id, block, place, last, problems, onMove, onDelete } = props;
   const name = nameOf(block, place);
@@ -56,7 +56,7 @@ export function BlockEditor(props: BlockEditorProps) {
           </Text>
         ))}
         {lackOf(block) === null && shown.kind === block.kind && lackOf(shown) === null && (
-          <BlockView source={SIGNED_IN_SOURCE} block={captionless(shown)} place={place} />
+          <BlockView source={SIGNED_IN_SOURCE} block={withoutCaption(shown)} place={place} />
         )}
       </Stack>
     </section>
@@ -68,7 +68,7 @@ function Fields({ block, onChange }: BlockEditorProps) {
     return (
       <Textarea
         label="Markdown"
-        description="# Heading, - list, | table |, `code`, **bold**, *italic*, ~~struck~~, [link](https://…), formula $x^2$ or $$…$$. Images are those stored here: ![words](/api/v1/files/7); of others only the words are shown. HTML stays text."
+        description="# Heading, - list, | table |, `code`, **bold**, *italic*, ~~struck~~, [link](https://…), formula $x^2$ or $$…$$. Images must be stored in Arcadia: ![words](/api/v1/files/7). Other images show only their text. HTML stays text."
         autosize
         minRows={3}
         maxLength={20_000}
@@ -91,7 +91,7 @@ function Fields({ block, onChange }: BlockEditorProps) {
   );
 }
 
-/** The caption stands in its field already, and is no reason to fetch anything again. */
-function captionless(block: ReportBlock): ReportBlock {
+/** Remove the caption from the preview, so that typing it fetches nothing. */
+function withoutCaption(block: ReportBlock): ReportBlock {
   return block.kind === "text" ? block : { ...block, caption: "" };
 }

@@ -22,7 +22,7 @@ interface BlockViewProps {
   place: number;
 }
 
-/** The place of a block that is not finished; only its author sees it. */
+/** Placeholder of an unfinished block. Only its author sees it. */
 export function DraftView({ block }: { block: StoredBlock & { kind: "draft" } }) {
   const lack = lackOf(toEditable(block));
   return (
@@ -32,7 +32,7 @@ export function DraftView({ block }: { block: StoredBlock & { kind: "draft" } })
   );
 }
 
-/** A block as a reader sees it. */
+/** A block as readers see it. */
 export function BlockView({ source, block, place }: BlockViewProps) {
   if (block.kind === "text")
     return (
@@ -101,12 +101,12 @@ function Fetched({ source, block, place }: BlockViewProps) {
       </>
     );
   if (replay) return <ReplayOf source={source} replay={replay} />;
-  return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "it is empty."}`}</Text>;
+  return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "it has no content."}`}</Text>;
 }
 
 interface TableOfProps {
   table: ReportTable;
-  /** The fields of runs that its columns show, if it is of runs. */
+  /** The run fields of the columns, for a table of runs. */
   columns?: readonly string[];
 }
 
@@ -129,7 +129,7 @@ function TableOf({ table, columns = [] }: TableOfProps) {
               <Table.Tr key={place}>
                 {row.map((cell, column) => (
                   <Table.Td key={column} className={sideOf(cell)}>
-                    {typeof cell === "number" ? written(cell, columns[column]) : (cell ?? "–")}
+                    {typeof cell === "number" ? cellText(cell, columns[column]) : (cell ?? "–")}
                   </Table.Td>
                 ))}
               </Table.Tr>
@@ -142,24 +142,24 @@ function TableOf({ table, columns = [] }: TableOfProps) {
   );
 }
 
-/** Settings as other pages write them, counts to the last digit, everything else as scores are. */
-function written(value: number, column = ""): string {
+/** Format a cell: settings like other pages, counts with all digits, other numbers as scores. */
+function cellText(value: number, column = ""): string {
   if (column.startsWith("config.")) return shown(value);
   return Number.isInteger(value) ? exact(value) : score(value);
 }
 
-/** Numbers stand at the right, with those that are not known yet. */
+/** Align numbers and unknown numbers to the right. */
 const sideOf = (cell: unknown) =>
   typeof cell === "string" || cell === undefined ? undefined : classes.number;
 
 function ReplayOf({ source, replay }: { source: BlockSource; replay: ReportReplay }) {
   const poster = replay.poster_file_id === null ? undefined : source.file(replay.poster_file_id);
-  const told = `${replay.run_name} #${replay.run_id} at ${short(replay.step)} steps: return ${score(replay.episode_return)}`;
+  const summary = `${replay.run_name} #${replay.run_id} at ${short(replay.step)} steps: return ${score(replay.episode_return)}`;
   return (
     <>
       <video
         className={classes.film}
-        aria-label={told}
+        aria-label={summary}
         src={source.file(replay.file_id)}
         poster={poster}
         controls
@@ -170,10 +170,10 @@ function ReplayOf({ source, replay }: { source: BlockSource; replay: ReportRepla
       <Text size="sm" mt={8} className={classes.block}>
         {source.signedIn ? (
           <Anchor component={Link} to={`/runs/${replay.run_id}/replays`} size="sm">
-            {told}
+            {summary}
           </Anchor>
         ) : (
-          told
+          summary
         )}
       </Text>
     </>

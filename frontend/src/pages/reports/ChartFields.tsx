@@ -17,13 +17,13 @@ interface ChartFieldsProps {
   onChange: (block: ChartBlock) => void;
 }
 
-/** Which figure of which runs, and how it is drawn. The address is what is stored. */
+/** Fields to choose a figure, its runs and its view. The report stores the figure's URL. */
 export function ChartFields({ block, onChange }: ChartFieldsProps) {
   const { address } = block;
   const known = hasFields(address);
   return (
     <>
-      <Choice
+      <FigureFields
         address={address}
         known={known}
         onChange={(choice) => onChange({ ...block, address: writeChoice(address, choice) })}
@@ -31,8 +31,8 @@ export function ChartFields({ block, onChange }: ChartFieldsProps) {
       <details open={!known && address !== ""} className={classes.details}>
         <summary>Address</summary>
         <TextInput
-          aria-label="Address of the figure"
-          description="Any figure of the API, such as /api/v1/figures/curves?runs=1,2. “Add to report” in a chart’s menu adds that chart."
+          aria-label="Figure URL"
+          description="URL of an API figure, such as /api/v1/figures/curves?runs=1,2. You can also use “Add to report” in a chart’s menu."
           className={classes.address}
           maxLength={4_000}
           value={address}
@@ -43,13 +43,13 @@ export function ChartFields({ block, onChange }: ChartFieldsProps) {
   );
 }
 
-interface ChoiceProps {
+interface FigureFieldsProps {
   address: string;
   known: boolean;
   onChange: (choice: ChartChoice) => void;
 }
 
-function Choice({ address, known, onChange }: ChoiceProps) {
+function FigureFields({ address, known, onChange }: FigureFieldsProps) {
   const choice = readChoice(address);
   const { path, metric, view } = choice;
   const runs = known ? choice.runs : [];

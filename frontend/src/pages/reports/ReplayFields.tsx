@@ -16,13 +16,13 @@ interface ReplayFieldsProps {
   onChange: (block: ReplayBlock) => void;
 }
 
-/** Which replay of which run. */
+/** Fields to choose a run and one of its replays. */
 export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
   const shown = useQuery({
     ...blockQuery(SIGNED_IN_SOURCE, { ...block, caption: "" }, 0),
     enabled: block.video > 0,
   });
-  // Null until the author picks or removes a run: the replay names it until then.
+  // Null until the author changes the run. Until then the replay names it.
   const [picked, setPicked] = useState<number[] | null>(null);
   const runs = picked ?? (shown.data?.replay ? [shown.data.replay.run_id] : []);
   const compared = useQuery(comparisonQuery(runs, [], false)).data;
@@ -46,7 +46,7 @@ interface ReplaysProps {
   onPick: (video: number) => void;
 }
 
-/** The replays of a run, the newest first, each with its picture. */
+/** List of a run's replays with pictures, the newest first. */
 function Replays({ run, video, onPick }: ReplaysProps) {
   const videos = useQuery(replaysQuery(run));
   const choices = (videos.data ?? [])
@@ -56,8 +56,8 @@ function Replays({ run, video, onPick }: ReplaysProps) {
   return (
     <Select
       label="Replay"
-      description="It is pinned, so that it stays while the run continues."
-      placeholder={none ? "The run has no replays" : "Choose a replay"}
+      description="A chosen replay is pinned and never pruned."
+      placeholder={none ? "No replays yet" : "Choose a replay"}
       error={videos.error?.message}
       searchable
       data={choices.map((choice) => ({ value: String(choice.id), label: labelOf(choice) }))}

@@ -8,7 +8,7 @@ import { notifyUndoable } from "@/ui/notify";
 import { BlockEditor } from "./BlockEditor";
 import { forget, moved, nameOf, newBlock, toStored } from "./draft";
 import classes from "./reports.module.css";
-import { deletionNotice, draftBlock, type DraftBlock, type ReportDraft } from "./useReportDraft";
+import { deletionNotificationId, draftBlock, type DraftBlock, type ReportDraft } from "./useReportDraft";
 
 const KINDS = ["text", "chart", "table", "replay"] as const;
 const ADDING = "add-a-block";
@@ -17,11 +17,11 @@ const sectionOf = (key: number) => `block-${key}`;
 interface ReportEditorProps {
   report: Report;
   draft: ReportDraft;
-  /** Show the report as the server has it, without what was typed here. */
+  /** Discard the draft and show the server's version. */
   discard: () => void;
 }
 
-/** Title and blocks to be typed and arranged; each block shows what a reader will see. */
+/** Editor of the title and the blocks, with previews. */
 export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
   const { blocks, setBlocks } = draft;
   const change = (key: number, block: ReportBlock) =>
@@ -35,7 +35,7 @@ export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
     const next = blocks[place + 1];
     mark(key, true);
     focusLater(next ? sectionOf(next.key) : ADDING);
-    notifyUndoable(deletionNotice(key), `Deleted: ${nameOf(block, place)}.`, () => {
+    notifyUndoable(deletionNotificationId(key), `Deleted: ${nameOf(block, place)}.`, () => {
       mark(key, false);
       focusLater(sectionOf(key));
     });
@@ -93,7 +93,7 @@ export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
   );
 }
 
-/** Gives the element of an id the focus once the page is drawn anew; what had it leaves the page. */
+/** Return a function that focuses an element by its id after the next render. */
 function useFocusLater(): (id: string) => void {
   const next = useRef("");
   useEffect(() => {
@@ -126,14 +126,14 @@ function Conflict({ title, blocks, report, discard }: ConflictProps) {
       },
     );
   return (
-    <Alert color="yellow" variant="light" title="This report was changed elsewhere meanwhile">
-      <Text size="sm">Nothing is lost: what you typed is here, and this browser keeps it.</Text>
+    <Alert color="yellow" variant="light" title="This report was changed elsewhere">
+      <Text size="sm">Your draft is saved in this browser.</Text>
       <Group gap="xs" mt="xs">
         <Button size="xs" loading={create.isPending} onClick={copy}>
-          Save mine as a copy
+          Save draft as copy
         </Button>
         <Button size="xs" variant="default" onClick={discard}>
-          Discard mine, show theirs
+          Discard draft
         </Button>
       </Group>
     </Alert>

@@ -14,13 +14,13 @@ const changed = ({ body }: Asked) => ({ ...aReport(), ...(body as Partial<Report
 
 const THREE: Report["blocks"] = ["one", "two", "three"].map((markdown) => ({ kind: "text", markdown }));
 
-/** A page with a list that its link leads to. */
+/** A page with a link to the report list. */
 const openAmongOthers = (at: string) => {
   const list = { path: "/reports", element: <h1>All of them</h1> };
   return renderPage(<ReportPage />, { at, path: "/reports/:id", routes: [list] });
 };
 
-/** A server that leaves each save waiting until it is told to answer. */
+/** Serve a report whose saves wait until the test answers them. */
 function serveSlowly() {
   let stored = aReport();
   const answers: (() => void)[] = [];
@@ -41,13 +41,13 @@ async function undo(notice: string) {
   await userEvent.click(within(words.parentElement as HTMLElement).getByRole("button", { name: "Undo" }));
 }
 
-// The drawing library needs a canvas, which jsdom lacks.
+// Plotly needs a canvas, which jsdom does not have.
 vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
 
 beforeEach(() => localStorage.clear());
 
 describe("a report", () => {
-  it("is saved a moment after it is typed, with the version that it began with", async () => {
+  it("is saved shortly after typing, with its version", async () => {
     const server = serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), "!");
@@ -56,7 +56,7 @@ describe("a report", () => {
     expect(localStorage.length).toBe(0);
   });
 
-  it("keeps what was typed when the page is left before it was saved", async () => {
+  it("keeps unsaved text when the page is left", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": () => new Promise<object>(() => undefined) });
     const left = open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), " again");
@@ -65,7 +65,7 @@ describe("a report", () => {
     expect(await screen.findByDisplayValue("Rates again")).toBeTruthy();
   });
 
-  it("is saved where reading begins right after the last key, and the next change goes on from there", async () => {
+  it("is saved when editing ends, and can be changed again", async () => {
     const server = serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), "!");
@@ -78,7 +78,7 @@ describe("a report", () => {
     );
   });
 
-  it("that is saved after it was left is kept by the browser no longer", async () => {
+  it("removes the stored draft when a save finishes after leaving", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), "!");
@@ -87,7 +87,7 @@ describe("a report", () => {
     expect(screen.getByRole("heading", { name: "Rates!" })).toBeTruthy();
   });
 
-  it("is saved once more where more was typed while a save was on its way, and the page was left", async () => {
+  it("is saved again if text was typed during a save and the page was left", async () => {
     const { server, answers } = serveSlowly();
     openAmongOthers("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), " one");
@@ -102,7 +102,7 @@ describe("a report", () => {
     await waitFor(() => expect(localStorage.length).toBe(0));
   });
 
-  it("is edited anew once the save of a page that was left has ended", async () => {
+  it("can be edited after the save of the left page has finished", async () => {
     const { server, answers } = serveSlowly();
     const { router } = openAmongOthers("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), " one");
@@ -117,7 +117,7 @@ describe("a report", () => {
     expect(server.of("PATCH /reports/3")[1]?.body).toMatchObject({ title: "Rates one two", version: 2 });
   });
 
-  it("says while it is read that a save is on its way, and saves what was typed meanwhile", async () => {
+  it("shows a pending save while reading, and saves later text", async () => {
     const { answers } = serveSlowly();
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), " one");
@@ -133,7 +133,7 @@ describe("a report", () => {
     expect(localStorage.length).toBe(0);
   });
 
-  it("saves an incomplete block as a draft, with the blocks around it, and opens it again for editing", async () => {
+  it("saves an incomplete block as a draft and opens it again", async () => {
     let stored = aReport();
     const save = (asked: Asked) => (stored = { ...changed(asked), version: stored.version + 1 });
     const server = serve({ "GET /reports/3": () => stored, "PATCH /reports/3": save });
@@ -157,7 +157,7 @@ describe("a report", () => {
     expect(screen.getByDisplayValue("After")).toBeTruthy();
   });
 
-  it("saves a block that the server refuses as a draft, and says beside it what is wrong", async () => {
+  it("saves a refused block as a draft and shows the error", async () => {
     const wrong = { kind: "replay" as const, video: 5, caption: "x" };
     const refuseIt = (asked: Asked) =>
       (asked.body as Report).blocks[1]?.kind === "replay"
@@ -179,19 +179,19 @@ describe("a report", () => {
     });
   });
 
-  it("saves its blocks while the title is empty, and keeps the title it had", async () => {
+  it("saves its blocks with the old title while the title is empty", async () => {
     const server = serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     await userEvent.clear(await screen.findByLabelText("Title"));
     await userEvent.type(screen.getByLabelText("Markdown"), "!");
-    await screen.findByText("Saved except for this: The report lacks a title.");
+    await screen.findByText("Saved with a problem: Enter a title.");
     expect(server.of("PATCH /reports/3").at(-1)?.body).toMatchObject({
       title: "Rates",
       blocks: [{ kind: "text", markdown: "# Why\nBecause!" }],
     });
   });
 
-  it("says while it is read that the server refused its last words", async () => {
+  it("shows while reading that the server refused the last change", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": refusal(409, "It was changed.") });
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), "!");
@@ -200,29 +200,29 @@ describe("a report", () => {
     expect(screen.getByRole("heading", { name: "Rates" })).toBeTruthy();
   });
 
-  it("says when it is opened for reading that the browser keeps words which were never saved", async () => {
+  it("shows while reading that there is an unsaved draft", async () => {
     keep(3, { ...aReport(), title: "Rates of all" });
     serve({ "GET /reports/3": aReport() });
     open("/reports/3");
-    expect((await screen.findByRole("alert")).textContent).toContain("What you typed last is not saved");
-    await userEvent.click(screen.getByRole("button", { name: "Go on editing" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("Unsaved changes");
+    await userEvent.click(screen.getByRole("button", { name: "Continue editing" }));
     expect(await screen.findByDisplayValue("Rates of all")).toBeTruthy();
   });
 
-  it("says at once that it was changed since what the browser keeps was begun", async () => {
+  it("shows that the report changed since the draft was started", async () => {
     keep(3, { ...aReport(), title: "Rates of all" });
     const server = serve({ "GET /reports/3": aReport({ version: 2 }) });
     open("/reports/3?edit=1");
-    expect(await screen.findByText("This report was changed elsewhere meanwhile")).toBeTruthy();
+    expect(await screen.findByText("This report was changed elsewhere")).toBeTruthy();
     expect(screen.getByText("Not saved: the report was changed elsewhere")).toBeTruthy();
-    await userEvent.click(screen.getByRole("button", { name: "Discard mine, show theirs" }));
+    await userEvent.click(screen.getByRole("button", { name: "Discard draft" }));
     expect(await screen.findByDisplayValue("Rates")).toBeTruthy();
     expect(screen.getByText("Saved")).toBeTruthy();
     expect(localStorage.length).toBe(0);
     expect(server.of("PATCH /reports/3")).toHaveLength(0);
   });
 
-  it("that was changed elsewhere is shown so where nothing has been typed", async () => {
+  it("shows changes from elsewhere if nothing was typed", async () => {
     let stored = aReport();
     serve({ "GET /reports/3": () => stored });
     const { client } = open("/reports/3?edit=1");
@@ -233,7 +233,7 @@ describe("a report", () => {
     expect(screen.getByText("Saved")).toBeTruthy();
   });
 
-  it("says that the server is away, and keeps what was typed", async () => {
+  it("shows that the server is unreachable and keeps the draft", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": () => Promise.reject(new TypeError("away")) });
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), "!");
@@ -241,7 +241,7 @@ describe("a report", () => {
     expect(localStorage.getItem("arcadia-report-3")).toContain("Rates!");
   });
 
-  it("does not take a refusal for a server that is away", async () => {
+  it("distinguishes a refusal from an unreachable server", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": refusal(422, "No such title.") });
     open("/reports/3?edit=1");
     const title = await screen.findByLabelText("Title");
@@ -251,7 +251,7 @@ describe("a report", () => {
     expect(screen.getByText("Saving…")).toBeTruthy();
   });
 
-  it("that was changed elsewhere loses nothing: mine becomes a copy", async () => {
+  it("can save the draft as a copy after a conflict", async () => {
     const server = serve({
       "GET /reports/3": aReport(),
       "PATCH /reports/3": refusal(409, "The report has changed."),
@@ -259,13 +259,13 @@ describe("a report", () => {
     });
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), "!");
-    const copy = await screen.findByRole("button", { name: "Save mine as a copy" });
+    const copy = await screen.findByRole("button", { name: "Save draft as copy" });
     await userEvent.click(copy);
     await waitFor(() => expect(server.of("POST /reports")).toHaveLength(1));
     expect(server.of("POST /reports")[0]?.body).toEqual({ title: "Rates! (copy)", blocks: aReport().blocks });
   });
 
-  it("gets blocks, moves them and says what one lacks", async () => {
+  it("adds and moves blocks and shows what is missing", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     await userEvent.click(await screen.findByRole("button", { name: "Add chart" }));
@@ -277,7 +277,7 @@ describe("a report", () => {
     expect(await screen.findByText("Saved")).toBeTruthy();
   });
 
-  it("puts deleted blocks back at their places, with the focus in the editor all along", async () => {
+  it("restores deleted blocks at their positions and keeps the focus", async () => {
     const server = serve({ "GET /reports/3": aReport({ blocks: THREE }), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     const block = (number: number) => screen.getByRole("region", { name: `Text, block ${number}` });
@@ -294,7 +294,7 @@ describe("a report", () => {
     await waitFor(() => expect(server.of("PATCH /reports/3").at(-1)?.body).toMatchObject({ blocks: THREE }));
   });
 
-  it("puts a deleted block back also where the report was changed elsewhere meanwhile", async () => {
+  it("restores a deleted block after changes from elsewhere", async () => {
     let stored = aReport({ blocks: THREE });
     const save = (asked: Asked) => (stored = { ...changed(asked), version: stored.version + 1 });
     serve({ "GET /reports/3": () => stored, "PATCH /reports/3": save });
@@ -308,7 +308,7 @@ describe("a report", () => {
     expect(screen.getByRole("region", { name: "Text, block 3" }).textContent).toContain("two");
   });
 
-  it("moves a block past one that was deleted", async () => {
+  it("moves a block past a deleted one", async () => {
     const server = serve({ "GET /reports/3": aReport({ blocks: THREE }), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     await userEvent.click(await screen.findByRole("button", { name: "Delete: Text, block 2" }));
@@ -318,14 +318,14 @@ describe("a report", () => {
     );
   });
 
-  it("has the focus at the buttons that add blocks where the last one is deleted", async () => {
+  it("focuses the add buttons when the last block is deleted", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     await userEvent.click(await screen.findByRole("button", { name: "Delete: Text, block 1" }));
     expect(document.activeElement).toBe(screen.getByRole("group", { name: "Add a block" }));
   });
 
-  it("shows its table, and a plain sentence for a replay that is gone", async () => {
+  it("shows its table, and a message for a missing replay", async () => {
     const answer = ({ body }: Asked) =>
       JSON.stringify(body).includes("replay")
         ? { problem: "There is no replay 7." }
@@ -342,7 +342,7 @@ describe("a report", () => {
     expect(await screen.findByText("This replay cannot be shown: There is no replay 7.")).toBeTruthy();
   });
 
-  it("shows the settings of runs with all their digits, and what was measured as scores", async () => {
+  it("shows settings with all digits and measurements as scores", async () => {
     const columns = ["name", "config.gamma", "config.learning_rate", "config.entropy_cost", "best_return"];
     const table = {
       header: ["Run", "Discount", "Learning rate", "Entropy", "Best return"],
@@ -360,7 +360,7 @@ describe("a report", () => {
     expect(cells).toEqual(["Quick", "0.999", "0.0224", "6.25e-5", "20.3"]);
   });
 
-  it("names the runs that its chart left out", async () => {
+  it("names the runs missing from its chart", async () => {
     everythingIsSeen();
     const blocks: Report["blocks"] = [
       { kind: "chart", address: "/api/v1/figures/curves?runs=1,9", caption: "Curve" },
@@ -375,7 +375,7 @@ describe("a report", () => {
     expect(await chart.findByText("Run 9 was deleted.")).toBeTruthy();
   });
 
-  it("is shared by a link that can be revoked, which asks first", async () => {
+  it("can be shared by a link and revoked after confirmation", async () => {
     const shared = aReport({ share_token: "abc" });
     const server = serve({
       "GET /reports/3": aReport(),
@@ -383,15 +383,15 @@ describe("a report", () => {
       "DELETE /reports/3/share": aReport(),
     });
     open("/reports/3");
-    await userEvent.click(await screen.findByRole("button", { name: "Share by a link" }));
-    expect((await screen.findByLabelText<HTMLInputElement>("Link for reading")).value).toMatch(
+    await userEvent.click(await screen.findByRole("button", { name: "Share link" }));
+    expect((await screen.findByLabelText<HTMLInputElement>("Read-only link")).value).toMatch(
       /\/shared\/reports\/abc$/,
     );
     await userEvent.click(screen.getByRole("button", { name: "Revoke" }));
     const question = within(await screen.findByRole("dialog", { name: "Revoke the link?" }));
     expect(server.of("DELETE /reports/3/share")).toHaveLength(0);
     await userEvent.click(question.getByRole("button", { name: "Revoke link" }));
-    const share = await screen.findByRole("button", { name: "Share by a link" });
+    const share = await screen.findByRole("button", { name: "Share link" });
     await waitFor(() => expect(document.activeElement).toBe(share));
   });
 });

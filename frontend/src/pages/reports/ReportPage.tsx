@@ -11,13 +11,13 @@ import { useCatchFocus } from "@/ui/useCatchFocus";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { BlockView, DraftView } from "./BlockView";
 import { forget, readKept, textOf } from "./draft";
-import { NotSaved } from "./NotSaved";
+import { UnsavedNote } from "./UnsavedNote";
 import { ReportEditor } from "./ReportEditor";
 import classes from "./reports.module.css";
 import { SharePanel } from "./SharePanel";
 import { useReportDraft } from "./useReportDraft";
 
-/** A report, to be read or written. */
+/** Page to read or edit a report. */
 export default function ReportPage() {
   const id = Number(useParams().id);
   const report = useQuery(reportQuery(id));
@@ -49,7 +49,7 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
   const [begun, setBegun] = useState(0);
   const editing = params.get("edit") === "1";
   const saving = useIsSaving(report.id);
-  // A draft lives as long as the page, and begins when the one of a page that was left has been saved.
+  // A draft lives as long as the page. It starts when pending saves of a previous page are done.
   const [writing, setWriting] = useState(false);
   if (editing && !writing && !saving) setWriting(true);
   const toggle = useCatchFocus<HTMLButtonElement>(editing);
@@ -101,24 +101,24 @@ interface DraftedProps {
   discard: () => void;
 }
 
-/** A report with a draft, which goes on being saved while the report is read. */
+/** Report with a draft, which is still saved while the report is read. */
 function Drafted({ report, editing, edit, discard }: DraftedProps) {
   const draft = useReportDraft(report, editing);
   if (editing) return <ReportEditor report={report} draft={draft} discard={discard} />;
   return (
     <>
-      {!draft.saved && <NotSaved words={draft.state} held={draft.held} edit={edit} />}
+      {!draft.saved && <UnsavedNote words={draft.state} held={draft.held} edit={edit} />}
       <Reading report={report} />
     </>
   );
 }
 
-/** Says of a report without a draft that the browser keeps one. */
+/** Note that the browser stores a draft of this report. */
 function KeptNotice({ report, saving, edit }: { report: Report; saving: boolean; edit: () => void }) {
   const kept = readKept(report.id);
-  if (saving) return <NotSaved words="Saving…" held={false} edit={edit} />;
+  if (saving) return <UnsavedNote words="Saving…" held={false} edit={edit} />;
   if (!kept || textOf(kept) === textOf(report)) return null;
-  return <NotSaved words="What you typed last is not saved" held edit={edit} />;
+  return <UnsavedNote words="Unsaved changes" held edit={edit} />;
 }
 
 function Reading({ report }: { report: Report }) {
@@ -129,7 +129,7 @@ function Reading({ report }: { report: Report }) {
       </Title>
       {report.blocks.length === 0 && (
         <Text size="sm" c="dimmed">
-          Nothing is in it yet. “Edit” adds text, charts, tables and replays.
+          This report is empty. Press “Edit” to add text, charts, tables and replays.
         </Text>
       )}
       {report.blocks.map((block, place) =>
@@ -169,7 +169,7 @@ function DeleteReport({ report }: { report: Report }) {
         onClose={() => setAsked(false)}
       >
         <Text size="sm">
-          The report and its link are gone for good. The runs and replays that it shows stay.
+          This permanently deletes the report and its link. Its runs and replays are kept.
         </Text>
       </ConfirmModal>
     </>

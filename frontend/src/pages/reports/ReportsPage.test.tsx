@@ -5,13 +5,13 @@ import { aReportSummary } from "@/testing/reports";
 import { serve } from "@/testing/server";
 import ReportsPage from "./ReportsPage";
 
-it("says what a report is when there is none", async () => {
+it("explains reports if there are none", async () => {
   serve({ "GET /reports": [] });
   renderPage(<ReportsPage />);
-  expect(await screen.findByText("No report has been written yet")).toBeTruthy();
+  expect(await screen.findByText("No reports yet")).toBeTruthy();
 });
 
-it("leads to each report", async () => {
+it("links to each report", async () => {
   serve({ "GET /reports": [aReportSummary({ shared: true })] });
   renderPage(<ReportsPage />);
   expect((await screen.findByRole("link", { name: "Rates" })).getAttribute("href")).toBe("/reports/3");

@@ -12,7 +12,7 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./reports.module.css";
 
-/** Pages of text, charts, tables and replays. */
+/** List of reports. */
 export default function ReportsPage() {
   usePageTitle("Reports");
   const reports = useQuery(reportsQuery);
@@ -29,7 +29,7 @@ export default function ReportsPage() {
         <Stack gap={4}>
           <Title order={1}>Reports</Title>
           <Text size="sm" c="dimmed">
-            Pages of text, charts, tables and replays that stay live.
+            Pages of text and of live charts, tables and replays.
           </Text>
         </Stack>
         <Button
@@ -47,9 +47,9 @@ export default function ReportsPage() {
       )}
       {reports.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading reports…" />}
       {reports.data?.length === 0 && (
-        <EmptyState title="No report has been written yet">
-          Write down what you found, with the charts, tables and replays that show it. Share it by a link for
-          reading, or take it away as one file. “Add to report” in a chart’s menu puts the chart into one.
+        <EmptyState title="No reports yet">
+          Create a report to write down results with charts, tables and replays. You can share it by a link or
+          export it as one file. “Add to report” in a chart’s menu adds the chart.
         </EmptyState>
       )}
       {reports.data && reports.data.length > 0 && <ReportTable reports={reports.data} />}

@@ -8,13 +8,13 @@ import classes from "./reports.module.css";
 interface RunsFieldProps {
   runs: readonly number[];
   known: readonly ComparedRun[];
-  /** Whether a pick replaces the run that was picked before. */
+  /** True if a new run replaces the previous one. */
   single?: boolean;
   max?: number;
   onChange: (runs: number[]) => void;
 }
 
-/** The picked runs, each with a button that removes it, and a search for more. */
+/** Picked runs with remove buttons, and a search for more. */
 export function RunsField({ runs, known, single = false, max = MAX_RUNS, onChange }: RunsFieldProps) {
   return (
     <Input.Wrapper label={single ? "Run" : "Runs"} labelElement="div">

@@ -7,14 +7,13 @@ import { notifyDone } from "@/ui/notify";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { copyText } from "@/ui/useCopy";
 
-/** The read-only link: made, copied, revoked. */
+/** Buttons to create, copy and revoke the read-only link. */
 export function SharePanel({ report }: { report: Report }) {
   const share = useShareReport(report.id);
   const make = useCatchFocus<HTMLButtonElement>(report.share_token === null);
   const link = `${window.location.origin}/shared/reports/${report.share_token}`;
   async function copy() {
-    if (await copyText(link))
-      notifyDone("Copied. The link opens this report for reading, without a sign-in.");
+    if (await copyText(link)) notifyDone("Link copied. It opens this report without a sign-in.");
   }
   if (report.share_token === null)
     return (
@@ -27,14 +26,14 @@ export function SharePanel({ report }: { report: Report }) {
         loading={share.isPending}
         onClick={() => share.mutate(true)}
       >
-        Share by a link
+        Share link
       </Button>
     );
   return (
     <Group gap="xs" align="end" w="100%">
       <TextInput
-        label="Link for reading"
-        description="Anybody who has it reads this report, without a sign-in, and nothing else."
+        label="Read-only link"
+        description="Anyone with this link can read this report without a sign-in."
         value={link}
         readOnly
         style={{ flex: 1, minWidth: 220 }}
@@ -66,9 +65,7 @@ function RevokeLink({ report }: { report: Report }) {
         onConfirm={() => share.mutate(false, { onSettled: close })}
         onClose={close}
       >
-        <Text size="sm">
-          People who have this link can no longer read the report. You can make another link later.
-        </Text>
+        <Text size="sm">The link stops working. You can create a new link later.</Text>
       </ConfirmModal>
     </>
   );

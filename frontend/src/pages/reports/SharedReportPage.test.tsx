@@ -6,14 +6,14 @@ import { aReport } from "@/testing/reports";
 import { refusal, serve } from "@/testing/server";
 import SharedReportPage from "./SharedReportPage";
 
-// The drawing library needs a canvas, which jsdom lacks.
+// Plotly needs a canvas, which jsdom does not have.
 vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
 
 describe("a shared report", () => {
   const read = () =>
     renderPage(<SharedReportPage />, { at: "/shared/reports/abc", path: "/shared/reports/:token" });
 
-  it("asks for nothing but what its link opens", async () => {
+  it("requests only the shared report", async () => {
     const blocks: Report["blocks"] = [
       { kind: "text", markdown: "# Why" },
       { kind: "replay", video: 7, caption: "" },
@@ -44,9 +44,9 @@ describe("a shared report", () => {
     );
   });
 
-  it("whose link was revoked says so", async () => {
-    serve({ "GET /shared/abc": refusal(404, "This link opens no report.") });
+  it("shows that its link was revoked", async () => {
+    serve({ "GET /shared/abc": refusal(404, "Report not found.") });
     read();
-    expect(await screen.findByRole("heading", { name: "This link opens no report" })).toBeTruthy();
+    expect(await screen.findByRole("heading", { name: "Report not found" })).toBeTruthy();
   });
 });

@@ -10,7 +10,7 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import { BlockView } from "./BlockView";
 import classes from "./reports.module.css";
 
-/** A report for those who have its link: nothing but the report. */
+/** Page of a shared report, without navigation. */
 export default function SharedReportPage() {
   const { token = "" } = useParams();
   const { data: report, error, isPending, refetch } = useQuery(sharedReportQuery(token));
@@ -18,8 +18,8 @@ export default function SharedReportPage() {
   if (isRefusal(error))
     return (
       <main>
-        <EmptyState title="This link opens no report" alone>
-          It was revoked, or is not whole. Ask those who sent it for a new one.
+        <EmptyState title="Report not found" alone>
+          The link was revoked or is incomplete. Ask the sender for a new one.
         </EmptyState>
       </main>
     );
@@ -41,7 +41,7 @@ export default function SharedReportPage() {
                 ),
             )}
             <Text size="xs" c="dimmed">
-              Changed <TimeAgo time={report.updated_at} />. Charts and tables are as they are now.
+              Changed <TimeAgo time={report.updated_at} />. Charts and tables show current data.
             </Text>
           </>
         )}

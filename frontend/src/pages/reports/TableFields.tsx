@@ -8,7 +8,7 @@ import { RunsField } from "./RunsField";
 
 type TableBlock = ReportBlock & { kind: "table" };
 
-/** The server's limit. */
+/** Limit of the server. */
 const MAX_ROWS = 50;
 
 const KINDS: { value: TableBlock["of"]; label: string }[] = [
@@ -35,7 +35,7 @@ interface TableFieldsProps {
   onChange: (block: TableBlock) => void;
 }
 
-/** What a table is of, and which columns it has. */
+/** Fields to choose the content and the columns of a table. */
 export function TableFields({ block, onChange }: TableFieldsProps) {
   const runs = block.of === "study" ? [] : block.numbers;
   const compared = useQuery(comparisonQuery(runs, [], false)).data;
@@ -50,13 +50,13 @@ export function TableFields({ block, onChange }: TableFieldsProps) {
     <>
       <Group gap="xs" align="start" grow preventGrowOverflow={false}>
         <Select
-          label="Table of"
+          label="Content"
           data={KINDS}
           value={block.of}
           allowDeselect={false}
           onChange={(next) => {
             const of = KINDS.find(({ value }) => value === next)?.value ?? block.of;
-            // Numbers of runs are not numbers of studies.
+            // Run numbers are not study numbers.
             const kept = (of === "study") === (block.of === "study");
             onChange({ ...block, of, numbers: kept ? block.numbers : [] });
           }}
@@ -81,9 +81,9 @@ export function TableFields({ block, onChange }: TableFieldsProps) {
           label="Columns"
           searchable
           data={[
-            { group: "Of the run", items: COLUMNS },
+            { group: "Run", items: COLUMNS },
             {
-              group: "Of its configuration",
+              group: "Configuration",
               items: [...known].map((value) => ({ value, label: value.replace("config.", "") })),
             },
           ]}
@@ -109,7 +109,7 @@ function StudyField({ study, onChange }: { study: number | undefined; onChange: 
       data={other ? [...listed, { value: String(study), label: `Study #${study}` }] : listed}
       value={study === undefined ? null : String(study)}
       error={list.error?.message}
-      nothingFoundMessage={list.isPending ? "Searching…" : "No such study"}
+      nothingFoundMessage={list.isPending ? "Searching…" : "No studies found"}
       onChange={(id) => id !== null && onChange(Number(id))}
       maxDropdownHeight={320}
     />

@@ -1,4 +1,4 @@
-/** What the author of a report chooses for a chart, and the address that stores it. */
+/** Conversion between the chart fields of a report and the stored figure URL. */
 
 import { partsOf, runsAt } from "@/api/reports";
 import { BANDS, CENTERS, type CurveView, DEFAULT_VIEW, figureRequest, X_AXES } from "@/charts/curveView";
@@ -15,23 +15,23 @@ export const CHARTS = [
 ];
 
 export interface ChartChoice {
-  /** The path of the figure below /api/v1/. */
+  /** Path of the figure after /api/v1/. */
   path: string;
   runs: number[];
-  /** Of a curve. */
+  /** Settings of a curve. */
   metric: string;
   view: CurveView;
 }
 
-/** A curve of no run yet. */
+/** A curve of no runs yet. */
 export const NEW_CHART = `${PREFIX}figures/curves?smoothing=${DEFAULT_VIEW.smoothing}&group=seed`;
 
-/** Whether the fields of a chart can show this address. Others are edited as text. */
+/** Return True if the chart fields can represent this URL. Other URLs are edited as text. */
 export const hasFields = (address: string) => CHARTS.some(({ value }) => value === partsOf(address).path);
 
 export const isOfOneRun = (path: string) => path === "figures/evaluations";
 
-/** Read what an address asks for; what it leaves out is the API's default. */
+/** Parse a figure URL. Missing parameters have the API's defaults. */
 export function readChoice(address: string): ChartChoice {
   const { path, query } = partsOf(address);
   const is = (name: string) => ["1", "true"].includes(query.get(name) ?? "");
@@ -55,7 +55,7 @@ export function readChoice(address: string): ChartChoice {
   };
 }
 
-/** Return the address of a choice. A zoom is kept as long as the horizontal axis stays. */
+/** Return the figure URL of a choice. Keep the zoom if the horizontal axis is unchanged. */
 export function writeChoice(before: string, { path, runs, metric, view }: ChartChoice): string {
   const { query: current } = partsOf(before);
   const old = readChoice(before);

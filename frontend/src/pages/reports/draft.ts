@@ -1,4 +1,4 @@
-/** What somebody is typing into a report, kept by the browser until the server has it. */
+/** Draft of a report, stored in the browser until the server has saved it. */
 
 import { type ReportContent, runsAt } from "@/api/reports";
 import type { ReportBlock, StoredBlock } from "@/api/types";
@@ -6,21 +6,21 @@ import { browserStorage } from "@/ui/pageStorage";
 import { hasFields, NEW_CHART } from "./chartChoice";
 
 export interface KeptReport extends ReportContent {
-  /** The version that it began with. */
+  /** Version of the report that the draft is based on. */
   version: number;
 }
 
-const place = (id: number) => `arcadia-report-${id}`;
+const storageKey = (id: number) => `arcadia-report-${id}`;
 
-export const readKept = (id: number) => browserStorage.read<KeptReport>(place(id));
+export const readKept = (id: number) => browserStorage.read<KeptReport>(storageKey(id));
 
-export const keep = (id: number, kept: KeptReport) => browserStorage.keep(place(id), kept);
+export const keep = (id: number, kept: KeptReport) => browserStorage.keep(storageKey(id), kept);
 
-export const forget = (id: number) => browserStorage.forget(place(id));
+export const forget = (id: number) => browserStorage.forget(storageKey(id));
 
 /**
- * The server has what began with the same version as what is kept: if they say the same, nothing is kept any more,
- * also where the page has been left; else what is kept goes on from the version that was just saved, and is returned.
+ * Update the stored draft after a save. If it equals the saved report, remove it, even after the page was left. Otherwise
+ * return it, based on the version that was just saved.
  */
 export function settle(id: number, saved: KeptReport, version: number): KeptReport | null {
   const kept = readKept(id);
@@ -34,17 +34,17 @@ export function settle(id: number, saved: KeptReport, version: number): KeptRepo
   return more;
 }
 
-/** What tells two states of a report apart. */
+/** Return a text that identifies the content of a report. */
 export const textOf = ({ title, blocks }: ReportContent) => JSON.stringify({ title, blocks });
 
-/** What a block still lacks before readers can see it, or null. */
+/** Return what a block lacks before readers can see it, or null. */
 export function lackOf(block: ReportBlock): string | null {
-  if (block.kind === "chart" && block.address === "") return "lacks the address of its figure";
+  if (block.kind === "chart" && block.address === "") return "needs a figure URL";
   if (block.kind === "chart" && hasFields(block.address) && runsAt(block.address).length === 0)
-    return "lacks its runs";
+    return "needs a run";
   if (block.kind === "table" && block.numbers.length === 0)
-    return block.of === "study" ? "lacks its study" : "lacks its runs";
-  if (block.kind === "replay" && block.video === 0) return "lacks its replay";
+    return block.of === "study" ? "needs a study" : "needs a run";
+  if (block.kind === "replay" && block.video === 0) return "needs a replay";
   return null;
 }
 
@@ -63,14 +63,14 @@ export function toEditable(stored: StoredBlock): ReportBlock {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  // Written by another program: keep its text.
+  // Keep the text of a block that another program wrote.
   return { kind: "text", markdown: stored.content };
 }
 
-/** The first block that lacks something, in words. */
+/** Return a message about the first incomplete block, or null. */
 export function lackIn(blocks: readonly ReportBlock[]): string | null {
-  const told = blocks.map((block, number) => ({ number: number + 1, lack: lackOf(block) }));
-  const first = told.find(({ lack }) => lack !== null);
+  const incomplete = blocks.map((block, number) => ({ number: number + 1, lack: lackOf(block) }));
+  const first = incomplete.find(({ lack }) => lack !== null);
   return first ? `Block ${first.number} ${first.lack}.` : null;
 }
 
@@ -78,10 +78,11 @@ const NAMES = { text: "Text", chart: "Chart", table: "Table", replay: "Replay" }
 
 export const titleOfKind = (block: ReportBlock) => NAMES[block.kind];
 
-/** What an editor calls a block: "Text, block 1". */
-export const nameOf = (block: ReportBlock, place: number) => `${titleOfKind(block)}, block ${place + 1}`;
+/** Return the name of a block in the editor: "Text, block 1". */
+export const nameOf = (block: ReportBlock, place: number) =>
+  `${titleOfKind(block)}, block ${place + 1}`;
 
-/** A block of a kind, with nothing in it yet. */
+/** Return an empty block of a kind. */
 export function newBlock(kind: ReportBlock["kind"]): ReportBlock {
   if (kind === "text") return { kind, markdown: "" };
   if (kind === "chart") return { kind, address: NEW_CHART, caption: "" };
@@ -95,7 +96,7 @@ export function newBlock(kind: ReportBlock["kind"]): ReportBlock {
   };
 }
 
-/** The list with one of its items some places up (below 0) or down. */
+/** Return the list with one item moved up (negative) or down. */
 export function moved<T>(items: readonly T[], from: number, by: number): T[] {
   const list = [...items];
   const [item] = list.splice(from, 1);

@@ -8,7 +8,7 @@ const TITLES: Record<string, string> = {
   "figures/evaluation-scores": "Scores of an evaluation",
 };
 
-/** What a chart is called: what its y axis says, or until it is drawn the address of its figure. */
+/** Return the title of a chart: its y axis, or a name from its URL until it is drawn. */
 export function titleOf(address: string, figure?: Figure): string {
   const axis = figure?.layout["yaxis"] as { title?: { text?: string } } | undefined;
   return axis?.title?.text ?? titleAt(address);

@@ -10,10 +10,10 @@ import { type Asked, listOf, serve } from "@/testing/server";
 import { BlockEditor } from "./BlockEditor";
 import { newBlock } from "./draft";
 
-// The drawing library needs a canvas, which jsdom lacks.
+// Plotly needs a canvas, which jsdom does not have.
 vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
 
-/** Open the editor of one block. The returned function gives the block as it is now. */
+/** Open the editor of one block. Return a function that returns the current block. */
 function edit(block: ReportBlock) {
   const changed = vi.fn<(block: ReportBlock) => void>();
   const server = serve({
@@ -59,7 +59,7 @@ const addressOf = (block: ReportBlock | undefined) => {
   return new URL(block.address, "http://arcadia.test");
 };
 
-it("picks the runs and the metric of a chart by search, and stores its address", async () => {
+it("picks runs and a metric by search, and stores the figure URL", async () => {
   const { server, now } = edit(newBlock("chart"));
   await type("Add a run", "fast");
   await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe("fast"));
@@ -84,7 +84,7 @@ it("picks the runs and the metric of a chart by search, and stores its address",
   expect(addressOf(now()).searchParams.get("runs")).toBe("2,5,6");
 });
 
-it("shows the address that an older report stores, keeps its zoom, and edits it as text", async () => {
+it("reads the URL of an older report, keeps its zoom, and edits it as text", async () => {
   const address = "/api/v1/figures/curves?runs=1,2&metric=train%2Fcustom&from=5&to=9&smoothing=0.2";
   const { now } = edit({ kind: "chart", address, caption: "" });
   expect(await screen.findByRole("button", { name: "Remove run 2" })).toBeTruthy();
@@ -93,14 +93,14 @@ it("shows the address that an older report stores, keeps its zoom, and edits it 
   expect(kept).toMatchObject({ from: "5", to: "9", smoothing: "0.2", metric: "train/custom" });
   fireEvent.click(screen.getByRole("radio", { name: "Frames" }));
   expect(addressOf(now()).searchParams.has("from")).toBe(false);
-  const field = screen.getByLabelText("Address of the figure");
+  const field = screen.getByLabelText("Figure URL");
   fireEvent.change(field, { target: { value: "/api/v1/studies/4/figure" } });
   expect(now()).toMatchObject({ address: "/api/v1/studies/4/figure" });
   expect(screen.getByRole("combobox", { name: "Chart" })).toHaveProperty("value", "Another figure");
   expect(screen.queryByRole("combobox", { name: "Add a run" })).toBeNull();
 });
 
-it("keeps one run for a chart of one run", async () => {
+it("keeps only one run for a chart of one run", async () => {
   const address = "/api/v1/figures/curves?runs=1,2";
   const { now } = edit({ kind: "chart", address, caption: "" });
   open("Chart");
@@ -110,7 +110,7 @@ it("keeps one run for a chart of one run", async () => {
   expect(addressOf(now()).searchParams.has("metric")).toBe(false);
 });
 
-it("picks a replay of a run from its pictures, the newest first", async () => {
+it("picks a replay of a run, the newest first", async () => {
   const { now } = edit(newBlock("replay"));
   await type("Pick a run", "fast");
   await pick(/^fast · /);
@@ -127,15 +127,15 @@ it("picks a replay of a run from its pictures, the newest first", async () => {
   expect(now()).toMatchObject({ video: 0 });
 });
 
-it("picks the runs of a table, and forgets them for a study", async () => {
+it("picks the runs of a table, and clears them for a study", async () => {
   const { now } = edit(newBlock("table"));
   await type("Add a run", "1-2");
   await pick(/^Runs 1-2: 2$/);
   expect(now()).toMatchObject({ of: "runs", numbers: [1, 2] });
-  open("Table of");
+  open("Content");
   await pick(/^Evaluations/);
   expect(now()).toMatchObject({ of: "evaluations", numbers: [1, 2] });
-  open("Table of");
+  open("Content");
   await pick(/^Points of a study$/);
   expect(now()).toMatchObject({ of: "study", numbers: [] });
 });

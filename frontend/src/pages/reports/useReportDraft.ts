@@ -15,57 +15,57 @@ import {
   toStored,
 } from "./draft";
 
-/** After the last key. */
+/** Delay after the last key. */
 const SAVE_MS = 800;
-/** The server was away. */
-const AGAIN_MS = 4000;
+/** Delay before a retry if the server is unreachable. */
+const RETRY_MS = 4000;
 
-/** A block with a name that stays while it is moved. */
+/** A block with a key that stays the same when it is moved. */
 export interface DraftBlock {
   key: number;
   block: ReportBlock;
-  /** It keeps its place, to be put back there. */
+  /** True if deleted. The block keeps its position so that it can be restored. */
   deleted?: boolean;
 }
 
 export interface ReportDraft {
   title: string;
-  /** Those that are not deleted. */
+  /** Blocks that are not deleted. */
   blocks: DraftBlock[];
   setTitle: (title: string) => void;
-  /** Change all of them, the deleted ones too. */
+  /** Change all blocks, including deleted ones. */
   setBlocks: (change: (blocks: DraftBlock[]) => DraftBlock[]) => void;
-  /** Whether the server has it. */
+  /** True if the server has the draft. */
   saved: boolean;
-  /** The same in words. */
+  /** Status text. */
   state: string;
-  /** It waits for more than its turn to be saved: it was refused, or the server is away. */
+  /** True if saving is blocked: it was refused, or the server is unreachable. */
   held: boolean;
-  /** Somebody else changed the report since this draft began. */
+  /** True if the report was changed elsewhere since the draft started. */
   conflict: boolean;
-  /** What the server refused of a block. */
+  /** Return the server's errors of a block. */
   problemsOf: (block: ReportBlock) => string[];
 }
 
 let named = 0;
 export const draftBlock = (block: ReportBlock): DraftBlock => ({ key: (named += 1), block });
 
-/** The notice by which a deleted block is put back, for as long as the page is open. */
-export const deletionNotice = (key: number) => `delete block ${key}`;
+/** Return the id of the notification that restores a deleted block. */
+export const deletionNotificationId = (key: number) => `delete block ${key}`;
 
 /**
- * What is being typed: saved a moment after each change, or at once where it is no longer edited, and kept by the
- * browser until it is. Where nothing is typed it follows the report.
+ * State of a report draft. It is saved shortly after each change, or immediately when editing ends. Until then it is
+ * stored in the browser. Without changes it follows the report.
  */
 export function useReportDraft(report: Report, editing: boolean): ReportDraft {
-  const [start] = useState(() => beginningOf(report));
+  const [start] = useState(() => initialDraft(report));
   const [title, setTitle] = useState(start.title);
   const [all, setBlocks] = useState(() => start.blocks.map(toEditable).map(draftBlock));
   const [saved, setSaved] = useState({ version: start.version, text: textOf(report) });
   const [failed, setFailed] = useState<{ text: string; error: Error } | null>(null);
-  // By the block's text; such a block is saved as a draft, so that it does not hold up the others.
+  // Keyed by the block's text. A refused block is saved as a draft, so that it does not block the others.
   const [refusals, setRefusals] = useState<ReadonlyMap<string, string[]>>(new Map());
-  // Once the page has been left: what saves the rest.
+  // Saves the rest after the page was left.
   const later = useRef<((more: KeptReport) => void) | null>(null);
   const { mutate, isPending } = useSaveReport(report.id, (now, change) => {
     setSaved({ version: now.version, text: textOf(change) });
@@ -77,13 +77,13 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
   const blocks = all.filter(({ deleted }) => !deleted);
   const problemsOf = (block: ReportBlock) => refusals.get(JSON.stringify(block)) ?? [];
   const content = {
-    // A report without a title keeps the one it had; the blocks are saved.
+    // Without a title, save the blocks with the old title.
     title: title.trim() === "" ? contentOf(saved.text).title : title,
     blocks: blocks.map(({ block }) => toStored(block, problemsOf(block).length > 0)),
   };
   const text = textOf(content);
   const dirty = text !== saved.text;
-  const lack = title.trim() === "" ? "The report lacks a title." : lackIn(blocks.map(({ block }) => block));
+  const lack = title.trim() === "" ? "Enter a title." : lackIn(blocks.map(({ block }) => block));
   const refused = failed && isRefusal(failed.error) ? { text: failed.text, error: failed.error } : null;
   const away = failed !== null && refused === null;
   const outdated = !isPending && report.version > saved.version;
@@ -117,15 +117,15 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
           },
         },
       );
-    const timer = setTimeout(save, away ? AGAIN_MS : editing ? SAVE_MS : 0);
+    const timer = setTimeout(save, away ? RETRY_MS : editing ? SAVE_MS : 0);
     return () => clearTimeout(timer);
   }, [dirty, isPending, stopped, text, saved.version, away, editing, mutate]);
 
-  // Another page, right after the last key: nobody waits for the moment any more.
+  // Save immediately when the page is left.
   const leave = useRef<() => void>(() => undefined);
   useEffect(() => {
     leave.current = () => {
-      for (const { key, deleted } of all) if (deleted) hideNotification(deletionNotice(key));
+      for (const { key, deleted } of all) if (deleted) hideNotification(deletionNotificationId(key));
       if (dirty && !isPending && !stopped) mutate({ ...contentOf(text), version: saved.version });
     };
   });
@@ -143,22 +143,22 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
     setTitle,
     setBlocks,
     saved: !dirty,
-    state: wordsOf({ dirty, lack, conflict, refused: stopped ? (refused?.error ?? null) : null, away }),
+    state: statusText({ dirty, lack, conflict, refused: stopped ? (refused?.error ?? null) : null, away }),
     held: dirty && (stopped || away),
     conflict,
     problemsOf,
   };
 }
 
-/** What was typed before and never saved, or else the report itself. */
-function beginningOf(report: Report): KeptReport {
+/** Return the stored draft, or else the report. */
+function initialDraft(report: Report): KeptReport {
   const kept = readKept(report.id);
   return kept && textOf(kept) !== textOf(report) ? kept : report;
 }
 
 const contentOf = (text: string) => JSON.parse(text) as { title: string; blocks: StoredBlock[] };
 
-/** Return the blocks that the server refused, by their text; drafts are not among them. */
+/** Return the refused blocks by their text, without drafts. */
 function refusedBlocks(error: unknown, blocks: readonly StoredBlock[]): Map<string, string[]> {
   const refused = new Map<string, string[]>();
   if (!isRefusal(error)) return refused;
@@ -171,7 +171,7 @@ function refusedBlocks(error: unknown, blocks: readonly StoredBlock[]): Map<stri
   return refused;
 }
 
-interface Standing {
+interface SaveStatus {
   dirty: boolean;
   lack: string | null;
   conflict: boolean;
@@ -179,14 +179,14 @@ interface Standing {
   away: boolean;
 }
 
-function wordsOf({ dirty, lack, conflict, refused, away }: Standing): string {
+function statusText({ dirty, lack, conflict, refused, away }: SaveStatus): string {
   if (!dirty && lack !== null)
     return /^Block/.test(lack)
       ? `Saved. ${lack} Readers do not see it yet.`
-      : `Saved except for this: ${lack}`;
+      : `Saved with a problem: ${lack}`;
   if (!dirty) return "Saved";
   if (conflict) return "Not saved: the report was changed elsewhere";
   if (refused) return `Not saved: ${refused.message}`;
-  if (away) return "Not saved: the server does not answer. This browser keeps it and tries again";
+  if (away) return "Not saved: the server does not respond. Retrying. Your draft is saved in this browser";
   return "Saving…";
 }

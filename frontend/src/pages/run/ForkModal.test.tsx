@@ -123,7 +123,7 @@ it("keeps the draft until it is launched or discarded", async () => {
   open();
   expect((await screen.findByLabelText<HTMLInputElement>(/Total steps/)).value).toBe("5000");
   await write(/Total steps/, "9000");
-  expect(screen.queryByText("Begin anew")).toBeNull();
+  expect(screen.queryByText("Start over")).toBeNull();
 });
 
 it("says that a checkpoint has all steps only if it has", async () => {

@@ -113,9 +113,9 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
       await navigate(`/runs/${copy.id}`);
     } catch (error) {
       const names = config.fields.map((field) => field.name);
-      const { byField, elsewhere } = placeErrors(error, names);
+      const { byField, general } = placeErrors(error, names);
       config.takeServerErrors(byField);
-      setProblems(elsewhere);
+      setProblems(general);
       focusFirst(config.fields, byField);
     }
   }

@@ -11,14 +11,14 @@ import { WideTable } from "@/ui/WideTable";
 import { alsoMade, comparisonOf, isThere, ranked } from "./points";
 import classes from "./studies.module.css";
 
-const FIRST_SHOWN = 200;
+const INITIAL_ROWS = 200;
 const MORE_SEEDS = 5;
 
-/** Every point, the best first. */
+/** Table of all points, the best first. */
 export function PointTable({ study }: { study: Study }) {
   const [all, setAll] = useState(false);
   const points = ranked(study.table);
-  const shown = all ? points : points.slice(0, FIRST_SHOWN);
+  const shown = all ? points : points.slice(0, INITIAL_ROWS);
   const together = comparisonOf(study.table);
   return (
     <section className={classes.card} aria-label="Points">
@@ -100,7 +100,7 @@ function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
   );
 }
 
-/** Adds seeds to a point; where that sets more going than these, it asks first. */
+/** Button that adds seeds to a point. It asks for confirmation if more runs would start. */
 function NewSeeds({ study, point }: { study: Study; point: StudyPoint }) {
   const extend = useExtendStudy(study.id);
   const [asked, setAsked] = useState(false);
@@ -109,7 +109,7 @@ function NewSeeds({ study, point }: { study: Study; point: StudyPoint }) {
     extend.mutate(
       { seeds: MORE_SEEDS, of: [point.number] },
       {
-        onSuccess: () => notifyDone(`${MORE_SEEDS} more seeds of ${point.label} are planned.`),
+        onSuccess: () => notifyDone(`Planned ${MORE_SEEDS} more seeds of ${point.label}.`),
         onSettled: () => setAsked(false),
       },
     );
@@ -121,18 +121,18 @@ function NewSeeds({ study, point }: { study: Study; point: StudyPoint }) {
         loading={extend.isPending}
         onClick={others === null ? launch : () => setAsked(true)}
       >
-        Launch with {MORE_SEEDS} new seeds
+        Add {MORE_SEEDS} new seeds
       </Button>
       {others !== null && (
         <ConfirmModal
           opened={asked}
-          title="Go on with the stopped study?"
-          action={`Launch ${plural(MORE_SEEDS + study.runs_remaining, "run")}`}
+          title="Resume the stopped study?"
+          action={`Launch ${plural(MORE_SEEDS + study.unmade, "run")}`}
           onClose={() => setAsked(false)}
           onConfirm={launch}
           busy={extend.isPending}
         >
-          {point.label} gets {MORE_SEEDS} new seeds, and the study goes on. {others}
+          {point.label} gets {MORE_SEEDS} new seeds, and the study resumes. {others}
         </ConfirmModal>
       )}
     </>

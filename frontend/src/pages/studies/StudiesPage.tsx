@@ -13,7 +13,7 @@ import { WideTable } from "@/ui/WideTable";
 import classes from "./studies.module.css";
 import { StudyProgress, StudyState } from "./StudyState";
 
-/** Questions that many runs answer. */
+/** List of studies. */
 export default function StudiesPage() {
   usePageTitle("Studies");
   const studies = useInfiniteQuery(studiesQuery);
@@ -24,7 +24,7 @@ export default function StudiesPage() {
         <Stack gap={4}>
           <Title order={1}>Studies</Title>
           <Text size="sm" c="dimmed">
-            A study launches many runs to answer one question. Single runs go first.
+            A study launches many runs to answer one question. Single runs start first.
           </Text>
         </Stack>
         <Button component={Link} to="/launch?study=new" leftSection={<IconPlus size={16} />} h={32} px="sm">
@@ -34,15 +34,14 @@ export default function StudiesPage() {
       {studies.isError && !items && <QueryError error={studies.error} retry={() => void studies.refetch()} />}
       {studies.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading studies…" />}
       {items?.length === 0 && (
-        <EmptyState title="No study has been started yet">
+        <EmptyState title="No studies yet">
           <Stack align="center" gap="md">
             <span>
-              Which learning rate suits a method, and do other seeds agree? Choose the settings to vary.
-              Arcadia launches the runs and shows the mean return of each setting with its confidence
-              interval.
+              Choose the settings to vary, such as the learning rate, and several seeds. Arcadia launches the
+              runs and shows the mean return of each setting with its confidence interval.
             </span>
             <Button component={Link} to="/launch?study=new">
-              Start a study
+              Start study
             </Button>
           </Stack>
         </EmptyState>

@@ -9,17 +9,17 @@ import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
 import { alsoMade } from "./points";
 
-/** What can be done with a study now. */
+/** Buttons for the actions that a study allows now. */
 export function StudyActions({ study }: { study: Study }) {
   const act = useStudyAction(study.id);
-  const [asked, setAsked] = useState<"stop" | "delete" | null>(null);
+  const [openedDialog, setOpenedDialog] = useState<"stop" | "delete" | null>(null);
   const { actions } = study;
   const key = `steer study ${study.id}`;
   const sending = useUnsentActions().find((unsent) => unsent.key === key && unsent.isSending)?.request.action;
 
   function send(action: StudyAction) {
-    setAsked(null);
-    sendWithRetries({
+    setOpenedDialog(null);
+    promise({
       key,
       request: { target: "study", id: study.id, action },
       failure: `Study ${study.id} was NOT ${ACTION_PARTICIPLES[action]}`,
@@ -40,7 +40,7 @@ export function StudyActions({ study }: { study: Study }) {
         </Button>
       )}
       {actions.stop === null && (
-        <Button size="xs" variant="default" onClick={() => setAsked("stop")}>
+        <Button size="xs" variant="default" onClick={() => setOpenedDialog("stop")}>
           Stop study
         </Button>
       )}
@@ -49,23 +49,22 @@ export function StudyActions({ study }: { study: Study }) {
         Clone
       </Button>
       {actions.delete === null && (
-        <Button size="xs" variant="default" onClick={() => setAsked("delete")}>
+        <Button size="xs" variant="default" onClick={() => setOpenedDialog("delete")}>
           Delete
         </Button>
       )}
       <ConfirmModal
-        opened={asked === "stop"}
+        opened={openedDialog === "stop"}
         title="Stop the study?"
         action="Stop study"
         danger
-        onClose={() => setAsked(null)}
+        onClose={() => setOpenedDialog(null)}
         onConfirm={() => send("stop")}
       >
-        Its runs that wait or train are stopped for good.
-        {study.runs_remaining > 0 &&
-          ` ${plural(study.runs_remaining, "run")} not made yet can still be made by resuming it.`}
+        This permanently stops its queued and training runs.
+        {study.unmade > 0 && ` Resume the study to create ${plural(study.unmade, "remaining run")}.`}
       </ConfirmModal>
-      <DeleteModal study={study} opened={asked === "delete"} onClose={() => setAsked(null)} />
+      <DeleteModal study={study} opened={openedDialog === "delete"} onClose={() => setOpenedDialog(null)} />
     </Group>
   );
 }
@@ -83,7 +82,7 @@ function DeleteModal({ study, opened, onClose }: { study: Study; opened: boolean
       onConfirm={() => remove.mutate(undefined, { onSuccess: () => void navigate("/studies") })}
       busy={remove.isPending}
     >
-      Its question, points and plan are gone for good. Its runs stay.
+      This permanently deletes its question, points and plan. Its runs are kept.
     </ConfirmModal>
   );
 }
@@ -103,14 +102,14 @@ function MoreSeeds({ study }: { study: Study }) {
     <Popover opened={opened} onChange={setOpened} trapFocus withArrow>
       <Popover.Target>
         <Button size="xs" variant="default" disabled={study.best === null} onClick={() => setOpened(!opened)}>
-          More seeds of the best
+          Add seeds to best
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs">
           <NumberInput
             size="xs"
-            label="How many more seeds"
+            label="New seeds per point"
             min={1}
             max={1000}
             allowDecimal={false}
@@ -119,7 +118,7 @@ function MoreSeeds({ study }: { study: Study }) {
           />
           <NumberInput
             size="xs"
-            label="Of so many best points"
+            label="Number of best points"
             description={`${plural(scored, "point")} with a finished run`}
             min={1}
             max={scored}

@@ -27,7 +27,7 @@ const rows = async () => {
 };
 
 describe("the page of a study", () => {
-  it("ranks its points by their means, with interval, n and each seed's run", async () => {
+  it("ranks points by mean return, with interval, n and runs", async () => {
     open(
       aStudy({
         table: [aPoint(0), aPoint(1, { low: 19, high: 23.5, n: 2 }), aPoint(2, { mean: null, n: 0 })],
@@ -45,7 +45,7 @@ describe("the page of a study", () => {
     expect(screen.getByText("4 runs: 2 finished, 2 planned")).toBeTruthy();
   });
 
-  it("compares the runs of a point, and those of all points", async () => {
+  it("links to comparisons of one point and of all points", async () => {
     open(aStudy());
     const link = await screen.findByRole("link", { name: "Compare all curves" });
     expect(link.getAttribute("href")).toBe("/compare?runs=1,11");
@@ -54,25 +54,25 @@ describe("the page of a study", () => {
     );
   });
 
-  it("launches the best point with five new seeds", async () => {
+  it("adds five new seeds to the best point", async () => {
     const server = open(aStudy());
     const [best] = (await rows()) as [HTMLElement];
-    await userEvent.click(within(best).getByRole("button", { name: "Launch with 5 new seeds" }));
+    await userEvent.click(within(best).getByRole("button", { name: "Add 5 new seeds" }));
     expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 5, of: [1] }]);
   });
 
-  it("counts more seeds only of points that have a finished run", async () => {
+  it("adds seeds only to points with a finished run", async () => {
     open(aStudy({ table: [aPoint(0), aPoint(1, { mean: null, n: 0 })] }));
-    await userEvent.click(await screen.findByRole("button", { name: "More seeds of the best" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Add seeds to best" }));
     expect(await screen.findByText("3 more runs.")).toBeTruthy();
-    expect(screen.getByLabelText<HTMLInputElement>("Of so many best points").value).toBe("1");
+    expect(screen.getByLabelText<HTMLInputElement>("Number of best points").value).toBe("1");
     expect(screen.getByText("1 point with a finished run")).toBeTruthy();
   });
 
-  it("asks before new seeds of a stopped study set its other runs going", async () => {
-    const server = open(aStudy({ state: "stopped", runs_remaining: 41 }));
+  it("asks before new seeds resume a stopped study", async () => {
+    const server = open(aStudy({ state: "stopped", unmade: 41 }));
     const [best] = (await rows()) as [HTMLElement];
-    await userEvent.click(within(best).getByRole("button", { name: "Launch with 5 new seeds" }));
+    await userEvent.click(within(best).getByRole("button", { name: "Add 5 new seeds" }));
     const question = within(await screen.findByRole("dialog"));
     expect(question.getByText(/Its 41 runs not made yet are made too\./)).toBeTruthy();
     expect(server.of("POST /studies/3/extend")).toEqual([]);
@@ -80,28 +80,28 @@ describe("the page of a study", () => {
     expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 5, of: [1] }]);
   });
 
-  it("asks nothing where a stopped study has no other runs to make", async () => {
-    const server = open(aStudy({ state: "stopped", runs_remaining: 0 }));
+  it("does not ask if a stopped study has no remaining runs", async () => {
+    const server = open(aStudy({ state: "stopped", unmade: 0 }));
     const [best] = (await rows()) as [HTMLElement];
-    await userEvent.click(within(best).getByRole("button", { name: "Launch with 5 new seeds" }));
+    await userEvent.click(within(best).getByRole("button", { name: "Add 5 new seeds" }));
     expect(server.of("POST /studies/3/extend")).toHaveLength(1);
   });
 
-  it("says beside more seeds of the best points what a stopped study makes too", async () => {
-    open(aStudy({ state: "stopped", runs_remaining: 1 }));
-    await userEvent.click(await screen.findByRole("button", { name: "More seeds of the best" }));
-    expect(await screen.findByText("6 more runs. Its run not made yet is made too.")).toBeTruthy();
+  it("shows which other runs a stopped study would create", async () => {
+    open(aStudy({ state: "stopped", unmade: 1 }));
+    await userEvent.click(await screen.findByRole("button", { name: "Add seeds to best" }));
+    expect(await screen.findByText("6 more runs. This also creates its remaining run.")).toBeTruthy();
   });
 
   it("adds seeds to the best points", async () => {
     const server = open(aStudy());
-    await userEvent.click(await screen.findByRole("button", { name: "More seeds of the best" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Add seeds to best" }));
     expect(await screen.findByText("6 more runs.")).toBeTruthy();
     await userEvent.click(screen.getByRole("button", { name: "Extend study" }));
     expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 3, best: 2 }]);
   });
 
-  it("offers what is possible now, and asks before it stops", async () => {
+  it("shows the allowed actions and asks before stopping", async () => {
     const server = open(aStudy());
     await userEvent.click(await screen.findByRole("button", { name: "Pause study" }));
     expect(server.of("POST /studies/3/pause").length).toBe(1);
@@ -116,25 +116,22 @@ describe("the page of a study", () => {
   });
 
   it.each([
-    [0, "Its runs that wait or train are stopped for good."],
-    [
-      9,
-      "Its runs that wait or train are stopped for good. 9 runs not made yet can still be made by resuming it.",
-    ],
-  ])("says of %d runs not made yet what becomes of them", async (runs_remaining, told) => {
-    open(aStudy({ runs_remaining }));
+    [0, "This permanently stops its queued and training runs."],
+    [9, "This permanently stops its queued and training runs. Resume the study to create 9 remaining runs."],
+  ])("explains what happens to %d remaining runs", async (unmade, told) => {
+    open(aStudy({ unmade }));
     await userEvent.click(await screen.findByRole("button", { name: "Stop study" }));
     expect(await screen.findByText(told)).toBeTruthy();
   });
 
-  it("links back to the paper's figure that it was started from", async () => {
+  it("links to the paper's figure that it was started from", async () => {
     open(aStudy({ origin: { paper: "a3c", item: "figure-2", part: "pong", share: 0.01 } }));
     const link = await screen.findByRole("link", { name: "A3C, figure 2" });
     expect(link.getAttribute("href")).toBe("/papers/a3c/figure-2");
     expect(link.parentElement?.textContent).toBe("From A3C, figure 2, at 1 % of its budget");
   });
 
-  it("says that it was deleted in another window", async () => {
+  it("shows that it was deleted in another window", async () => {
     let there = true;
     serve({
       "GET /studies/3": () => (there ? aStudy() : refusal(404, "There is no study 3.")),
@@ -148,7 +145,7 @@ describe("the page of a study", () => {
     expect(screen.queryByText("Which rate?")).toBeNull();
   });
 
-  it("says why it has paused by itself", async () => {
+  it("shows why it paused automatically", async () => {
     open(aStudy({ state: "paused", state_reason: "The last 5 runs have failed." }));
     expect(
       await screen.findByText(/The last 5 runs have failed\. Resume it once that is mended/),

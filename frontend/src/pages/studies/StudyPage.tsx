@@ -17,12 +17,12 @@ import { StudyActions } from "./StudyActions";
 import { StudyProgress, StudyState } from "./StudyState";
 import { POINT_HEADER, pointCells } from "./points";
 
-/** One study: its question, where it stands, and what each of its points has come to. */
+/** One study with its question, progress and results per point. */
 export default function StudyPage() {
   const { id = "" } = useParams();
   const study = useQuery(studyQuery(Number(id)));
   usePageTitle(study.data?.name ?? "Studies");
-  // What was fetched before it was deleted in another window is still there.
+  // Data of a study deleted in another window is still cached.
   const problem = isNotFound(study.error) || !study.data ? study.error : null;
   return (
     <Stack className={classes.sheet} gap="md">
@@ -62,8 +62,8 @@ function StudySheet({ study }: { study: Study }) {
         <StudyActions study={study} />
       </Stack>
       {study.state_reason && (
-        <Alert variant="light" color="yellow" p="sm" title="It has paused by itself">
-          <Text size="sm">{study.state_reason} Resume it once that is mended.</Text>
+        <Alert variant="light" color="yellow" p="sm" title="Study paused automatically">
+          <Text size="sm">{study.state_reason} Fix the cause, then resume the study.</Text>
         </Alert>
       )}
       <StudyProgress study={study} />
@@ -74,7 +74,7 @@ function StudySheet({ study }: { study: Study }) {
   );
 }
 
-/** Links to the paper's table or figure that it was started from. */
+/** Link to the paper's table or figure that the study was started from. */
 function Origin({ origin }: { origin: NonNullable<Study["origin"]> }) {
   const paper = useQuery(paperQuery(origin.paper)).data;
   const label = lowerCaseLabel(paper?.items.find(({ name }) => name === origin.item)?.label ?? origin.item);
@@ -109,7 +109,7 @@ function StudyFigure({ study }: { study: Study }) {
       )}
       <FigureFrame
         title={`Return by ${title.toLowerCase()}`}
-        label={`Mean return of each run by ${title}; the table says the same.`}
+        label={`Mean return of each run by ${title}. The table has the same data.`}
         query={studyFigureQuery(study.id, { kind: "scatter", axis })}
         zoom={null}
         onZoom={() => undefined}
@@ -117,13 +117,13 @@ function StudyFigure({ study }: { study: Study }) {
         revision={String(axis)}
         legend={study.axes.length > 1}
         height={320}
-        empty="No run has ended an episode yet. Each appears here as it learns."
+        empty="No episodes yet. Runs appear here while they train."
         file={`study-${study.id}`}
         points={() => Promise.resolve({ header: POINT_HEADER, rows: pointCells(study) })}
       />
       <p className={classes.dim}>
-        A dot is a run, hollow until it has finished; a diamond is the mean of a point&apos;s finished runs
-        with its 95 % interval over seeds.
+        Dots are runs, hollow until they finish. Diamonds are means of a point&apos;s finished runs with 95 %
+        intervals over seeds.
       </p>
     </section>
   );
@@ -132,7 +132,7 @@ function StudyFigure({ study }: { study: Study }) {
 const AXIS_ROW = 40;
 const BARS_AXIS = 70;
 
-/** How the axes work together, and which of them matters. */
+/** Charts of all axes together and of the importance of each axis. */
 function AllAxes({ study }: { study: Study }) {
   const points = () => Promise.resolve({ header: POINT_HEADER, rows: pointCells(study) });
   const shared = { zoom: null, onZoom: () => undefined, revision: "", points };
@@ -142,24 +142,24 @@ function AllAxes({ study }: { study: Study }) {
         <FigureFrame
           {...shared}
           title="All axes together"
-          label="A line for each point through its place on each axis to its mean return; the table says the same."
+          label="One line per point through its value on each axis to its mean return. The table has the same data."
           query={studyFigureQuery(study.id, { kind: "parallel" })}
           legend
           height={320}
-          empty="No run has finished yet."
+          empty="No finished runs yet."
           file={`study-${study.id}-axes`}
         />
       </section>
-      <section className={classes.card} aria-label="Which axis matters">
+      <section className={classes.card} aria-label="Axis importance">
         <FigureFrame
           {...shared}
-          title="Which axis matters"
-          hint="The share of the returns' variance that an axis explains by itself (ω²)"
-          label="The share of the variance of returns that each axis explains by itself."
+          title="Axis importance"
+          hint="Share of the variance of returns that an axis alone explains (ω²)"
+          label="Share of the variance of returns that each axis alone explains."
           query={studyFigureQuery(study.id, { kind: "importance" })}
           legend={false}
           height={BARS_AXIS + AXIS_ROW * study.axes.length}
-          empty="Too few runs have finished."
+          empty="Too few finished runs."
           file={`study-${study.id}-importance`}
         />
       </section>

@@ -35,7 +35,7 @@ const SHOWN = [
   "removed",
 ] as const;
 
-/** How many of a study's runs are where. */
+/** Progress bar and counts of a study's runs by state. */
 export function StudyProgress({ study }: { study: Pick<StudySummary, "runs"> }) {
   const total = runTotal(study);
   const told = [...SHOWN, "planned" as const]

@@ -8,7 +8,7 @@ import { listOf, serve } from "@/testing/server";
 import WallPage from "./WallPage";
 
 describe("the wall", () => {
-  it("plays the newest replay of each run that is trained, silently, again and again", async () => {
+  it("loops the newest replay of each training run without sound", async () => {
     const server = serve({
       "GET /runs": listOf([
         aRun({ id: 1, name: "First" }),
@@ -24,18 +24,18 @@ describe("the wall", () => {
     expect(first.getByText("played at 9 k steps")).toBeTruthy();
     const second = within(screen.getByRole("link", { name: /Second/ }));
     expect(second.getByText(/first pictures come/)).toBeTruthy();
-    expect(screen.getByRole("heading", { name: "2 runs being trained" })).toBeTruthy();
+    expect(screen.getByRole("heading", { name: "2 runs training" })).toBeTruthy();
     expect(server.of("GET /runs")[0]?.query.getAll("state")).toEqual(["starting", "running"]);
   });
 
-  it("says how many more are trained than it shows", async () => {
+  it("shows how many runs train in total", async () => {
     serve({ "GET /runs": listOf([aRun({ id: 1 })], { total: 150 }), "GET /runs/1/replays": [] });
     renderPage(<WallPage />);
-    const told = "150 runs being trained, the first 1 of them here";
+    const told = "150 runs training, first 1 shown";
     expect(await screen.findByRole("heading", { name: told })).toBeTruthy();
   });
 
-  it("is walked with the arrows", async () => {
+  it("is navigated with the arrow keys", async () => {
     serve({
       "GET /runs": listOf([aRun({ id: 1, name: "First" }), aRun({ id: 2, name: "Second" })]),
       "GET /runs/1/replays": [],
@@ -51,10 +51,10 @@ describe("the wall", () => {
     expect(document.activeElement).toBe(links[1]);
   });
 
-  it("says what would be here when nothing is trained", async () => {
+  it("explains itself if no runs are training", async () => {
     serve({ "GET /runs": listOf([]) });
     renderPage(<WallPage />);
-    await waitFor(() => expect(screen.getByText("Nothing is being trained now")).toBeTruthy());
-    expect(screen.getByRole("link", { name: "Launch a run" })).toBeTruthy();
+    await waitFor(() => expect(screen.getByText("No runs are training")).toBeTruthy());
+    expect(screen.getByRole("link", { name: "Launch run" })).toBeTruthy();
   });
 });

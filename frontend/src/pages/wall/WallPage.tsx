@@ -14,7 +14,7 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./wall.module.css";
 import { WallTile } from "./WallTile";
 
-/** /wall: what is being trained now, each run with its newest pictures, made to be left open. */
+/** /wall: newest replays of all training runs, for a big screen. */
 export default function WallPage() {
   usePageTitle("Wall");
   const wall = useRef<HTMLUListElement>(null);
@@ -42,7 +42,7 @@ export default function WallPage() {
       <Group justify="space-between" wrap="nowrap" className={classes.head}>
         <Title order={1}>
           {runs.length > 0
-            ? `${plural(total, "run")} being trained${total > runs.length ? `, the first ${runs.length} of them here` : ""}`
+            ? `${plural(total, "run")} training${total > runs.length ? `, first ${runs.length} shown` : ""}`
             : "Wall"}
         </Title>
         <Button
@@ -56,7 +56,7 @@ export default function WallPage() {
           {fullscreen ? "Leave full screen" : "Full screen"}
         </Button>
       </Group>
-      {runs.length > 0 ? <Tiles runs={runs} wall={wall} /> : <Nothing />}
+      {runs.length > 0 ? <Tiles runs={runs} wall={wall} /> : <EmptyWall />}
     </div>
   );
 }
@@ -73,33 +73,31 @@ function Tiles({ runs, wall }: { runs: Run[]; wall: React.RefObject<HTMLUListEle
   );
 }
 
-function Nothing() {
+function EmptyWall() {
   return (
-    <EmptyState title="Nothing is being trained now">
+    <EmptyState title="No runs are training">
       <Stack align="center" gap="md">
-        <span>
-          While runs train, this page plays the newest replay of each. Leave it open on a big screen.
-        </span>
+        <span>This page plays the newest replay of each training run. Launch a run to see it here.</span>
         <Button component={Link} to="/launch">
-          Launch a run
+          Launch run
         </Button>
       </Stack>
     </EmptyState>
   );
 }
 
-/** The arrows go from run to run, f fills the screen; Enter opens a run as it does any link. */
-function useWallKeys(wall: React.RefObject<HTMLUListElement | null>, fill: () => void) {
+/** Arrow keys select a run, f toggles full screen, and Enter opens the run. */
+function useWallKeys(wall: React.RefObject<HTMLUListElement | null>, toggleFullscreen: () => void) {
   const go = (by: number) => {
     const links = [...(wall.current?.querySelectorAll("a") ?? [])];
-    const at = links.findIndex((link) => link === document.activeElement);
-    links[(Math.max(at, by > 0 ? at : 0) + by + links.length) % links.length]?.focus();
+    const index = links.findIndex((link) => link === document.activeElement);
+    links[(Math.max(index, by > 0 ? index : 0) + by + links.length) % links.length]?.focus();
   };
   useShortcuts([
-    { keys: "ArrowRight", does: "the next run", run: () => go(1) },
-    { keys: "ArrowDown", does: "the next run", run: () => go(1) },
-    { keys: "ArrowLeft", does: "the run before", run: () => go(-1) },
-    { keys: "ArrowUp", does: "the run before", run: () => go(-1) },
-    { keys: "f", does: "fill the screen", run: fill },
+    { keys: "ArrowRight", does: "next run", run: () => go(1) },
+    { keys: "ArrowDown", does: "next run", run: () => go(1) },
+    { keys: "ArrowLeft", does: "previous run", run: () => go(-1) },
+    { keys: "ArrowUp", does: "previous run", run: () => go(-1) },
+    { keys: "f", does: "full screen", run: toggleFullscreen },
   ]);
 }

@@ -10,7 +10,7 @@ import { RunDot } from "@/ui/RunDot";
 import { RunName } from "@/ui/RunName";
 import classes from "./wall.module.css";
 
-/** One run on the wall: its newest replay, again and again, and how it stands; a click opens it. */
+/** Tile of a run with its looping newest replay and progress. A click opens the run. */
 export function WallTile({ run }: { run: Run }) {
   const replays = useQuery(replaysQuery(run.id));
   const newest = newestOf(replays.data ?? []);
@@ -55,7 +55,7 @@ function Pictures({ run, newest }: { run: Run; newest: (Replay & { file_id: numb
   }
   if (poster !== null)
     return <img src={fileAddress(poster)} alt={`Latest frame of ${run.name}`} className={look} />;
-  return <span className={classes.noPicture}>The first pictures come with the first checkpoint.</span>;
+  return <span className={classes.noPicture}>The first replay comes with the first checkpoint.</span>;
 }
 
 export function newestOf(replays: readonly Replay[]): (Replay & { file_id: number }) | undefined {

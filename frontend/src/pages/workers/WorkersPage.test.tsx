@@ -12,7 +12,7 @@ const open = (workers: object) => {
 };
 
 describe("the workers", () => {
-  it("say what they are and what each trains", async () => {
+  it("are listed with their current runs", async () => {
     open([
       aWorker("cpu-1", { state: "busy", run_id: 12 }),
       aWorker("gpu-1", { queue: "gpu", device: "H200", cores: 16 }),
@@ -30,34 +30,36 @@ describe("the workers", () => {
     ).toBe("/runs/12");
   });
 
-  it("are counted apart when they are gone", async () => {
+  it("are counted separately when disconnected", async () => {
     open([aWorker("cpu-1"), aWorker("cpu-2", { state: "gone" })]);
     expect(await screen.findByText("0 training, 1 idle, 1 gone")).toBeTruthy();
   });
 
-  it("are marked if they run another build than the server", async () => {
+  it("are marked if their build differs from the server's", async () => {
     open([
       aWorker("cpu-1", { version: "0.1.0+3f4a75ab5123", is_other_build: true }),
       aWorker("cpu-2", { is_other_build: true, state: "gone" }),
       aWorker("cpu-3"),
     ]);
     expect(await screen.findByText(/version 0\.1\.0\+3f4a75ab5123/)).toBeTruthy();
-    expect(screen.getAllByText("Another build than the server’s. Update one of them.")).toHaveLength(1);
+    expect(
+      screen.getAllByText("The worker's build differs from the server's. Update one of them."),
+    ).toHaveLength(1);
   });
 
-  it("are explained where there is none, with the command that adds one", async () => {
+  it("are explained with the start command if there are none", async () => {
     open([]);
-    await screen.findByText("No worker has connected yet");
+    await screen.findByText("No workers connected");
     expect(
       screen.getByText(`arcadia worker --queue cpu --name worker-2 --backend-url ${window.location.origin}`),
     ).toBeTruthy();
   });
 
-  it("are fetched once more on request when the server stumbled", async () => {
+  it("can be fetched again after a server error", async () => {
     let answers = 0;
     open(() => (answers++ === 0 ? refusal(500, "The database is locked.") : [aWorker("cpu-1")]));
     await screen.findByText("The database is locked.");
-    expect(screen.queryByText("Add a worker")).toBeNull();
+    expect(screen.queryByText("Add worker")).toBeNull();
     await userEvent.click(screen.getByText("Try again"));
     expect(await screen.findByText("0 training, 1 idle")).toBeTruthy();
   });

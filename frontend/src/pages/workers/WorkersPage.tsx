@@ -13,7 +13,7 @@ import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { WorkerState } from "./WorkerState";
 import classes from "./workers.module.css";
 
-/** The machines that train, and what each is doing. */
+/** List of workers with their states and current runs. */
 export default function WorkersPage() {
   usePageTitle("Workers");
   const workers = useQuery(workersQuery);
@@ -30,8 +30,8 @@ export default function WorkersPage() {
       )}
       {workers.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading workers…" />}
       {workers.data?.length === 0 && (
-        <EmptyState title="No worker has connected yet">
-          A worker takes runs from the queue and trains them, one at a time.
+        <EmptyState title="No workers connected">
+          A worker trains queued runs, one at a time. Start one to train your runs.
         </EmptyState>
       )}
       {workers.data && workers.data.length > 0 && <WorkerTable workers={workers.data} />}
@@ -80,7 +80,9 @@ function WorkerRow({ worker }: { worker: Worker }) {
           {worker.host} · process {worker.pid} · version {worker.version}
         </div>
         {worker.is_other_build && worker.state !== "gone" && (
-          <div className={classes.warning}>Another build than the server’s. Update one of them.</div>
+          <div className={classes.warning}>
+            The worker's build differs from the server's. Update one of them.
+          </div>
         )}
       </Table.Td>
       <Table.Td data-label="State">
@@ -108,11 +110,11 @@ function WorkerRow({ worker }: { worker: Worker }) {
 
 function AddWorker() {
   return (
-    <Stack gap="xs" component="section" aria-label="Add a worker">
-      <Title order={2}>Add a worker</Title>
+    <Stack gap="xs" component="section" aria-label="Add worker">
+      <Title order={2}>Add worker</Title>
       <Text size="sm" c="dimmed" maw={720}>
-        On the machine that will train, with ARCADIA_WORKER_TOKEN and ARCADIA_BROKER_URL set to those of this
-        server. Use --queue gpu on a machine with a GPU; each worker trains one run at a time.
+        Run this command on the new host. Set ARCADIA_WORKER_TOKEN and ARCADIA_BROKER_URL to the values of
+        this server. Use --queue gpu on a host with a GPU. Each worker trains one run at a time.
       </Text>
       <CommandLine command={addWorkerCommand("worker-2")} />
     </Stack>

@@ -20,7 +20,7 @@ import {
   problemsOf,
   requestOf,
 } from "./request";
-import { actingWords, sentence } from "./words";
+import { actingText, sentence } from "./words";
 
 interface EvaluateFormProps {
   run: Run;
@@ -57,13 +57,13 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
     if (Object.keys(found).length > 0) return;
     try {
       const asked = await ask.mutateAsync(requestOf(draft));
-      notifyDone(`Asked for an evaluation by ${evaluationName(asked)}.`);
+      notifyDone(`Requested an evaluation by ${evaluationName(asked)}.`);
       onClose();
       await navigate(`/runs/${run.id}/evaluations`);
     } catch (error) {
-      const { byField, elsewhere } = placeErrors(error, FIELDS);
+      const { byField, general } = placeErrors(error, FIELDS);
       setProblems(byField);
-      setRefusals(elsewhere);
+      setRefusals(general);
     }
   }
 
@@ -224,7 +224,7 @@ function ActingChoice({ choices, draft, problems, onChange }: ActingChoiceProps)
             label={`${ACTING_NAMES[acting.name]}${acting.name === usual ? ", as in the method's paper" : ""}`}
             description={
               <TextWithCode>
-                {unfit_because === null ? sentence(actingWords(acting)) : `${unfit_because}.`}
+                {unfit_because === null ? sentence(actingText(acting)) : `${unfit_because}.`}
               </TextWithCode>
             }
             classNames={{ description: classes.description }}

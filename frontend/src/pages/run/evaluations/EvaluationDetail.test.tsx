@@ -58,7 +58,7 @@ describe("the page of an evaluation", () => {
       "95 % interval19.2 to 20.3",
       "10,000 samples",
       "with seed 1",
-      "Human-normalised135\u00a0%",
+      "Human-normalized135\u00a0%",
       "random play scores −20.7 and a person 9.3 by no-op-5min: Gorila (Nair et al. 2015), table 4.",
     ])
       expect(told).toContain(words);
@@ -69,7 +69,7 @@ describe("the page of an evaluation", () => {
     open(found({ ...single, not_normalised_because: "the papers publish none" }));
     const told = (await screen.findByRole("region", { name: "Statistics" })).textContent;
     expect(told).toContain("95 % interval–A single episode says nothing about it.");
-    expect(told).toContain("Human-normalised–The papers publish none.");
+    expect(told).toContain("Human-normalized–The papers publish none.");
   });
 
   it("says what the protocol did otherwise than the training, and nothing where they are alike", async () => {

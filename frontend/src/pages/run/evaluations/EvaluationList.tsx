@@ -89,7 +89,7 @@ function EvaluationTable({ run, evaluations, best }: TableProps) {
               Score
             </Table.Th>
             <Table.Th ta="right" visibleFrom="sm" title="Random play is 0 %, a person 100 %">
-              Human-normalised
+              Human-normalized
             </Table.Th>
             <Table.Th ta="right" visibleFrom="sm">
               Episodes

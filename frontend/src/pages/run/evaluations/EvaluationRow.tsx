@@ -7,7 +7,7 @@ import { TimeAgo } from "@/ui/Quantity";
 import { Reason } from "@/ui/Reason";
 import { EvaluationActions } from "./EvaluationActions";
 import classes from "./evaluations.module.css";
-import { actingName, intervalWords, LEFT_BEHIND, meanWords, playedWords } from "./words";
+import { actingName, intervalText, LEFT_BEHIND, meanWords, playedWords } from "./words";
 
 const COLUMNS = 8;
 
@@ -63,12 +63,12 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
           {evaluation.mean === null ? "–" : <span className={classes.mean}>{meanWords(evaluation)}</span>}
           {evaluation.interval && (
             <Text size="xs" c="dimmed" title="95 % interval of the mean">
-              {intervalWords(evaluation.interval)}
+              {intervalText(evaluation.interval)}
             </Text>
           )}
           {evaluation.human_normalised !== null && (
             <Text size="xs" c="dimmed" hiddenFrom="sm">
-              {humanPercent(evaluation.human_normalised)} human-normalised
+              {humanPercent(evaluation.human_normalised)} human-normalized
             </Text>
           )}
         </Table.Td>

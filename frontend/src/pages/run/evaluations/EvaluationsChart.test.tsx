@@ -53,7 +53,7 @@ it("gives away a row for each evaluation that is done", async () => {
   const saved = downloads();
   open();
   await userEvent.click(await screen.findByLabelText(/^Menu of the chart/));
-  await userEvent.click(await screen.findByText("Save points (CSV)"));
+  await userEvent.click(await screen.findByText("Download points (CSV)"));
   await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["evaluations-run-1.csv"]));
   expect(await saved[0]?.text()).toBe(
     "run,evaluation,step,frames,protocol,acting,seed,episodes,mean,median,standard_error,low,high,human_normalised\r\n" +

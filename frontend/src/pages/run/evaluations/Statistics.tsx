@@ -5,7 +5,7 @@ import { humanPercent, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
-import { intervalWords, sentence } from "./words";
+import { intervalText, sentence } from "./words";
 
 const SINGLE = "A single episode says nothing about it.";
 
@@ -29,7 +29,7 @@ export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes 
             ? SINGLE
             : "Of the mean: the scores' standard deviation, with n − 1, over √n."}
         </Statistic>
-        <Statistic name="95 % interval" value={interval ? intervalWords(interval) : "–"}>
+        <Statistic name="95 % interval" value={interval ? intervalText(interval) : "–"}>
           {interval
             ? `Of the mean, by bootstrap: the middle 95 % of the means of 10,000 samples that are drawn from the scores with replacement, with seed ${seed}.`
             : SINGLE}
@@ -44,7 +44,7 @@ function Normalised({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const { human_normalised, normalised_by, not_normalised_because } = evaluation;
   if (human_normalised === null || !normalised_by) {
     return (
-      <Statistic name="Human-normalised" value="–">
+      <Statistic name="Human-normalized" value="–">
         {not_normalised_because && sentence(not_normalised_because)}
       </Statistic>
     );
@@ -52,7 +52,7 @@ function Normalised({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const told = (value: MetricValue) => score(value);
   const { random, human, source, table, protocol } = normalised_by;
   return (
-    <Statistic name="Human-normalised" value={humanPercent(human_normalised)}>
+    <Statistic name="Human-normalized" value={humanPercent(human_normalised)}>
       100 · (mean − random) / (human − random), where random play scores {told(random)} and a person{" "}
       {told(human)} by {protocol}: {source}, {table}.
     </Statistic>

@@ -6,7 +6,7 @@ import { duration, exact, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
-import { actingName, actingWords } from "./words";
+import { actingName, actingText } from "./words";
 
 /** Of which checkpoint an evaluation is, by which protocol, and how the agent acted. */
 export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
@@ -41,7 +41,7 @@ export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpi
         <dd>
           {actingName(evaluation.acting)}
           <Text size="sm" c="dimmed">
-            The agent {actingWords(evaluation.acting)}.
+            The agent {actingText(evaluation.acting)}.
           </Text>
         </dd>
         <dt>Seed</dt>

@@ -21,7 +21,7 @@ const ACTING: Record<Acting["name"], string> = {
 };
 
 /** What an agent does that acts so. */
-export const actingWords = ({ name }: Pick<Acting, "name">) => ACTING[name];
+export const actingText = ({ name }: Pick<Acting, "name">) => ACTING[name];
 
 /** "no-op-5min, 30 episodes"; the protocol "episodes" is not said twice. */
 export function playedWords({ protocol, episodes_total }: Pick<Evaluation, "protocol" | "episodes_total">) {
@@ -30,7 +30,7 @@ export function playedWords({ protocol, episodes_total }: Pick<Evaluation, "prot
 }
 
 /** "17.2 to 21.0" of an interval. */
-export const intervalWords = ([low, high]: readonly [MetricValue, MetricValue]) =>
+export const intervalText = ([low, high]: readonly [MetricValue, MetricValue]) =>
   `${score(low)} to ${score(high)}`;
 
 /** "19.8 ± 0.6": the mean and its standard error. */

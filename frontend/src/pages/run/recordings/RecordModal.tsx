@@ -50,9 +50,9 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
       onClose();
       await navigate(`/runs/${run.id}/replays`);
     } catch (error) {
-      const { byField, elsewhere } = placeErrors(error, FIELDS);
+      const { byField, general } = placeErrors(error, FIELDS);
       setProblems(byField);
-      setRefusals(elsewhere);
+      setRefusals(general);
     }
   }
 

@@ -92,7 +92,7 @@ export class Ensemble {
     this.#rate = picturesPerSecond;
   }
 
-  /** Begin anew when other replays are shown than before. */
+  /** Start over when other replays are shown than before. */
   show(replays: string): void {
     const others = this.#shown !== undefined && this.#shown !== replays;
     this.#shown = replays;

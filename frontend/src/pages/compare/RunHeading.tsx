@@ -5,8 +5,8 @@ import { RunName } from "@/ui/RunName";
 import classes from "./compare.module.css";
 import { RunStroke } from "./RunStroke";
 
-/** A run at the head of a row or column: its line, what tells it from the others, its number. */
-export function RunHead({ run }: { run: ComparedRun }) {
+/** Header cell of a run with its line, label and number. */
+export function RunHeading({ run }: { run: ComparedRun }) {
   const label = labelWithoutNumber(run);
   return (
     <span className={classes.head}>
@@ -19,8 +19,8 @@ export function RunHead({ run }: { run: ComparedRun }) {
   );
 }
 
-/** A group at the head of a row: its line and its name. */
-export function GroupHead({ group }: { group: { name: string; color: string; dash: string } }) {
+/** Header cell of a group with its line and name. */
+export function GroupHeading({ group }: { group: { name: string; color: string; dash: string } }) {
   return (
     <span className={classes.head}>
       <RunStroke run={group} />

@@ -2,14 +2,14 @@ import { Title } from "@mantine/core";
 import { QueryError } from "@/ui/QueryError";
 import classes from "./compare.module.css";
 
-interface CardProblemProps {
+interface CardErrorProps {
   title: string;
   error: Error;
   retry: () => void;
 }
 
-/** A card whose content could not be fetched. */
-export function CardProblem({ title, error, retry }: CardProblemProps) {
+/** Card whose content could not be loaded. */
+export function CardError({ title, error, retry }: CardErrorProps) {
   return (
     <section className={classes.card} aria-label={title}>
       <Title order={2} mb="xs">

@@ -3,7 +3,7 @@ import { isSize, measured, nearestPercent, short } from "@/ui/format";
 
 type Reading = PaperDiagram["boxes"][number]["readings"][number];
 
-/** A number of a run as a box shows it: 16, 7.9 states, 42 %. */
+/** Return a run's number as text: 16, 7.9 states, 42 %. */
 export function readingText({ value, unit }: Pick<Reading, "value" | "unit">): string {
   if (typeof value === "string") return value;
   if (value === null) return short(value);
@@ -12,7 +12,7 @@ export function readingText({ value, unit }: Pick<Reading, "value" | "unit">): s
   return short(value, unit);
 }
 
-/** The title of a box by its name. */
+/** Return the title of a box by its name. */
 export function titleOf({ boxes }: PaperDiagram, name: string): string {
   return boxes.find((box) => box.name === name)?.title ?? name;
 }

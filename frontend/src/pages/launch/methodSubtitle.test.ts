@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { besideTitle } from "./methodWords";
+import { subtitleOf } from "./methodSubtitle";
 
 it.each([
   [
@@ -15,6 +15,6 @@ it.each([
   ],
   ["DQN", "Learns from (some) replays.", "Learns from (some) replays"],
   ["DQN", "", ""],
-])("says beside %s what %j adds", (title, description, beside) => {
-  expect(besideTitle({ title, description })).toBe(beside);
+])("adds to the title %s what %j contains", (title, description, beside) => {
+  expect(subtitleOf({ title, description })).toBe(beside);
 });

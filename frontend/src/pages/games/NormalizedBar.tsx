@@ -5,16 +5,16 @@ import { BAR_END, barShare } from "./wall";
 
 type Score = Pick<RunScore, "protocol" | "human_normalised" | "normalised_by" | "not_normalised_because">;
 
-/** The human-normalised score as a bar up to 200 %, with a tick where the human is. */
-export function NormalisedBar({ score }: { score: Score }) {
+/** The human-normalized score as a bar up to 200 %, with a tick where the human is. */
+export function NormalizedBar({ score }: { score: Score }) {
   const { human_normalised: percent, normalised_by: by } = score;
   if (!by)
     return (
       <p
         className={classes.under}
-        title={`No human-normalised score: ${score.not_normalised_because ?? ""}.`}
+        title={`No human-normalized score: ${score.not_normalised_because ?? ""}.`}
       >
-        <span className={classes.dim}>Not human-normalised</span>
+        <span className={classes.dim}>Not human-normalized</span>
         <span className={classes.protocol}>{score.protocol}</span>
       </p>
     );
@@ -23,7 +23,7 @@ export function NormalisedBar({ score }: { score: Score }) {
   return (
     <div
       className={classes.normalised}
-      title={`${exactly} of the human's score, random being 0 (${by.source}, ${by.table})`}
+      title={`${exactly} of the human score, with random at 0 (${by.source}, ${by.table})`}
     >
       <div className={classes.bar} data-above={share >= 0.5 || undefined} aria-hidden>
         <div className={classes.fill} style={{ width: `${share * 100}%` }} />

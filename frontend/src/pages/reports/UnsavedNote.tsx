@@ -1,15 +1,15 @@
 import { Alert, Button, Text } from "@mantine/core";
 import classes from "./reports.module.css";
 
-interface NotSavedProps {
-  /** What keeps it from being saved, or that it is being saved. */
+interface UnsavedNoteProps {
+  /** Why it is not saved, or that it is being saved. */
   words: string;
   held: boolean;
   edit: () => void;
 }
 
-/** Says above a report that what was typed last is not in it. */
-export function NotSaved({ words, held, edit }: NotSavedProps) {
+/** Note above a report that the last changes are not saved. */
+export function UnsavedNote({ words, held, edit }: UnsavedNoteProps) {
   if (!held)
     return (
       <span className={classes.state} role="status">
@@ -18,9 +18,9 @@ export function NotSaved({ words, held, edit }: NotSavedProps) {
     );
   return (
     <Alert color="yellow" variant="light" title={words}>
-      <Text size="sm">Below is the report as it was saved last.</Text>
+      <Text size="sm">This is the last saved version.</Text>
       <Button size="xs" mt="xs" onClick={edit}>
-        Go on editing
+        Continue editing
       </Button>
     </Alert>
   );
