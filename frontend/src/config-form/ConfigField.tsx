@@ -9,6 +9,7 @@ import type { FormField } from "./schema";
 import { canVary, readSeries } from "./series";
 import { inputId } from "./useConfigDraft";
 import { VariedInput } from "./VariedInput";
+import { VaryButton } from "./VaryButton";
 
 interface ConfigFieldProps {
   field: FormField;
@@ -54,18 +55,7 @@ export function ConfigField(props: ConfigFieldProps) {
       ) : (
         <ConfigInput {...props} />
       )}
-      {variable && (
-        <Button
-          size="compact-xs"
-          variant="subtle"
-          className={classes.vary}
-          aria-pressed={varied}
-          onClick={vary}
-        >
-          {varied ? "One value" : "Vary"}
-          <VisuallyHidden>: {field.title}</VisuallyHidden>
-        </Button>
-      )}
+      {variable && <VaryButton title={field.title} varied={varied} onClick={vary} className={classes.vary} />}
       <Group gap={8} className={classes.fieldFoot} wrap="nowrap">
         <Text size="xs" c="dimmed" component="span" className={classes.hint}>
           {[hintOf(field), `default ${shown(field.initial)}`].filter(Boolean).join(" · ")}

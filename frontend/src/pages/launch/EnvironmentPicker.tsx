@@ -1,10 +1,11 @@
-import { Button, Chip, Group, Radio, Stack, Text, TextInput, VisuallyHidden } from "@mantine/core";
+import { Chip, Group, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ConfigValue, Environment } from "@/api/types";
 import type { FormField } from "@/config-form/schema";
 import { inputId } from "@/config-form/useConfigDraft";
 import { VariedInput } from "@/config-form/VariedInput";
+import { VaryButton } from "@/config-form/VaryButton";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { familyOf, foundEnvironments } from "./environmentSearch";
 import classes from "./launch.module.css";
@@ -46,12 +47,7 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
           <Text component="h2" size="sm" fw={600}>
             Environment
           </Text>
-          {field && (
-            <Button size="compact-xs" variant="subtle" aria-pressed={several} onClick={vary}>
-              {several ? "One value" : "Vary"}
-              <VisuallyHidden>: Environment</VisuallyHidden>
-            </Button>
-          )}
+          {field && <VaryButton title="Environment" varied={several} onClick={vary} />}
         </Group>
         {!several && (
           <TextInput

@@ -117,7 +117,7 @@ export function LaunchForm(props: LaunchFormProps) {
     setDetailErrors(checked);
     config.showAllErrors();
     if (Object.keys({ ...checked, ...config.allErrors }).length > 0) {
-      focusFirst(inShownOrder(config), { ...config.allErrors, ...checked });
+      focusFirst(inShownOrder(config, isStudy), { ...config.allErrors, ...checked });
       return;
     }
     try {
@@ -139,9 +139,23 @@ export function LaunchForm(props: LaunchFormProps) {
       config.takeServerErrors(pick(byField, (name) => !OTHER_INPUTS.includes(name)));
       setDetailErrors(pick(byField, (name) => OTHER_INPUTS.includes(name)));
       setProblems(general);
-      focusFirst(inShownOrder(config), byField);
+      focusFirst(inShownOrder(config, isStudy), byField);
     }
   }
+
+  // A new study shows its settings first. In a run's form, the section must not move the field that is being varied.
+  const studySection = study && (
+    <>
+      <Title order={2}>Study</Title>
+      <StudyFields
+        options={options}
+        errors={detailErrors}
+        presets={presets}
+        fields={config.fields}
+        onChange={keptOptions.change}
+      />
+    </>
+  );
 
   return (
     <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
@@ -174,19 +188,9 @@ export function LaunchForm(props: LaunchFormProps) {
           chosen={config.reference.preset}
           onChoose={choosePreset}
         />
+        {isStudy && studySection}
         <ConfigFields config={config} environments={environments} without={["env"]} />
-        {study && (
-          <>
-            <Title order={2}>Study</Title>
-            <StudyFields
-              options={options}
-              errors={detailErrors}
-              presets={presets}
-              fields={config.fields}
-              onChange={keptOptions.change}
-            />
-          </>
-        )}
+        {!isStudy && studySection}
         <Title order={2}>{study ? "Name and question" : "Name and notes"}</Title>
         <DetailsFields
           details={details}
@@ -265,10 +269,12 @@ function checkDetails(details: Details): FieldErrors {
 }
 
 /** Return the fields from top to bottom, so that the first error gets the focus. */
-function inShownOrder(config: ConfigDraft): { name: string }[] {
+function inShownOrder(config: ConfigDraft, isStudy: boolean): { name: string }[] {
   const { essential, others } = splitEssential(config.fields);
-  const sections = sectionsOf(others).flatMap(([, fields]) => fields);
-  return [...essential, ...sections, ...[...OPTION_NAMES, ...DETAIL_NAMES].map((name) => ({ name }))];
+  const fields = [...essential, ...sectionsOf(others).flatMap(([, section]) => section)];
+  const options = OPTION_NAMES.map((name) => ({ name }));
+  const details = DETAIL_NAMES.map((name) => ({ name }));
+  return isStudy ? [...options, ...fields, ...details] : [...fields, ...options, ...details];
 }
 
 function pick(errors: FieldErrors, wanted: (name: string) => boolean): FieldErrors {

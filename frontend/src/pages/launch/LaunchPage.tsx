@@ -61,14 +61,8 @@ export default function LaunchPage() {
     const at = env ?? last?.env ?? null;
     const isKnown = environments.data?.some(({ id }) => id === at) === true;
     const alone = env !== null && !isNamed ? startingPointIn(env, known, environments.data ?? []) : null;
-    const found = startingPoint(
-      known,
-      variants,
-      last ?? named,
-      likeId === null ? undefined : like.data,
-    );
-    const start =
-      alone ?? (at !== null && isKnown && likeId === null ? inEnvironment(found, at) : found);
+    const found = startingPoint(known, variants, last ?? named, likeId === null ? undefined : like.data);
+    const start = alone ?? (at !== null && isKnown && likeId === null ? inEnvironment(found, at) : found);
     return { start: isStudy ? { ...start, typed: { seed: DEFAULT_SEEDS } } : start, clonedStudy: null };
   }
 

@@ -7,7 +7,14 @@ import { type Draft, overridesOf } from "@/config-form/draft";
 import { isAmbiguous, parseNumber } from "@/config-form/numbers";
 import { nearestPreset, type StartingPoint } from "@/config-form/reference";
 import { type FormField, type Variant, variantFor } from "@/config-form/schema";
-import { canVary, type Series, type Single, evenlySpaced, formatRange, formatValues } from "@/config-form/series";
+import {
+  canVary,
+  type Series,
+  type Single,
+  evenlySpaced,
+  formatRange,
+  formatValues,
+} from "@/config-form/series";
 
 export type Axis = NonNullable<StudySpecification["axes"]>[number];
 export type Sampler = NonNullable<StudySpecification["sampler"]>;

@@ -79,8 +79,7 @@ const NAMES = { text: "Text", chart: "Chart", table: "Table", replay: "Replay" }
 export const titleOfKind = (block: ReportBlock) => NAMES[block.kind];
 
 /** Return the name of a block in the editor: "Text, block 1". */
-export const nameOf = (block: ReportBlock, place: number) =>
-  `${titleOfKind(block)}, block ${place + 1}`;
+export const nameOf = (block: ReportBlock, place: number) => `${titleOfKind(block)}, block ${place + 1}`;
 
 /** Return an empty block of a kind. */
 export function newBlock(kind: ReportBlock["kind"]): ReportBlock {

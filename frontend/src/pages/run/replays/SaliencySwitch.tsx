@@ -69,7 +69,11 @@ function UnderWay({ saliency }: { saliency: Saliency }) {
   return (
     <>
       <Text size="xs" role="status">
-        {state === "running" && !reason ? `Computing, ${percent} %` : <TextWithCode>{reason ?? "It waits."}</TextWithCode>}
+        {state === "running" && !reason ? (
+          `Computing, ${percent} %`
+        ) : (
+          <TextWithCode>{reason ?? "It waits."}</TextWithCode>
+        )}
       </Text>
       <Button
         size="compact-xs"
