@@ -1,4 +1,4 @@
-"""A real Chromium before an installation with two workers."""
+"""Chromium and an installation with two workers."""
 
 from collections.abc import Iterator
 
@@ -8,20 +8,20 @@ from playwright.sync_api import Browser, Page, expect
 from tests.chromium import chromium
 from tests.installation import Installation
 
-PATIENCE_MILLISECONDS = 240_000
+TIMEOUT_MILLISECONDS = 240_000
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Chromium, for one file: while Playwright runs, its process can start no event loop of its own."""
-    expect.set_options(timeout=PATIENCE_MILLISECONDS)
+    """Start Chromium for one file, because Playwright blocks other event loops in its process."""
+    expect.set_options(timeout=TIMEOUT_MILLISECONDS)
     with chromium() as browser:
         yield browser
 
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Yield an installation on which two runs can train at once."""
+    """Yield an installation that can train two runs concurrently."""
     installation = Installation(tmp_path_factory.mktemp("installation"))
     try:
         installation.start()
@@ -34,11 +34,11 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 @pytest.fixture
 def page(browser: Browser, installation: Installation) -> Iterator[Page]:
-    """Open a window on the installation; what the page reports as an error fails the test."""
+    """Open a page of the installation. Errors in its console fail the test."""
     context = browser.new_context(
         base_url=f"http://127.0.0.1:{installation.port}", viewport={"width": 1440, "height": 900}
     )
-    context.set_default_timeout(PATIENCE_MILLISECONDS)
+    context.set_default_timeout(TIMEOUT_MILLISECONDS)
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

@@ -1,4 +1,4 @@
-"""An installation without workers: what they report is sent by the test."""
+"""Installation without workers. Tests send the workers' reports."""
 
 import contextlib
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from tests.installation import TOKEN, Installation
 
 
 @contextlib.contextmanager
-def without_workers(directory: Path, *, users_token: str = "") -> Iterator[Installation]:
-    """Give an installation that has started and misses no worker, and end it."""
+def installation_without_workers(directory: Path, *, users_token: str = "") -> Iterator[Installation]:
+    """Yield a running installation in which leases do not expire."""
     installation = Installation(directory, lease_seconds=3600, token=users_token)
-    installation.http.headers.update(bearer(users_token))
+    installation.http.headers.update(authorization(users_token))
     try:
         installation.start()
         yield installation
@@ -23,17 +23,17 @@ def without_workers(directory: Path, *, users_token: str = "") -> Iterator[Insta
 
 
 @contextlib.contextmanager
-def api_of(installation: Installation, *, users_token: str = "") -> Iterator[Api]:
-    """Give shorthands for what users and workers do."""
+def open_api(installation: Installation, *, users_token: str = "") -> Iterator[Api]:
+    """Yield an API client for the actions of users and workers."""
 
     def client(token: str) -> httpx.Client:
         address = f"http://127.0.0.1:{installation.port}"
-        return httpx.Client(base_url=address, headers=bearer(token), trust_env=False)
+        return httpx.Client(base_url=address, headers=authorization(token), trust_env=False)
 
     with client(users_token) as user, client(TOKEN) as worker:
         yield Api(user, worker)
 
 
-def bearer(token: str) -> dict[str, str]:
-    """Return the header that shows a token, if there is one."""
+def authorization(token: str) -> dict[str, str]:
+    """Return the authorization header for a token, or no header."""
     return {"Authorization": f"Bearer {token}"} if token else {}

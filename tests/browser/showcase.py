@@ -1,11 +1,11 @@
-"""Runs as every page shows them, reported through the worker API as a trainer's events are, without training."""
+"""Runs of each kind without training, reported through the worker API."""
 
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.browser.made_replay import report_replay
+from tests.browser.synthetic_replay import report_replay
 from tests.factories import Api, checkpoint_path, evaluated_episode, event, metrics, role, start_set, started
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "paac.py", line 97, in train\n    loss.backward()\n'
@@ -15,7 +15,7 @@ POINTS, STRIDE = 60, 500
 
 @dataclass(frozen=True)
 class Showcase:
-    """The numbers of the runs, by what there is to see of each."""
+    """Numbers of the runs by kind."""
 
     finished: int
     failed: int
@@ -26,7 +26,7 @@ class Showcase:
 
 
 def fill(api: Api, folder: Path) -> Showcase:
-    """Make one run of each kind, and the workers that trained them."""
+    """Create one run of each kind and the workers that trained them."""
     assert api.beat("sun").is_success
     assert api.beat("moon", queue="gpu", device="NVIDIA H200").is_success
     _scored(api, folder)
@@ -45,7 +45,7 @@ def fill(api: Api, folder: Path) -> Showcase:
 
 
 def values_at(step: int, number: int = 0) -> dict[str, float]:
-    """What a trainer reports of itself at a step; the number tells runs apart."""
+    """Return a trainer's metrics at a step. They differ by run number."""
     wave = math.sin(step / 900 + number)
     return {
         "train/policy_loss": 0.01 * wave,
@@ -62,12 +62,12 @@ def values_at(step: int, number: int = 0) -> dict[str, float]:
 
 
 def returns_at(step: int, number: int = 0) -> list[float]:
-    """Returns of the episodes that end about a step."""
+    """Return the returns of episodes that end near a step."""
     return [20 + step / 100 + 30 * math.sin(step / 300 + number + part) for part in range(4)]
 
 
 def learn(api: Api, run_id: int, attempt: int, *, beyond: int = 0) -> None:
-    """Report a curve of some points after a step."""
+    """Report a curve of points after a step."""
     steps = [beyond + STRIDE * (number + 1) for number in range(POINTS)]
     events = [
         metrics(seq, step, values_at(step, run_id), returns_at(step, run_id)) for seq, step in enumerate(steps, start=2)
@@ -88,7 +88,7 @@ def _learning(api: Api, **more: Any) -> int:
 
 
 def _finished(api: Api, folder: Path) -> tuple[int, int]:
-    """A run with checkpoints and their replays: its number, and a checkpoint that can be forked."""
+    """Create a run with checkpoints and replays. Return its number and a checkpoint to fork."""
     run_id = _learning(api, name="seed 3", notes="The **baseline** of the other runs.")
     attempt = int(api.run(run_id)["attempt"])
     saved, seq = [], POINTS + 5
@@ -104,7 +104,7 @@ def _finished(api: Api, folder: Path) -> tuple[int, int]:
 
 
 def _evaluated(api: Api, run_id: int) -> int:
-    """Evaluations of every state: the number of one that is done."""
+    """Create evaluations in each state. Return the number of a finished one."""
     done = int(api.evaluate(run_id, checkpoint="best")["id"])
     api.play([9.0, 10.0, 10.0, 14.0, 12.5])
     api.evaluate(run_id, episodes=5)
@@ -120,7 +120,7 @@ def _evaluated(api: Api, run_id: int) -> int:
 
 
 def _scored(api: Api, folder: Path) -> None:
-    """Two runs of an Atari game: one with a score by each of three protocols, and one that waits for its first."""
+    """Create two runs of an Atari game: one with scores by three protocols, one without scores."""
     pong = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 90_000}
     starts = api.import_starts(start_set("human", 100), "Ana's first games")["id"]
     for name in ("first in Pong", "not evaluated"):

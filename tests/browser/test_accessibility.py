@@ -1,4 +1,4 @@
-"""No page breaks a rule of axe, light or dark, wide or narrow.
+"""Pages pass the rules of axe, light and dark, wide and narrow.
 
 The rules are those of WCAG 2.2 up to AA, and axe's best practices: headings in order, landmarks around all content.
 """
@@ -10,40 +10,40 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
-from tests.browser.reported import api_of, without_workers
+from tests.browser.reported import installation_without_workers, open_api
 from tests.browser.showcase import Showcase, fill
 from tests.installation import REPOSITORY, Installation
 
 AXE = REPOSITORY / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# The rules that the same page may break in one scheme and keep in the other.
-RULES_OF_COLOURS = ["color-contrast", "link-in-text-block"]
+# Rules whose results depend on the color scheme.
+COLOR_RULES = ["color-contrast", "link-in-text-block"]
 USERS_TOKEN = "token-of-the-users"
 SIZES: list[ViewportSize] = [{"width": 1440, "height": 900}, {"width": 390, "height": 844}]
 SCHEMES: list[Literal["light", "dark"]] = ["light", "dark"]
 
-# What breaks a rule, as one line each: the rule, the element and why.
-LOOK = """async ([rules, without]) => (await axe.run({
+# Returns one line per violation: the rule, the element and the reason.
+AXE_SCRIPT = """async ([rules, without]) => (await axe.run({
     runOnly: rules, resultTypes: ['violations'], rules: without ? {[without]: {enabled: false}} : {}
 })).violations.flatMap(rule => rule.nodes.map(
     node => `${rule.id}: ${node.target.join(' ')} — ${node.failureSummary.replaceAll('\\n', ' ')}`))"""
 
-# Which scheme the page is drawn in, by its ground.
-SCHEME = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)[0] < 128 ? 'dark' : 'light'"""
+# Returns the color scheme by the page's background.
+SCHEME_SCRIPT = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)[0] < 128 ? 'dark' : 'light'"""
 
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Yield an installation that asks for a sign-in, without workers: what they report is sent by the test."""
-    with without_workers(tmp_path_factory.mktemp("shown"), users_token=USERS_TOKEN) as installation:
+    """Yield an installation without workers that requires a sign-in."""
+    with installation_without_workers(tmp_path_factory.mktemp("shown"), users_token=USERS_TOKEN) as installation:
         yield installation
 
 
 @pytest.fixture(scope="module")
 def signed_out(browser: Browser, installation: Installation) -> Iterator[Page]:
-    """Open a window that nobody has signed in to."""
+    """Open a page without a sign-in."""
     context = browser.new_context(base_url=f"http://127.0.0.1:{installation.port}", reduced_motion="reduce")
-    # Runs in every document, also where the page's policy lets no other script in.
+    # Init scripts run even if the page's policy blocks other scripts.
     context.add_init_script(path=AXE)
     yield context.new_page()
     context.close()
@@ -60,30 +60,30 @@ def shown(signed_out: Page) -> Page:
 @pytest.fixture(scope="module")
 def showcase(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Showcase]:
     """Fill the installation with runs of every kind."""
-    with api_of(installation, users_token=USERS_TOKEN) as api:
+    with open_api(installation, users_token=USERS_TOKEN) as api:
         yield fill(api, tmp_path_factory.mktemp("replays"))
 
 
 def check(page: Page, *, without: str = "") -> None:
-    """Fail with what breaks a rule in any scheme and at any size."""
+    """Fail with the violations in any color scheme and at any size."""
     found: list[str] = []
     for size in SIZES:
         page.set_viewport_size(size)
-        for scheme, rules in zip(SCHEMES, (RULES, RULES_OF_COLOURS), strict=True):
+        for scheme, rules in zip(SCHEMES, (RULES, COLOR_RULES), strict=True):
             page.emulate_media(color_scheme=scheme)
             settle(page)
-            assert page.evaluate(SCHEME) == scheme
-            found += [f"{size['width']} px, {scheme}: {each}" for each in page.evaluate(LOOK, [rules, without])]
+            assert page.evaluate(SCHEME_SCRIPT) == scheme
+            found += [f"{size['width']} px, {scheme}: {each}" for each in page.evaluate(AXE_SCRIPT, [rules, without])]
     assert not found, "\n".join(found)
 
 
 def settle(page: Page) -> None:
-    """Wait until the page has drawn what it was told."""
+    """Wait until the page has drawn its changes."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def open_page(page: Page, path: str, ready: str) -> None:
-    """Go to a page and wait for words that stand there once its data have come."""
+    """Open a page and wait for a text that appears with its data."""
     page.set_viewport_size(SIZES[0])
     page.goto(path)
     expect(page.get_by_text(re.compile(ready)).filter(visible=True).first).to_be_visible()
@@ -167,7 +167,7 @@ def test_a_page_with_runs(shown: Page, showcase: Showcase, name: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/runs/1", "/studies/1", "/reports/1", "/games/pong", "/papers/gorila", "/papers/gorila/table-4"]
 )
-def test_a_page_that_waits_for_its_data_has_a_heading(shown: Page, path: str) -> None:
+def test_a_loading_page_has_a_heading(shown: Page, path: str) -> None:
     pattern = re.compile(rf"/api/v1{path}(\?|$)")
     shown.route(pattern, lambda _: None)
     try:
@@ -180,8 +180,8 @@ def test_a_page_that_waits_for_its_data_has_a_heading(shown: Page, path: str) ->
 
 
 @pytest.mark.usefixtures("showcase")
-def test_games_whose_runs_have_no_score(shown: Page) -> None:
-    """The notice of the games page has a link, which is readable in both schemes."""
+def test_games_without_scores(shown: Page) -> None:
+    """The note on the games page has a link that must be readable in both schemes."""
 
     def without_scores(route: Route) -> None:
         answer = route.fetch()
@@ -272,8 +272,8 @@ OPENED = [
 
 
 @pytest.mark.parametrize("opened", OPENED)
-def test_what_opens_above_a_page(shown: Page, showcase: Showcase, opened: Callable[[Page, Showcase], None]) -> None:
+def test_menus_and_dialogs(shown: Page, showcase: Showcase, opened: Callable[[Page, Showcase], None]) -> None:
     shown.set_viewport_size(SIZES[0])
     opened(shown, showcase)
-    # Menus and dialogs are drawn at the end of the document, outside the landmarks, and have the focus.
+    # Menus and dialogs are at the end of the document, outside the landmarks, and have the focus.
     check(shown, without="region")

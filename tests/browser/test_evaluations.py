@@ -1,4 +1,4 @@
-"""What a user learns of a checkpoint in the browser: asked for by a button, watched, read and removed."""
+"""Evaluations in the browser: requested, watched, read and removed."""
 
 import re
 
@@ -9,8 +9,8 @@ from tests.installation import Installation
 
 EPISODES = 1_000
 
-# Keep what progress the page has shown.
-WATCH = """() => {
+# Records the progress that the page has shown.
+RECORD_PROGRESS_SCRIPT = """() => {
     window.sameDocument = true;
     window.progress = [];
     window.rows = [];
@@ -25,17 +25,17 @@ WATCH = """() => {
 
 @pytest.fixture(scope="module")
 def trained_run(installation: Installation) -> int:
-    """A run that has come to its end, with checkpoints."""
+    """Train a run and return its number once it has checkpoints."""
     run = installation.launch(total_steps=60_000)
     installation.wait_for_state(run, "finished")
     return run
 
 
-def test_a_checkpoint_is_evaluated_by_its_button_and_its_scores_arrive_without_a_reload(
+def test_evaluation_of_a_checkpoint_updates_without_a_reload(
     page: Page, installation: Installation, trained_run: int
 ) -> None:
     page.goto(f"/runs/{trained_run}/checkpoints")
-    page.evaluate(WATCH)
+    page.evaluate(RECORD_PROGRESS_SCRIPT)
     page.get_by_role("button", name=re.compile("^Actions for the checkpoint")).first.click()
     page.get_by_role("menuitem", name="Evaluate").click()
     form = page.get_by_role("dialog")
@@ -71,7 +71,7 @@ def test_a_checkpoint_is_evaluated_by_its_button_and_its_scores_arrive_without_a
 
 
 @pytest.mark.nightly
-def test_an_evaluation_is_opened_by_its_own_address(page: Page, installation: Installation, trained_run: int) -> None:
+def test_an_evaluation_has_its_own_url(page: Page, installation: Installation, trained_run: int) -> None:
     asked = installation.post(f"runs/{trained_run}/evaluations", {"episodes": 5})["id"]
     installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")
     found = installation.read(f"evaluations/{asked}")
@@ -97,9 +97,7 @@ def test_an_evaluation_is_opened_by_its_own_address(page: Page, installation: In
 
 
 @pytest.mark.nightly
-def test_the_best_checkpoint_is_the_best_by_evaluation(
-    page: Page, installation: Installation, trained_run: int
-) -> None:
+def test_the_best_checkpoint_is_chosen_by_evaluation(page: Page, installation: Installation, trained_run: int) -> None:
     asked = installation.post(f"runs/{trained_run}/evaluations", {})["id"]
     installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")
     page.goto(f"/runs/{trained_run}/checkpoints")

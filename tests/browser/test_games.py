@@ -1,4 +1,4 @@
-"""A run's way to its place on the page of its game, in a real browser."""
+"""Evaluation of a run on the page of its game, in a browser."""
 
 import re
 from collections.abc import Iterator
@@ -6,32 +6,32 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.reported import api_of, without_workers
+from tests.browser.reported import installation_without_workers, open_api
 from tests.factories import Api
 from tests.installation import Installation
 
 pytestmark = pytest.mark.nightly
 
 AMIDAR = {"algorithm": "paac", "env": "ALE/Amidar-v5", "total_steps": 90_000}
-# Between the published scores of Gorila and of DQN.
+# Between the published scores of Gorila and DQN.
 MEAN = 1000.0
 
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation without workers."""
-    with without_workers(tmp_path_factory.mktemp("games")) as installation:
+    with installation_without_workers(tmp_path_factory.mktemp("games")) as installation:
         yield installation
 
 
 @pytest.fixture
 def api(installation: Installation) -> Iterator[Api]:
-    """Shorthands for what users and workers do."""
-    with api_of(installation) as api:
+    """Yield an API client for the actions of users and workers."""
+    with open_api(installation) as api:
         yield api
 
 
-def test_a_run_is_evaluated_from_its_game_s_page_and_takes_its_place_there(page: Page, api: Api) -> None:
+def test_a_run_evaluated_on_the_game_page_is_ranked_there(page: Page, api: Api) -> None:
     run, attempt = api.running(name="climber", config=AMIDAR)
     api.save(run, attempt, 2, 10_000)
     page.goto("/games/amidar")

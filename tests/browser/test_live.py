@@ -1,4 +1,4 @@
-"""A live game in a real browser: pictures come and change, a killed process is replaced, and leaving ends it.
+"""Live games in a browser: the picture moves, a killed process is replaced, and leaving ends the game.
 
 By an agent, and by a person who keeps the game.
 """
@@ -18,7 +18,7 @@ from workers.trainer.games.emulator import AtariGame
 
 
 def playing_process(installation: Installation) -> psutil.Process:
-    """Find the process that plays."""
+    """Return the process that plays the game."""
     found: list[psutil.Process] = []
 
     def look() -> bool:
@@ -32,22 +32,22 @@ def playing_process(installation: Installation) -> psutil.Process:
 
 
 def shown(page: Page) -> str:
-    """Return the picture that is on the screen, as text."""
+    """Return the shown picture as text."""
     picture: str = page.locator("canvas").evaluate("canvas => canvas.toDataURL()")
     return picture
 
 
 def wait_for_another_picture(page: Page, installation: Installation) -> None:
-    """Wait until the picture changes, twice: it moves."""
+    """Wait until the picture has changed twice."""
     for _ in range(2):
         before = shown(page)
         installation.wait_until(lambda before=before: shown(page) != before)  # type: ignore[misc]
 
 
-def test_a_run_is_watched_live_until_the_page_is_left(page: Page, installation: Installation) -> None:
+def test_a_live_game_runs_until_the_page_is_left(page: Page, installation: Installation) -> None:
     run = installation.launch(**SAVING)
     installation.wait_for_checkpoint(run)
-    # What trains beside it would only make it slow.
+    # Other runs would slow it down.
     installation.post(f"runs/{run}/stop")
     installation.wait_for_state(run, "stopped")
 
@@ -67,7 +67,7 @@ def test_a_run_is_watched_live_until_the_page_is_left(page: Page, installation: 
 
     killed = playing_process(installation)
     killed.send_signal(signal.SIGKILL)
-    # The notice is gone at once where a process was kept ready.
+    # The note disappears immediately if a process was ready.
     installation.wait_until(lambda: playing_process(installation) != killed)
     expect(pause).to_be_enabled()
     wait_for_another_picture(page, installation)
@@ -79,9 +79,7 @@ def test_a_run_is_watched_live_until_the_page_is_left(page: Page, installation: 
 
 
 @pytest.mark.nightly
-def test_a_person_plays_keeps_the_game_and_its_start_points_lead_there_again(
-    page: Page, installation: Installation
-) -> None:
+def test_a_played_game_can_be_kept_and_used_as_start_points(page: Page, installation: Installation) -> None:
     page.goto("/games/pong")
     page.get_by_role("link", name="Play", exact=True).click()
     stage = page.get_by_role("region", name="Live game")
@@ -96,7 +94,7 @@ def test_a_person_plays_keeps_the_game_and_its_start_points_lead_there_again(
     expect(begins).to_be_visible()
 
     def play_a_little() -> bool:
-        """Hold each key until the picture has moved; 100 start points take more than 100 frames."""
+        """Hold each key until the picture has moved. 100 start points need more than 100 frames."""
         for key in ("Space", "ArrowUp", "ArrowDown"):
             page.keyboard.down(key)
             wait_for_another_picture(page, installation)

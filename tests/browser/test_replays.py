@@ -1,4 +1,4 @@
-"""A replay, what the agent thought in it, and the address of a moment, in a real browser: they never say two things."""
+"""Replays in a browser: the video, the agent's track and the URL always show the same moment."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,8 @@ import av
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.made_replay import (
+from tests.browser.reported import installation_without_workers, open_api
+from tests.browser.synthetic_replay import (
     ACTIONS,
     BITS,
     DECISIONS,
@@ -19,17 +20,16 @@ from tests.browser.made_replay import (
     LOST,
     PICTURES,
     WON,
-    made_saliency,
     report_replay,
+    synthetic_saliency,
 )
-from tests.browser.made_replay import PICTURES_PER_SECOND as RATE
-from tests.browser.reported import api_of, without_workers
+from tests.browser.synthetic_replay import PICTURES_PER_SECOND as RATE
 from tests.factories import PONG, Api, checkpoint_path, event, sha256, started, weights
 from tests.installation import Installation
 from tests.workers.waiting import wait_until
 
-# The number that the picture says which a video shows now; the seen one is turned upside down.
-DRAWN = """(video, [bits, turned]) => {
+# Returns the number in the shown picture of a video. The network's input is upside down.
+SHOWN_NUMBER_SCRIPT = """(video, [bits, turned]) => {
     const canvas = document.createElement('canvas'), side = video.videoWidth / bits;
     [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
     const pen = canvas.getContext('2d');
@@ -39,8 +39,8 @@ DRAWN = """(video, [bits, turned]) => {
         number + (pen.getImageData((bit + 0.5) * side, side / 2, 1, 1).data[0] > 128 ? 2 ** bit : 0), 0);
 }"""
 
-# Whether videos come to be less than a picture apart, over so many pictures of the page, before they begin again.
-TOGETHER = """async ([rate, looks, held]) => {
+# Returns whether videos get less than a picture apart within a number of page frames, before they restart.
+ARE_IN_SYNC_SCRIPT = """async ([rate, looks, held]) => {
     const videos = [...document.querySelectorAll('video')];
     if (held) videos[held].currentTime -= 0.25;
     for (let [near, before, apart] = [0, 0]; near < looks;) {
@@ -54,11 +54,10 @@ TOGETHER = """async ([rate, looks, held]) => {
 }"""
 LOOKS = 10
 
-# How many pictures videos are apart at most, at each picture of the page, while so many seconds of them are played.
-# When one has nothing to show, as after the end of all, the others wait; the count goes on once all of them move and
-# are together, as they are not where a busy machine starts one later than the other. Nor is such a machine in time to
-# say that one has nothing to show, so more than a picture counts where it lasts.
-MOST_APART = """async ([rate, seconds]) => {
+# Returns the maximum distance in pictures between videos while they play for some seconds. The count pauses while one
+# video has nothing to show, and resumes once all are in sync, because a busy computer may start one later. Such a
+# computer may also report a stall late, so only lasting distances above one picture count.
+MAX_DISTANCE_SCRIPT = """async ([rate, seconds]) => {
     const videos = [...document.querySelectorAll('video')];
     let [waited, far, played, most, before, still] = [true, 0, 0, 0, null, []];
     for (const video of videos) video.addEventListener('waiting', () => { waited = true; });
@@ -84,14 +83,17 @@ MOST_APART = """async ([rate, seconds]) => {
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Yield an installation without workers, with two replays of one run: what a worker reports is sent by the test."""
-    with without_workers(tmp_path_factory.mktemp("replays")) as installation, api_of(installation) as api:
+    """Yield an installation without workers, with two replays of one run."""
+    with (
+        installation_without_workers(tmp_path_factory.mktemp("replays")) as installation,
+        open_api(installation) as api,
+    ):
         report(api, tmp_path_factory)
         yield installation
 
 
 def report(api: Api, folders: pytest.TempPathFactory) -> None:
-    """Report the run 1 with the replays 1 and 2."""
+    """Report run 1 with replays 1 and 2."""
     run = api.running(config=PONG)
     for seq, step in ((2, 100), (4, 200)):
         api.save(*run, seq, step, kept=[checkpoint_path(each) for each in (100, 200) if each <= step])
@@ -103,19 +105,23 @@ def moment_of(picture: int) -> str:
 
 
 def at_moment(page: Page, picture: int, replays: str = "2") -> Locator:
-    """Open replays at a picture, and return the slider that the chart is."""
+    """Open replays at a picture and return the chart's slider."""
     page.goto(f"/runs/1/replays?replays={replays}&t={moment_of(picture)}")
     expect_picture(page, picture)
     return page.get_by_role("slider", name="Moment of the replay")
 
 
 def drawn(video: Locator, *, turned: bool = False) -> int:
-    """Read the number of the picture that a video shows; -1 until it shows one."""
-    return int(video.evaluate(DRAWN, [BITS, turned])) if video.evaluate("video => video.readyState >= 2") else -1
+    """Return the number of the shown picture of a video, or -1."""
+    return (
+        int(video.evaluate(SHOWN_NUMBER_SCRIPT, [BITS, turned]))
+        if video.evaluate("video => video.readyState >= 2")
+        else -1
+    )
 
 
 def expect_picture(page: Page, picture: int) -> None:
-    """Wait until the video shows a picture, and what was thought is that of the same picture."""
+    """Wait until the video and the track show a picture."""
     video = page.get_by_label(re.compile("^Replay at")).and_(page.locator("video")).first
     expect(video).to_be_visible()
     wait_until(lambda: drawn(video) == picture)
@@ -123,7 +129,7 @@ def expect_picture(page: Page, picture: int) -> None:
     expect(page.get_by_text(f"{picture // FRAMES_PER_ACTION + 1} of {DECISIONS}", exact=True)).to_be_visible()
 
 
-def test_a_link_opens_at_its_moment_and_waits_there(page: Page) -> None:
+def test_a_link_opens_paused_at_its_moment(page: Page) -> None:
     at_moment(page, 61)
     expect(page.get_by_role("button", name="Play replay")).to_be_visible()
 
@@ -142,7 +148,7 @@ def test_clicking_the_chart_moves_the_video_and_stepping_moves_the_cursor(page: 
     expect_picture(page, 1)
 
 
-def test_buttons_lead_to_what_happened(page: Page) -> None:
+def test_buttons_seek_to_events(page: Page) -> None:
     at_moment(page, 0)
     for name, decision in (("Next reward", WON), ("Next reward", LOST), ("Next lost life", LIFE_LOST)):
         page.get_by_role("button", name=name).click()
@@ -151,7 +157,7 @@ def test_buttons_lead_to_what_happened(page: Page) -> None:
         expect(page.get_by_role("button", name=name)).to_be_disabled()
 
 
-def test_bars_name_the_actions_and_mark_the_one_that_was_taken(page: Page) -> None:
+def test_bars_name_the_actions_and_mark_the_chosen_one(page: Page) -> None:
     at_moment(page, 5 * FRAMES_PER_ACTION)
     bars = page.get_by_role("region", name="Probability of each action").get_by_role("listitem")
     for bar, name, share in zip(bars.all(), ACTIONS, (10, 20, 30, 40), strict=True):
@@ -160,14 +166,14 @@ def test_bars_name_the_actions_and_mark_the_one_that_was_taken(page: Page) -> No
     expect(bars.filter(has_text="taken")).to_contain_text(ACTIONS[5 % len(ACTIONS)])
 
 
-def test_replays_side_by_side_and_what_was_seen_stay_in_step(page: Page) -> None:
+def test_replays_side_by_side_stay_in_sync(page: Page) -> None:
     at_moment(page, 6, replays="1,2")
     page.get_by_text("Beside", exact=True).click()
     videos = page.locator("video")
     expect(videos).to_have_count(4)
     page.get_by_role("button", name="Play replay").click()
-    assert page.evaluate(TOGETHER, [RATE, LOOKS, None])
-    assert page.evaluate(TOGETHER, [RATE, LOOKS, 2]), "one that was held up catches up"
+    assert page.evaluate(ARE_IN_SYNC_SCRIPT, [RATE, LOOKS, None])
+    assert page.evaluate(ARE_IN_SYNC_SCRIPT, [RATE, LOOKS, 2]), "one that was held up catches up"
     page.get_by_role("button", name="Pause replay").click()
     wait_until(lambda: len({drawn(videos.nth(each), turned=each % 2 == 1) for each in range(4)} - {-1}) == 1)
     expect_picture(page, drawn(videos.first))
@@ -178,11 +184,11 @@ def test_two_replays_stay_within_a_picture_of_each_other_for_thirty_seconds(page
     at_moment(page, 0, replays="1,2")
     page.get_by_role("radiogroup", name="Speed").get_by_text("4×", exact=True).click()
     page.get_by_role("button", name="Play replay").click()
-    assert page.evaluate(MOST_APART, [RATE, 30]) < 1
+    assert page.evaluate(MAX_DISTANCE_SCRIPT, [RATE, 30]) < 1
 
 
-# The opacities that the overlay paints at the places that count for the policy and for the value, and their sum.
-PAINTED = """(canvas, places) => {
+# Returns the overlay's opacities at the policy's and the value's place, and their sum.
+OPACITIES_SCRIPT = """(canvas, places) => {
     const of = (row, column, side, height) => canvas.getContext('2d').getImageData(column, row, side, height).data
         .filter((_, at) => at % 4 === 3).reduce((sum, each) => sum + each, 0);
     return [...places.map(([row, column]) => of(row, column, 1, 1)), of(0, 0, canvas.width, canvas.height)];
@@ -190,12 +196,12 @@ PAINTED = """(canvas, places) => {
 
 
 @pytest.mark.nightly
-def test_saliency_is_asked_for_told_of_and_lies_over_the_picture(page: Page, installation: Installation) -> None:
+def test_saliency_is_requested_and_drawn_over_the_picture(page: Page, installation: Installation) -> None:
     at_moment(page, 12)
     page.get_by_role("button", name="Compute").click()
     state = page.get_by_role("status").filter(has_text=re.compile("worker|Computing"))
     expect(state).to_contain_text("worker")
-    with api_of(installation) as api:
+    with open_api(installation) as api:
         held = claimed_saliency(api)
         assert api.send_of_job(*held, started(1), event(2, "advanced", 200, done=10, total=DECISIONS)).is_success
         expect(state).to_have_text("Computing, 25 %")
@@ -203,11 +209,11 @@ def test_saliency_is_asked_for_told_of_and_lies_over_the_picture(page: Page, ins
     overlay = page.get_by_role("img", name="Saliency over the picture")
     expect(overlay).to_have_attribute("data-decision", "3")
     choice = page.get_by_role("radiogroup", name="Saliency")
-    policy, value, total = overlay.evaluate(PAINTED, [FOR_POLICY, FOR_VALUE])
+    policy, value, total = overlay.evaluate(OPACITIES_SCRIPT, [FOR_POLICY, FOR_VALUE])
     assert (policy > 0, value > 0, total) == (True, True, policy + value)
     for name, painted in (("Policy", [policy, 0, policy]), ("Value", [0, value, value])):
         choice.get_by_text(name, exact=True).click()
-        wait_until(lambda painted=painted: overlay.evaluate(PAINTED, [FOR_POLICY, FOR_VALUE]) == painted)  # type: ignore[misc]
+        wait_until(lambda painted=painted: overlay.evaluate(OPACITIES_SCRIPT, [FOR_POLICY, FOR_VALUE]) == painted)  # type: ignore[misc]
     page.keyboard.press("]")
     expect(overlay).to_have_attribute("data-decision", "4")
     choice.get_by_text("Off", exact=True).click()
@@ -215,15 +221,15 @@ def test_saliency_is_asked_for_told_of_and_lies_over_the_picture(page: Page, ins
 
 
 def claimed_saliency(api: Api) -> tuple[int, int]:
-    """Claim the saliency that waits: its job and attempt."""
+    """Claim the queued saliency job and return its number and attempt."""
     claimed = api.claim_job()
     assert claimed["kind"] == "saliency"
     return claimed["job_id"], claimed["attempt"]
 
 
 def bring_saliency(api: Api, held: tuple[int, int]) -> None:
-    """Bring the saliency of the replay at step 200, as a worker does."""
-    content = made_saliency(200, sha256(weights(1, 200)))
+    """Upload the saliency of the replay at step 200."""
+    content = synthetic_saliency(200, sha256(weights(1, 200)))
     query: dict[str, str | int] = {
         "attempt": held[1],
         "kind": "saliency",
@@ -237,7 +243,7 @@ def bring_saliency(api: Api, held: tuple[int, int]) -> None:
 
 
 def numbers_of(clip: Path) -> list[int]:
-    """Read the numbers that the pictures of a GIF say."""
+    """Return the numbers in the pictures of a GIF."""
     with av.open(str(clip)) as container:
         pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     side = pictures[0].shape[1] // BITS

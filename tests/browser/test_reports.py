@@ -1,4 +1,4 @@
-"""A report in a real browser: written, read by its link without a sign-in, and taken away as one file."""
+"""A report in a browser: written, read by its link without a sign-in, and exported as one file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
-from tests.browser.conftest import PATIENCE_MILLISECONDS
-from tests.browser.made_replay import report_replay
-from tests.browser.reported import api_of, without_workers
+from tests.browser.conftest import TIMEOUT_MILLISECONDS
+from tests.browser.reported import installation_without_workers, open_api
+from tests.browser.synthetic_replay import report_replay
 from tests.factories import PONG, checkpoint_path, metrics
 from tests.installation import Installation
 
@@ -26,9 +26,12 @@ $$\\frac{1}{n}\\sum_i x_i$$
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Yield an installation that asks users for a token, with a run that has a curve and a replay."""
+    """Yield an installation that requires a token, with a run that has a curve and a replay."""
     folder = tmp_path_factory.mktemp("reports")
-    with without_workers(folder, users_token=USER) as installation, api_of(installation, users_token=USER) as api:
+    with (
+        installation_without_workers(folder, users_token=USER) as installation,
+        open_api(installation, users_token=USER) as api,
+    ):
         run = api.running(config=PONG, name="Rally")
         api.save(*run, 2, 100, kept=[checkpoint_path(100)])
         report_replay(api, run, 3, 100, tmp_path_factory.mktemp("recorded"))
@@ -38,9 +41,9 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 
 def opened(browser: Browser, errors: list[str], *, offline: bool = False) -> tuple[BrowserContext, Page]:
-    """Open a window of a browser that knows nothing yet; it notes what its pages report as errors."""
+    """Open a page in a new browser context that records its errors."""
     context = browser.new_context(offline=offline, viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(PATIENCE_MILLISECONDS)
+    context.set_default_timeout(TIMEOUT_MILLISECONDS)
     page = context.new_page()
 
     def note(message: ConsoleMessage) -> None:
@@ -53,7 +56,7 @@ def opened(browser: Browser, errors: list[str], *, offline: bool = False) -> tup
 
 
 def expect_whole(page: Page) -> None:
-    """Wait until each of the four blocks shows what it has."""
+    """Wait until all four blocks show their content."""
     expect(page.get_by_role("heading", name="Rates of Pong")).to_be_visible()
     expect(page.get_by_role("heading", name="Why")).to_be_visible()
     expect(page.locator("strong", has_text="Because")).to_be_visible()
@@ -66,7 +69,7 @@ def expect_whole(page: Page) -> None:
 
 
 def pick(page: Page, field: str, words: str, *, block: str = "") -> None:
-    """Search for a run in a field and pick the one found with the keyboard."""
+    """Search for a run in a field and pick it with the keyboard."""
     place = page.get_by_role("region", name=block, exact=True) if block else page
     search = place.get_by_role("combobox", name=field)
     search.fill(words)
@@ -77,10 +80,10 @@ def pick(page: Page, field: str, words: str, *, block: str = "") -> None:
 
 
 def write(page: Page) -> None:
-    """Make a report of one block of each kind.
+    """Write a report with one block of each kind.
 
-    A preview pushes what is below it down, and the choices of a field that leaves the window are hidden:
-    so each is waited for before the next block is added.
+    Wait for each preview before adding the next block. A preview moves the fields below, and the choices of a field
+    outside the window are hidden.
     """
     page.get_by_role("button", name="New report").click()
     page.get_by_label("Title").fill("Rates of Pong")
@@ -100,9 +103,7 @@ def write(page: Page) -> None:
     page.get_by_role("button", name="Read", exact=True).click()
 
 
-def test_a_report_is_written_read_by_its_link_and_taken_away(
-    browser: Browser, installation: Installation, tmp_path: Path
-) -> None:
+def test_a_report_is_written_shared_and_exported(browser: Browser, installation: Installation, tmp_path: Path) -> None:
     here, errors = f"http://127.0.0.1:{installation.port}", list[str]()
     writer, page = opened(browser, errors)
     assert writer.request.post(f"{here}/api/v1/session", data={"token": USER}).ok

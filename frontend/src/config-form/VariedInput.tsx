@@ -9,7 +9,7 @@ import {
   parseRange,
   readSeries,
   evenlySpaced,
-  USUAL_COUNT,
+  DEFAULT_COUNT,
   formatRange,
   formatValues,
 } from "./series";
@@ -73,7 +73,7 @@ export function VariedInput(props: VariedInputProps) {
                 {...input}
                 {...(part === "low" && { id })}
                 aria-label={`${field.title}: ${PARTS[part]}`}
-                placeholder={part === "count" ? String(USUAL_COUNT) : PARTS[part]}
+                placeholder={part === "count" ? String(DEFAULT_COUNT) : PARTS[part]}
                 leftSection={
                   part === "count" && (
                     <Text size="sm" c="dimmed" aria-hidden>
@@ -130,7 +130,7 @@ function convert(field: FormField, text: string, shape: string): string {
   if (range) return formatRange({ ...range, kind });
   const numbers = text.split(/,\s+|;\s*/).flatMap((part) => parseNumber(part) ?? []);
   const [low, high] = boundsOf(field, numbers, kind);
-  const count = String(numbers.length > 1 ? numbers.length : USUAL_COUNT);
+  const count = String(numbers.length > 1 ? numbers.length : DEFAULT_COUNT);
   return formatRange({ kind, low: formatNumber(low), high: formatNumber(high), count });
 }
 

@@ -75,7 +75,7 @@ function PlayControls({ view: { scene }, send, mine }: { view: View; send: Send;
           Keep this game
         </Button>
       </Group>
-      {scene && scene.controls !== null && !mine && (
+      {scene && scene.hands !== null && !mine && (
         <Text size="sm" mt={8}>
           You are watching another player. You can play after they leave.
         </Text>

@@ -1,4 +1,4 @@
-"""A replay whose pictures say their number, with what the network saw and a track, reported as a worker does."""
+"""Upload of a synthetic replay whose pictures show their numbers, with the network's input and a track."""
 
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ from workers.trainer.games.video import VideoWriter, write_png
 ACTIONS = ("NOOP", "FIRE", "RIGHT", "LEFT")
 DECISIONS, FRAMES_PER_ACTION, PICTURES_PER_SECOND, SCALE = 40, 4, 20, 4
 PICTURES = DECISIONS * FRAMES_PER_ACTION
-# A bit of a picture's number is a bright or dark square of this side, in the first row of the picture.
+# The first row of a picture shows its number in binary, as bright and dark squares of this size.
 BITS, SQUARE = 8, 8
 WON, LOST, LIFE_LOST = 10, 25, 30
-# Of a made saliency: the side of its grid, and the places that alone count for the policy and for the value.
+# Grid size of the synthetic saliency, and the only places that affect the policy and the value.
 PLACES, FOR_POLICY, FOR_VALUE = 17, (4, 3), (12, 9)
 
 
@@ -35,8 +35,8 @@ def numbered(number: int) -> NDArray[np.uint8]:
     return frame
 
 
-def made_track(step: int, played_by: str) -> Track:
-    """Make up what an agent thought: it wins, loses, and loses a life at known decisions."""
+def synthetic_track(step: int, played_by: str) -> Track:
+    """Return a synthetic track in which the agent wins, loses and loses a life at known decisions."""
     at = np.arange(DECISIONS)
     reward = np.zeros(DECISIONS)
     reward[WON], reward[LOST] = 1, -1
@@ -76,8 +76,8 @@ def made_track(step: int, played_by: str) -> Track:
     return Track(head, columns)
 
 
-def made_saliency(step: int, played_by: str) -> bytes:
-    """Make the file of a saliency in which one place counts for the policy, and another for the value."""
+def synthetic_saliency(step: int, played_by: str) -> bytes:
+    """Return a synthetic saliency file with one place for the policy and another for the value."""
     head = SaliencyHead(
         env="ALE/Pong-v5",
         algorithm="paac",
@@ -99,19 +99,19 @@ def made_saliency(step: int, played_by: str) -> bytes:
 
 
 def report_replay(api: Api, run: tuple[int, int], seq: int, step: int, folder: Path) -> None:
-    """Upload a replay of a checkpoint that `api` has saved with all its files, and report it."""
+    """Upload a replay of a saved checkpoint with all its files and report it."""
     film, poster = folder / f"{step}.mp4", folder / f"{step}.png"
     seen, track = folder / f"{step}.seen.mp4", folder / f"{step}.npz"
     frames = [numbered(number) for number in range(PICTURES)]
     _write(film, frames, SCALE)
     _write(seen, [frame[::-1, ::-1] for frame in frames], 1)
     write_png(poster, frames[-1], SCALE)
-    track.write_bytes(packed(made_track(step, sha256(weights(run[1], step)))))
+    track.write_bytes(packed(synthetic_track(step, sha256(weights(run[1], step)))))
     for path, kind in ((film, "video"), (poster, "poster"), (seen, "video"), (track, "track")):
         api.upload(*run, f"replays/{path.name}", path.read_bytes(), kind)
-    told: dict[str, Any] = {"seen": f"replays/{seen.name}", "track": f"replays/{track.name}"}
+    files: dict[str, Any] = {"seen": f"replays/{seen.name}", "track": f"replays/{track.name}"}
     facts = {"length": DECISIONS, "seconds": PICTURES / PICTURES_PER_SECOND}
-    assert api.send(*run, video(seq, step, step, **told, **facts)).is_success
+    assert api.send(*run, video(seq, step, step, **files, **facts)).is_success
 
 
 def _write(path: Path, frames: list[NDArray[np.uint8]], scale: int) -> None:

@@ -1,4 +1,4 @@
-"""What a user does in the browser: launch, watch, replay, compare and stop."""
+"""Runs in the browser: launch, watch, replay, compare and stop."""
 
 import re
 
@@ -8,31 +8,31 @@ from playwright.sync_api import Locator, Page, expect
 from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, Installation
 from tests.workers.waiting import wait_until
 
-# Settings that the launch form asks for in a closed section, and the section.
+# Settings in closed sections of the launch form, with their sections.
 SECTIONS = {"t_max": "Rollout", "checkpoint_seconds": "More about the run", "hidden_units": "Network"}
 SHORT_RUN = 12_000
 
 
 def furthest_step(chart: Locator) -> float:
-    """Read from the drawn chart how far its curves reach."""
+    """Return the last step of the chart's curves."""
     return float(chart.evaluate("plot => Math.max(0, ...(plot.data ?? []).flatMap(trace => trace.x ?? []))"))
 
 
 def wait_for_curve_beyond(chart: Locator, step: float) -> float:
-    """Wait until the chart reaches further, without touching the page."""
+    """Wait until the curves pass a step, and return their last step."""
     wait_until(lambda: furthest_step(chart) > step)
     return furthest_step(chart)
 
 
 def launch_from_the_form(page: Page, **settings: object) -> int:
-    """Launch CartPole's preset with changed settings as a user does."""
+    """Launch a changed CartPole preset through the form."""
     page.goto("/launch")
     page.get_by_role("radio", name=re.compile("CartPole")).first.check(force=True)
     return fill_in_and_launch(page, **settings)
 
 
 def fill_in_and_launch(page: Page, **settings: object) -> int:
-    """Fill in fields of the open form, launch, and return the number of the new run."""
+    """Fill in the open form, launch, and return the number of the new run."""
     for name, value in settings.items():
         if name in SECTIONS:
             section = page.get_by_role("button", name=re.compile(f"^{SECTIONS[name]}"))
@@ -46,13 +46,13 @@ def fill_in_and_launch(page: Page, **settings: object) -> int:
 
 @pytest.fixture(scope="module")
 def finished_run(installation: Installation) -> int:
-    """A run that has come to its end, with replays."""
+    """Train a run to the end and return its number."""
     run = installation.launch(total_steps=SHORT_RUN)
     installation.wait_for_state(run, "finished")
     return run
 
 
-def test_a_run_launched_from_the_form_draws_its_curve_without_a_reload(page: Page, installation: Installation) -> None:
+def test_a_launched_run_draws_its_curve_without_a_reload(page: Page, installation: Installation) -> None:
     endless = {name: CARTPOLE[name] for name in ("total_steps", "num_envs", "t_max", "hidden_units")}
     run = launch_from_the_form(page, **endless)
     page.evaluate("window.sameDocument = true")
@@ -72,9 +72,7 @@ def test_a_run_launched_from_the_form_draws_its_curve_without_a_reload(page: Pag
 
 
 @pytest.mark.nightly
-def test_another_method_and_game_are_chosen_and_its_run_learns_until_it_is_stopped(
-    page: Page, installation: Installation
-) -> None:
+def test_a_run_of_another_method_and_game_trains_until_it_is_stopped(page: Page, installation: Installation) -> None:
     page.goto("/launch")
     page.get_by_role("searchbox", name="Search environments").fill("Catch")
     page.get_by_role("searchbox", name="Search environments").press("Enter")
@@ -92,7 +90,7 @@ def test_another_method_and_game_are_chosen_and_its_run_learns_until_it_is_stopp
 
 
 @pytest.mark.nightly
-def test_a_run_whose_actor_learner_is_killed_shows_why_it_failed(page: Page, installation: Installation) -> None:
+def test_a_run_with_a_killed_actor_shows_why_it_failed(page: Page, installation: Installation) -> None:
     run = installation.launch(CATCH_BY_A3C)
     page.goto(f"/runs/{run}")
     wait_for_curve_beyond(page.get_by_role("img", name=re.compile("Return per episode")), 0)
@@ -105,9 +103,7 @@ def test_a_run_whose_actor_learner_is_killed_shows_why_it_failed(page: Page, ins
 
 
 @pytest.mark.nightly
-def test_a_distributed_run_shows_which_role_runs_where_and_that_one_was_replaced(
-    page: Page, installation: Installation
-) -> None:
+def test_a_distributed_run_shows_its_roles_and_replacements(page: Page, installation: Installation) -> None:
     run = installation.launch(CATCH_BY_GORILA)
     page.goto(f"/runs/{run}")
     roles = page.get_by_role("region", name="Roles")
@@ -122,7 +118,7 @@ def test_a_distributed_run_shows_which_role_runs_where_and_that_one_was_replaced
 
 
 @pytest.mark.nightly
-def test_a_fork_begins_with_the_settings_of_its_run_and_learns_on_with_changed_ones(
+def test_a_fork_starts_with_its_runs_settings_and_trains_with_changes(
     page: Page, installation: Installation, finished_run: int
 ) -> None:
     page.goto(f"/runs/{finished_run}/checkpoints")
@@ -140,9 +136,7 @@ def test_a_fork_begins_with_the_settings_of_its_run_and_learns_on_with_changed_o
     assert installation.wait_for_state(fork, "finished")["config"] == expected
 
 
-def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_launched(
-    page: Page, installation: Installation
-) -> None:
+def test_an_invalid_value_is_shown_next_to_its_field_and_not_launched(page: Page, installation: Installation) -> None:
     before = installation.read("runs")["total"]
     page.goto("/launch")
     field = page.get_by_role("textbox", name=re.compile("num_envs$"))
@@ -168,7 +162,7 @@ def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Install
 
 
 @pytest.mark.nightly
-def test_two_runs_are_compared_by_their_curves_settings_and_scores(
+def test_two_runs_are_compared_by_curves_settings_and_scores(
     page: Page, installation: Installation, finished_run: int
 ) -> None:
     other = installation.launch(total_steps=SHORT_RUN, learning_rate=0.001)
@@ -188,7 +182,7 @@ def test_two_runs_are_compared_by_their_curves_settings_and_scores(
     assert set(drawn) >= {finished_run, other}
 
 
-def test_the_run_list_follows_a_run_and_stops_it_from_the_row(page: Page, installation: Installation) -> None:
+def test_the_run_list_updates_and_can_stop_a_run(page: Page, installation: Installation) -> None:
     page.goto("/")
     run = installation.launch()
     row = page.get_by_role("row").filter(has_text=f"#{run}")
