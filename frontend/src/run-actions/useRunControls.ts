@@ -1,6 +1,6 @@
 import { type RunAction, sendOnUnload, useRunAction } from "@/api/runs";
 import type { Run } from "@/api/types";
-import { hideNotice, notifyDone, notifyUndoable } from "@/ui/notify";
+import { hideNotification, notifyDone, notifyUndoable } from "@/ui/notify";
 import { cancelStop, scheduleStop, useIsStopPending } from "./pendingStops";
 import { sendWithRetries, useUnsentActions } from "./retriedActions";
 import { store } from "./storedActions";
@@ -35,12 +35,12 @@ export function useRunControls(run: Run) {
 
   function undoStop() {
     cancelStop(id);
-    hideNotice(stopNotice(run));
+    hideNotification(stopNotice(run));
   }
 
   function stop() {
     scheduleStop(id, (isUnloading) => {
-      hideNotice(stopNotice(run));
+      hideNotification(stopNotice(run));
       if (!isUnloading) {
         send("stop");
         return;

@@ -65,8 +65,8 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
           </Button>
         )}
       </Group>
-      {times.words ? (
-        <Text c="var(--arcadia-dim)">{times.words}</Text>
+      {times.message ? (
+        <Text c="var(--arcadia-dim)">{times.message}</Text>
       ) : (
         <>
           <TimeTable groups={times.groups} />
@@ -78,10 +78,10 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
             Speed-up compares training times, which depend on the host and its load. Data efficiency compares
             steps.
           </Text>
-          {times.groups.map(({ name, run_ids, untimed_because }) =>
-            untimed_because === null ? null : (
+          {times.groups.map(({ name, run_ids, untimed_reason }) =>
+            untimed_reason === null ? null : (
               <Text key={run_ids.join()} size="xs" c="var(--arcadia-dim)" mt={4}>
-                {name} has no time or speed-up: {untimed_because}.
+                {name} has no time or speed-up: {untimed_reason}.
               </Text>
             ),
           )}

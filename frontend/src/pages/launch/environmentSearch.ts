@@ -1,8 +1,7 @@
 import type { Environment } from "@/api/types";
 
-/** Return the heading of an environment. All Atari games share one. */
-export const familyOf = ({ group, kind }: Pick<Environment, "group" | "kind">): string =>
-  kind === "atari" ? "Atari" : group;
+/** Return the title of an environment's family. */
+export const familyOf = ({ family }: Pick<Environment, "family">): string => family.title;
 
 /**
  * Return the environments that match all words, titles that start with them first. Without words, return one

@@ -19,7 +19,7 @@ export function StudyActions({ study }: { study: Study }) {
 
   function send(action: StudyAction) {
     setOpenedDialog(null);
-    promise({
+    sendWithRetries({
       key,
       request: { target: "study", id: study.id, action },
       failure: `Study ${study.id} was NOT ${ACTION_PARTICIPLES[action]}`,
