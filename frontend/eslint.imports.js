@@ -1,28 +1,28 @@
-// The rooms of src/ from the lowest layer to the highest. A room imports from itself and from lower layers.
+// Folders of src/ from the lowest layer to the highest. A folder imports only from itself and from lower layers.
 const LAYERS = [["api"], ["ui"], ["charts", "config-form", "run-actions", "stage"], ["pages"], ["app"]];
-const ARROWS = LAYERS.map((rooms) => rooms.join(", ")).join(" <- ");
+const ORDER = LAYERS.map((folders) => folders.join(", ")).join(" <- ");
 
-const TESTS = ["**/*.test.*"];
-const TESTING = { regex: "^@/testing(/|$)", message: "Only tests import what is made for tests." };
+const TEST_FILES = ["**/*.test.*"];
+const TESTING_FOLDER = { regex: "^@/testing(/|$)", message: "Only tests import from src/testing." };
 const PAGES = {
   regex: "^@/pages(/|$)",
-  message: "A page imports no other page: what two pages need lies below.",
+  message: "A page must not import another page. Move shared code to a lower layer.",
 };
 
-/** Paths that leave the room by "../"; from a file directly in its room, or in a folder of it. */
+/** Match relative paths that leave the folder, by the depth of the importing file. */
 function relative(depth) {
-  return { regex: `^(\\.\\./){${depth}}`, message: "Import from another room as @/room/module." };
+  return { regex: `^(\\.\\./){${depth}}`, message: "Import from another folder as @/folder/module." };
 }
 
-function above(room, layer) {
+function higherLayers(folder, layer) {
   const others = LAYERS.slice(layer)
     .flat()
-    .filter((other) => other !== room);
+    .filter((other) => other !== folder);
   const named = others.map((other) => ({
     regex: `^@/${other}(/|$)`,
-    message: `src/${room} does not import from src/${other}; the arrows are ${ARROWS}.`,
+    message: `src/${folder} does not import from src/${other}; the order is ${ORDER}.`,
   }));
-  return room === "pages" ? [...named, PAGES] : named;
+  return folder === "pages" ? [...named, PAGES] : named;
 }
 
 /** Forbid import and import() of these paths. */
@@ -41,16 +41,16 @@ function forbid(files, ignores, patterns) {
   };
 }
 
-function rulesOf(room, layer) {
-  const patterns = above(room, layer);
-  const folder = room === "pages" ? "pages/*" : room;
-  // A test obeys the same arrows, and imports from src/testing besides.
+function rulesOf(folder, layer) {
+  const patterns = higherLayers(folder, layer);
+  const parent = folder === "pages" ? "pages/*" : folder;
+  // Tests follow the same order, and may also import from src/testing.
   return [
-    forbid(`src/${folder}/*/**`, [], [...patterns, relative(2)]),
-    forbid(`src/${folder}/*`, [], [...patterns, relative(1)]),
-    forbid(`src/${folder}/*/**`, TESTS, [...patterns, TESTING, relative(2)]),
-    forbid(`src/${folder}/*`, TESTS, [...patterns, TESTING, relative(1)]),
+    forbid(`src/${parent}/*/**`, [], [...patterns, relative(2)]),
+    forbid(`src/${parent}/*`, [], [...patterns, relative(1)]),
+    forbid(`src/${parent}/*/**`, TEST_FILES, [...patterns, TESTING_FOLDER, relative(2)]),
+    forbid(`src/${parent}/*`, TEST_FILES, [...patterns, TESTING_FOLDER, relative(1)]),
   ];
 }
 
-export default LAYERS.flatMap((rooms, layer) => rooms.flatMap((room) => rulesOf(room, layer)));
+export default LAYERS.flatMap((folders, layer) => folders.flatMap((folder) => rulesOf(folder, layer)));

@@ -8,6 +8,6 @@ export default defineConfig({
   plugins: [react()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   server: { host: "127.0.0.1", proxy: { "/api": backend } },
-  // Plotly alone is 1.4 MB; it has its own chunk, which only pages with charts fetch.
+  // Plotly is 1.4 MB in its own chunk, which only pages with charts load.
   build: { target: "es2022", chunkSizeWarningLimit: 1600, assetsInlineLimit: 0 },
 });

@@ -2,19 +2,20 @@ import { defineConfig, mergeConfig } from "vitest/config";
 
 import viteConfig from "./vite.config";
 
-// Apart from vite.config.ts, since the build runs where vitest is not installed.
+// Separate from vite.config.ts, because the build runs without vitest.
 export default mergeConfig(
   viteConfig,
   defineConfig({
     test: {
       restoreMocks: true,
-      // Vitest would leave one core free, which nobody else uses while the tests run.
+      // By default vitest leaves one core unused.
       maxWorkers: "100%",
-      // Many inputs under a simulated browser take long on a busy machine.
+      // Typing in a simulated browser is slow on a busy computer.
       testTimeout: 60_000,
       projects: [
-        // A simulated browser takes more time to set up than most tests without elements do. One of them that needs
-        // a document says so in its first line: @vitest-environment jsdom.
+        // Most tests without components need no simulated browser, whose setup is slow. Those that need a document
+        // start
+        // with @vitest-environment jsdom.
         { extends: true, test: { name: "plain", environment: "node", include: ["src/**/*.test.ts"] } },
         {
           extends: true,

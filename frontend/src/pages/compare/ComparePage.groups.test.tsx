@@ -270,7 +270,7 @@ describe("the verdict", () => {
 
   it("shows why nothing can be compared", async () => {
     const words = "Returns of different games are not compared.";
-    open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], duels: [], words } });
+    open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], pairs: [], message: words } });
     expect(await (await verdict()).findByText(words)).toBeTruthy();
   });
 

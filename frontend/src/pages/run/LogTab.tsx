@@ -85,7 +85,11 @@ function formatCount(lines: LogLine[] | undefined, search: string): string {
 
 function emptyText(run: Run, search: string): string {
   if (search) return `No lines contain “${search}”.`;
-  return availabilityText(run, "Log lines appear here as the run writes them.", "This run wrote no log lines.");
+  return availabilityText(
+    run,
+    "Log lines appear here as the run writes them.",
+    "This run wrote no log lines.",
+  );
 }
 
 interface LinesProps {
