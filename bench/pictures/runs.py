@@ -11,11 +11,11 @@ from tests.installation import Installation
 TRAINING_SECONDS = 1800.0
 CATCH: dict[str, Any] = {
     "preset": "paac-catch",
-    "overrides": {"total_steps": 60_000, "checkpoint_seconds": 30},
+    "overrides": {"total_steps": 100_000, "checkpoint_seconds": 10},
     "tags": ["baseline"],
     "notes": "Learns to catch every ball. **Baseline** of the other runs.",
 }
-PONG: dict[str, Any] = {"preset": "paac-pong", "overrides": {"total_steps": 6_000, "checkpoint_seconds": 60}}
+PONG: dict[str, Any] = {"preset": "paac-pong", "overrides": {"total_steps": 20_000, "checkpoint_seconds": 10}}
 # Still training while the pictures are taken.
 BREAKOUT: dict[str, Any] = {"preset": "paac-breakout", "overrides": {"checkpoint_seconds": 20}}
 STUDY: dict[str, Any] = {

@@ -15,7 +15,7 @@ FOLDER = ROOT / "docs" / "images"
 SIZES: dict[str, ViewportSize] = {"": {"width": 1440, "height": 900}, "phone-": {"width": 390, "height": 844}}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 CATCH_TABS = ("curves", "checkpoints", "evaluations", "log", "config", "system")
-PHONE_PAGES = ("runs", "launch", "new-study", "run", "replays", "live", "wall", "study", "compare", "report")
+PHONE_PAGES = ("runs", "run", "replays", "live", "wall", "study", "compare", "report")
 REPLAY_SECONDS = 8
 SETTLE_MILLISECONDS = 2000
 # On a busy computer a worker may need minutes to start a live game.

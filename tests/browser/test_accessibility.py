@@ -90,7 +90,7 @@ def open_page(page: Page, path: str, ready: str) -> None:
 
 
 def test_signing_in(signed_out: Page) -> None:
-    open_page(signed_out, "/", "asks for its access token")
+    open_page(signed_out, "/", "Enter the server")
     check(signed_out)
     signed_out.get_by_label("Access token").first.fill("a guess")
     signed_out.get_by_role("button", name="Sign in").click()

@@ -158,7 +158,7 @@ describe("a game that a person plays", () => {
   });
 
   it("can be kept, and shows a refusal", async () => {
-    const full = "100 games of Pong are kept, the most. Remove one, and keep this one again.";
+    const full = "100 games of Pong are kept, which is the limit. Delete one, then keep this game again.";
     open("/games/pong/play/5", { "GET /games/pong/play/5": game({ reason: full }) });
     const socket = await FakeSocket.opened();
     socket.say(ME, MINE, message(HEAD));
