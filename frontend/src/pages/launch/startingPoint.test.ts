@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Environment, EnvironmentFamily, Run, Worker } from "@/api/types";
-import { anEnvironmentFamily, ATARI } from "@/testing/environments";
+import type { Environment, Run, Worker } from "@/api/types";
+import { anEnvironment, ATARI } from "@/testing/environments";
 import { aPreset } from "@/testing/presets";
 import { foundPresets } from "./presetSearch";
 import { queueHint } from "./queueHint";
@@ -18,27 +18,13 @@ const presets = [
   aPreset("a3c-pong", { algorithm: "a3c", env: "Pong", n: 16, lr: 0.0007, t: 5 }, { method: "A3C" }),
   aPreset("a3c-catch", { algorithm: "a3c", env: "Catch", n: 2, lr: 0.001 }, { method: "A3C" }),
 ];
-const SMALL = anEnvironmentFamily();
-const environment = (
-  id: string,
-  family: EnvironmentFamily,
-  changes: Partial<Environment> = {},
-): Environment => ({
-  id,
-  title: id.replace(/-v\d$/, ""),
-  group: family.title,
-  family,
-  frames_per_step: family === ATARI ? 4 : 1,
-  algorithms: ["paac", "a3c", "n_step_q"],
-  unfit_because: "its actions are continuous",
-  picture_file_id: null,
-  ...changes,
-});
+const environment = (id: string, changes: Partial<Environment> = {}): Environment =>
+  anEnvironment(id, { algorithms: ["paac", "a3c", "n_step_q"], ...changes });
 const known = [
-  environment("CartPole-v1", SMALL),
-  environment("Catch", SMALL),
-  environment("Pong", ATARI),
-  environment("Pendulum-v1", SMALL, { algorithms: ["a3c"] }),
+  environment("CartPole-v1"),
+  environment("Catch"),
+  environment("Pong", { group: "Atari", family: ATARI, frames_per_step: 4 }),
+  environment("Pendulum-v1", { algorithms: ["a3c"] }),
 ];
 const variant = (algorithm: string): Variant => ({
   algorithm,
@@ -137,7 +123,10 @@ describe("a form that starts with a game", () => {
   });
 
   it("uses the preset of a game of the same kind, with the game replaced", () => {
-    const start = startingPointIn("Breakout", presets, [...known, environment("Breakout", "atari")]);
+    const start = startingPointIn("Breakout", presets, [
+      ...known,
+      environment("Breakout", { group: "Atari", family: ATARI, frames_per_step: 4 }),
+    ]);
     expect(start?.reference.preset).toBe("pong");
     expect(start?.values).toMatchObject({ env: "Breakout", n: 32 });
     expect(start?.key).not.toBe(begun("Pong")?.key);

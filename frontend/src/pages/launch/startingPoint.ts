@@ -30,8 +30,7 @@ export function referenceFor(
   environments: readonly Environment[],
   env: ConfigValue | undefined,
 ): Reference {
-  const familyOf = (id: ConfigValue | undefined) =>
-    environments.find((known) => known.id === id)?.family.name;
+  const kindOf = (id: ConfigValue | undefined) => environments.find((known) => known.id === id)?.family.name;
   const own = presetsOf(presets, variant);
   const found =
     own.find((preset) => preset.config["env"] === env) ??
@@ -71,8 +70,7 @@ export function startingPointIn(
   presets: readonly Preset[],
   environments: readonly Environment[],
 ): StartingPoint | null {
-  const familyOf = (id: ConfigValue | undefined) =>
-    environments.find((known) => known.id === id)?.family.name;
+  const kindOf = (id: ConfigValue | undefined) => environments.find((known) => known.id === id)?.family.name;
   const found =
     presets.find((preset) => preset.config["env"] === env) ??
     presets.find((preset) => kindOf(preset.config["env"]) === kindOf(env));
