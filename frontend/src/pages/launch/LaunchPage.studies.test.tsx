@@ -171,7 +171,7 @@ it("stops counting runs if a study is refused", async () => {
 });
 
 it("starts a study of unknown cost only after confirmation", async () => {
-  const confirm = "how long that takes is not known: PAAC on CartPole has not trained here yet";
+  const confirm = "the duration is unknown: PAAC on CartPole has not trained here yet";
   const server = serveStudies(aStudy(), { ...COST, seconds: null, confirm });
   await openForStudies();
   await type(/Discount gamma/, "0.9, 0.99");

@@ -75,7 +75,7 @@ describe("the page of a paper's figure", () => {
   });
 
   it("requires confirmation for an unknown cost, and suggests a share", async () => {
-    const confirm = "how long that takes is not known: A3C on Pong has not trained here yet";
+    const confirm = "the duration is unknown: A3C on Pong has not trained here yet";
     const too_short = "4,000 steps a run are too few to show anything (Pong): run it at 10% of its budget";
     const server = open(aPaperItem(), { confirm, too_short });
     const run = within(await region("Run it"));

@@ -127,7 +127,7 @@ function NewSeeds({ study, point }: { study: Study; point: StudyPoint }) {
         <ConfirmModal
           opened={asked}
           title="Resume the stopped study?"
-          action={`Launch ${plural(MORE_SEEDS + study.unmade, "run")}`}
+          action={`Launch ${plural(MORE_SEEDS + study.runs_remaining, "run")}`}
           onClose={() => setAsked(false)}
           onConfirm={launch}
           busy={extend.isPending}

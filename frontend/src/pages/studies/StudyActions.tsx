@@ -62,7 +62,8 @@ export function StudyActions({ study }: { study: Study }) {
         onConfirm={() => send("stop")}
       >
         This permanently stops its queued and training runs.
-        {study.unmade > 0 && ` Resume the study to create ${plural(study.unmade, "remaining run")}.`}
+        {study.runs_remaining > 0 &&
+          ` Resume the study to create ${plural(study.runs_remaining, "remaining run")}.`}
       </ConfirmModal>
       <DeleteModal study={study} opened={openedDialog === "delete"} onClose={() => setOpenedDialog(null)} />
     </Group>

@@ -70,7 +70,7 @@ describe("the page of a study", () => {
   });
 
   it("asks before new seeds resume a stopped study", async () => {
-    const server = open(aStudy({ state: "stopped", unmade: 41 }));
+    const server = open(aStudy({ state: "stopped", runs_remaining: 41 }));
     const [best] = (await rows()) as [HTMLElement];
     await userEvent.click(within(best).getByRole("button", { name: "Add 5 new seeds" }));
     const question = within(await screen.findByRole("dialog"));
@@ -81,14 +81,14 @@ describe("the page of a study", () => {
   });
 
   it("does not ask if a stopped study has no remaining runs", async () => {
-    const server = open(aStudy({ state: "stopped", unmade: 0 }));
+    const server = open(aStudy({ state: "stopped", runs_remaining: 0 }));
     const [best] = (await rows()) as [HTMLElement];
     await userEvent.click(within(best).getByRole("button", { name: "Add 5 new seeds" }));
     expect(server.of("POST /studies/3/extend")).toHaveLength(1);
   });
 
   it("shows which other runs a stopped study would create", async () => {
-    open(aStudy({ state: "stopped", unmade: 1 }));
+    open(aStudy({ state: "stopped", runs_remaining: 1 }));
     await userEvent.click(await screen.findByRole("button", { name: "Add seeds to best" }));
     expect(await screen.findByText("6 more runs. This also creates its remaining run.")).toBeTruthy();
   });
@@ -118,8 +118,8 @@ describe("the page of a study", () => {
   it.each([
     [0, "This permanently stops its queued and training runs."],
     [9, "This permanently stops its queued and training runs. Resume the study to create 9 remaining runs."],
-  ])("explains what happens to %d remaining runs", async (unmade, told) => {
-    open(aStudy({ unmade }));
+  ])("explains what happens to %d remaining runs", async (runs_remaining, told) => {
+    open(aStudy({ runs_remaining }));
     await userEvent.click(await screen.findByRole("button", { name: "Stop study" }));
     expect(await screen.findByText(told)).toBeTruthy();
   });

@@ -23,11 +23,11 @@ export function isThere({ run_id, state }: StudyPoint["runs"][number]): boolean 
 }
 
 /** Return which other runs a stopped study creates when seeds resume it, or null. */
-export function alsoMade({ state, unmade }: Study): string | null {
-  if (state !== "stopped" || unmade === 0) return null;
-  return unmade === 1
+export function alsoMade({ state, runs_remaining }: Study): string | null {
+  if (state !== "stopped" || runs_remaining === 0) return null;
+  return runs_remaining === 1
     ? "This also creates its remaining run."
-    : `This also creates its ${exact(unmade)} remaining runs.`;
+    : `This also creates its ${exact(runs_remaining)} remaining runs.`;
 }
 
 export const POINT_HEADER = ["point", "what", "seed", "run", "state", "score", "mean", "low", "high"];
