@@ -96,7 +96,7 @@ export function LaunchForm(props: LaunchFormProps) {
     const chosen = presets.find(({ name }) => name === preset);
     if (!chosen) return;
     // Keep the environment if the preset can be used for it.
-    const kindOf = (id: unknown) => environments.find((known) => known.id === id)?.family.name;
+    const familyOf = (id: unknown) => environments.find((known) => known.id === id)?.family.name;
     const own = String(chosen.config["env"]);
     const id = !isFound && familyOf(own) === familyOf(env) ? env : own;
     carryTo(keyOf({ preset, values: chosen.config }, id));

@@ -24,8 +24,8 @@ export function PresetCards({ presets, environments, algorithm, env, chosen, onC
   const [text, setText] = useState("");
   const titleOf = (env: string) => environments.find(({ id }) => id === env)?.title ?? env;
   const preset = presets.find(({ name }) => name === chosen);
-  const kindOf = (id: string) => environments.find((known) => known.id === id)?.family.name;
-  const near = { env, isLike: (id: string) => kindOf(id) === kindOf(env) };
+  const familyOf = (id: string) => environments.find((known) => known.id === id)?.family.name;
+  const near = { env, isLike: (id: string) => familyOf(id) === familyOf(env) };
   const groups = foundPresets(presets, text, algorithm, titleOf, near);
   const recommended = text.trim() === "" ? groups[0]?.members[0] : undefined;
   return (

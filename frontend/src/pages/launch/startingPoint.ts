@@ -30,7 +30,8 @@ export function referenceFor(
   environments: readonly Environment[],
   env: ConfigValue | undefined,
 ): Reference {
-  const kindOf = (id: ConfigValue | undefined) => environments.find((known) => known.id === id)?.family.name;
+  const familyOf = (id: ConfigValue | undefined) =>
+    environments.find((known) => known.id === id)?.family.name;
   const own = presetsOf(presets, variant);
   const found =
     own.find((preset) => preset.config["env"] === env) ??
@@ -70,11 +71,12 @@ export function startingPointIn(
   presets: readonly Preset[],
   environments: readonly Environment[],
 ): StartingPoint | null {
-  const kindOf = (id: ConfigValue | undefined) => environments.find((known) => known.id === id)?.family.name;
+  const familyOf = (id: ConfigValue | undefined) =>
+    environments.find((known) => known.id === id)?.family.name;
   const found =
     presets.find((preset) => preset.config["env"] === env) ??
-    presets.find((preset) => kindOf(preset.config["env"]) === kindOf(env));
-  if (!found || kindOf(env) === undefined) return null;
+    presets.find((preset) => familyOf(preset.config["env"]) === familyOf(env));
+  if (!found || familyOf(env) === undefined) return null;
   const reference = presetReference(found);
   return inEnvironment({ key: "", values: reference.values, reference }, env);
 }
