@@ -1,4 +1,4 @@
-"""Runs migrations on the connection it is given, or on the one that the settings name."""
+"""Run migrations on a given connection, or on the database of the settings."""
 
 from sqlalchemy import JSON, Connection
 
@@ -12,7 +12,7 @@ TARGET = backend.database.tables.Base.metadata
 
 
 def spell(kind: str, item: object, _context: object) -> str | bool:
-    """Name our JSON type in generated migrations; Alembic spells its PostgreSQL half without an import."""
+    """Render the JSON type in generated migrations, since Alembic would omit an import."""
     return "columns.Json" if kind == "type" and isinstance(item, JSON) else False
 
 
@@ -21,7 +21,7 @@ def run(connection: Connection) -> None:
     context.configure(
         connection=connection,
         target_metadata=TARGET,
-        # SQLite changes a table by writing it anew.
+        # SQLite changes a table by recreating it.
         render_as_batch=connection.dialect.name == "sqlite",
         transactional_ddl=True,
         compare_type=True,

@@ -16,7 +16,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """First tables."""
+    """Create the first tables."""
     op.create_table(
         "runs",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -254,7 +254,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("videos", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_videos_poster_file_id"))
         batch_op.drop_index(batch_op.f("ix_videos_file_id"))

@@ -16,12 +16,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Roles."""
+    """Add the roles of attempts."""
     with op.batch_alter_table("attempts", schema=None) as batch_op:
         batch_op.add_column(sa.Column("roles", columns.Json, nullable=True))
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("attempts", schema=None) as batch_op:
         batch_op.drop_column("roles")

@@ -15,7 +15,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Installation."""
+    """Create the table of the installation."""
     op.create_table(
         "installation",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
@@ -25,5 +25,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     op.drop_table("installation")

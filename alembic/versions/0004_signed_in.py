@@ -1,4 +1,4 @@
-"""Signed in
+"""Sessions
 
 Revision ID: 0004
 Revises: 0003
@@ -16,7 +16,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Signed in."""
+    """Create the table of sessions."""
     op.create_table(
         "signed_in",
         sa.Column("proof", sa.String(length=64), nullable=False),
@@ -26,5 +26,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     op.drop_table("signed_in")

@@ -15,12 +15,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Pinned checkpoints."""
+    """Add pins to checkpoints."""
     with op.batch_alter_table("checkpoints", schema=None) as batch_op:
         batch_op.add_column(sa.Column("pinned", sa.Boolean(), server_default=sa.false(), nullable=False))
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("checkpoints", schema=None) as batch_op:
         batch_op.drop_column("pinned")

@@ -1,4 +1,4 @@
-"""Errands, and evaluations that they bring
+"""Errands and their evaluations
 
 Revision ID: 0006
 Revises: 0005
@@ -23,7 +23,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 @contextmanager
 def _files_anew() -> Iterator[BatchOperations]:
-    """Alter the table of files; SQLite makes it anew, and the numbers of removed files must not be used again."""
+    """Alter the table of files. SQLite recreates it, and must not reuse the ids of deleted files."""
     connection = op.get_bind()
     sqlite = connection.dialect.name == "sqlite"
     last = connection.scalar(sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'files'")) if sqlite else None
@@ -35,7 +35,7 @@ def _files_anew() -> Iterator[BatchOperations]:
 
 
 def upgrade() -> None:
-    """Errands, and evaluations that they bring; nothing has written to the earlier table of evaluations."""
+    """Create the table of errands, and replace the unused table of evaluations."""
     op.create_table(
         "errands",
         sa.Column("id", ID, nullable=False),
@@ -111,7 +111,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("workers", schema=None) as batch_op:
         batch_op.drop_column("errand_slots")
     op.drop_index("uq_files_errand_id_attempt_path", "files")

@@ -1,4 +1,4 @@
-"""Replays on demand, with what the network saw and what the agent thought
+"""Requested replays, with screens and tracks
 
 Revision ID: 0007
 Revises: 0006
@@ -18,7 +18,7 @@ COLUMNS = ("seen_file_id", "track_file_id")
 
 
 def upgrade() -> None:
-    """Replays on demand, with what the network saw and what the agent thought."""
+    """Let jobs make replays, and add the files of screens and tracks."""
     with op.batch_alter_table("videos", schema=None, table_kwargs={"sqlite_autoincrement": True}) as batch_op:
         for name in COLUMNS:
             batch_op.add_column(sa.Column(name, ID, nullable=True))
@@ -30,7 +30,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("videos", schema=None, table_kwargs={"sqlite_autoincrement": True}) as batch_op:
         batch_op.drop_constraint(op.f("uq_videos_errand_id"), type_="unique")
         batch_op.drop_constraint(op.f("fk_videos_errand_id"), type_="foreignkey")

@@ -1,4 +1,4 @@
-"""Replays that are pinned, and their saliency
+"""Pinned replays and saliency
 
 Revision ID: 0008
 Revises: 0007
@@ -17,7 +17,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Replays that are pinned, and their saliency."""
+    """Add pins and saliency to replays."""
     with op.batch_alter_table("videos", schema=None, table_kwargs={"sqlite_autoincrement": True}) as batch_op:
         batch_op.add_column(sa.Column("pinned", sa.Boolean(), server_default=sa.false(), nullable=False))
         batch_op.add_column(sa.Column("saliency_errand_id", ID, nullable=True))
@@ -28,7 +28,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("videos", schema=None, table_kwargs={"sqlite_autoincrement": True}) as batch_op:
         batch_op.drop_index(op.f("ix_videos_saliency_errand_id"))
         batch_op.drop_constraint(op.f("fk_videos_saliency_errand_id"), type_="foreignkey")

@@ -1,4 +1,4 @@
-"""Sets of start points, and the episodes of evaluations that are still played
+"""Start sets, and episodes of running evaluations
 
 Revision ID: 0009
 Revises: 0008
@@ -18,7 +18,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Sets of start points, and the episodes of evaluations that are still played."""
+    """Create the tables of start sets and of episodes of running evaluations."""
     op.create_table(
         "start_sets",
         sa.Column("id", ID, nullable=False),
@@ -59,7 +59,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("evaluations", schema=None, table_kwargs={"sqlite_autoincrement": True}) as batch_op:
         batch_op.drop_column("starts")
         batch_op.drop_column("start_set_id")

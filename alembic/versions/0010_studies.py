@@ -1,4 +1,4 @@
-"""Studies, their points and the runs that they plan
+"""Studies with their points and runs
 
 Revision ID: 0010
 Revises: 0009
@@ -18,7 +18,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Studies, their points and the runs that they plan."""
+    """Create the tables of studies."""
     op.create_table(
         "studies",
         sa.Column("id", ID, nullable=False),
@@ -57,7 +57,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     op.drop_table("study_runs")
     op.drop_table("study_points")
     op.drop_table("studies")

@@ -1,4 +1,4 @@
-"""Errands and files that are of no run, for people who play
+"""Errands and files without a run, for people who play
 
 Revision ID: 0011
 Revises: 0010
@@ -22,7 +22,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 @contextmanager
 def _anew(table: str) -> Iterator[BatchOperations]:
-    """Alter a table; SQLite makes it anew, and the numbers of removed rows must not be used again."""
+    """Alter a table. SQLite recreates it, and must not reuse the ids of deleted rows."""
     connection = op.get_bind()
     sqlite, named = connection.dialect.name == "sqlite", {"name": table}
     query = sa.text("SELECT seq FROM sqlite_sequence WHERE name = :name")
@@ -36,7 +36,7 @@ def _anew(table: str) -> Iterator[BatchOperations]:
 
 
 def upgrade() -> None:
-    """Let errands and files be of no run."""
+    """Make the run of errands and files optional."""
     with _anew("errands") as batch_op:
         batch_op.alter_column("run_id", existing_type=ID, nullable=True)
         batch_op.alter_column("checkpoint_id", existing_type=sa.BigInteger(), nullable=True)
@@ -45,7 +45,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it; what is of no run has no place in the earlier tables."""
+    """Undo the migration, and delete rows without a run."""
     op.execute("DELETE FROM files WHERE run_id IS NULL")
     op.execute("DELETE FROM errands WHERE run_id IS NULL OR checkpoint_id IS NULL")
     with _anew("files") as batch_op:

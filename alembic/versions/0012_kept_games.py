@@ -1,4 +1,4 @@
-"""Games that people keep
+"""Kept games
 
 Revision ID: 0012
 Revises: 0011
@@ -18,7 +18,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Games that people keep."""
+    """Create the table of kept games."""
     op.create_table(
         "kept_games",
         sa.Column("id", ID, nullable=False),
@@ -49,5 +49,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     op.drop_table("kept_games")

@@ -1,4 +1,4 @@
-"""Studies that were started from a paper's table or figure
+"""Studies of papers
 
 Revision ID: 0013
 Revises: 0012
@@ -18,7 +18,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Studies that were started from a paper's table or figure."""
+    """Create the table of studies that were started from a paper."""
     op.create_table(
         "paper_studies",
         sa.Column("study_id", ID, autoincrement=False, nullable=False),
@@ -34,5 +34,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     op.drop_table("paper_studies")

@@ -18,7 +18,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Pages of text, charts, tables and replays."""
+    """Create the table of reports."""
     op.create_table(
         "reports",
         sa.Column("id", ID, nullable=False),
@@ -35,5 +35,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     op.drop_table("reports")

@@ -15,7 +15,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Which checkpoints the run's schedule has had evaluated, as far as evaluations still tell."""
+    """Mark the checkpoints that have scheduled evaluations."""
     with op.batch_alter_table("checkpoints", schema=None) as batch_op:
         batch_op.add_column(sa.Column("scheduled", sa.Boolean(), server_default=sa.false(), nullable=False))
     by_schedule = "SELECT checkpoint_id FROM evaluations WHERE origin = 'schedule'"
@@ -23,6 +23,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("checkpoints", schema=None) as batch_op:
         batch_op.drop_column("scheduled")

@@ -1,4 +1,4 @@
-"""Short runs that measure how fast a method trains here
+"""Measurements of speed
 
 Revision ID: 0016
 Revises: 0015
@@ -17,7 +17,7 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Add the table of measurements."""
+    """Create the table of measurements."""
     op.create_table(
         "measurements",
         sa.Column("run_id", ID, autoincrement=False, nullable=False),
@@ -27,5 +27,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     op.drop_table("measurements")

@@ -16,7 +16,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Start steps."""
+    """Add the start steps of attempts."""
     with op.batch_alter_table("attempts", schema=None) as batch_op:
         batch_op.add_column(sa.Column("start_steps", columns.Json, nullable=True))
     with op.batch_alter_table("runs", schema=None) as batch_op:
@@ -24,7 +24,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Undo it."""
+    """Undo the migration."""
     with op.batch_alter_table("runs", schema=None) as batch_op:
         batch_op.drop_column("queued_at")
     with op.batch_alter_table("attempts", schema=None) as batch_op:

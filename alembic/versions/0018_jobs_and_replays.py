@@ -28,7 +28,7 @@ COLUMNS = [
     ("replays", "saliency_errand_id", "saliency_job_id"),
     ("workers", "errand_slots", "job_slots"),
 ]
-# Every table with a constraint or an index that has an old word in its name.
+# Every table with a constraint or an index that has an old term in its name.
 RENAMED_TABLES = ("jobs", "replays", "files", "evaluations", "kept_games")
 
 

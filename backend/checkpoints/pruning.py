@@ -1,7 +1,7 @@
 """Pruning of a run's checkpoints. It keeps pinned ones, the first, the best and the last, and others between them.
 
-The trainer prunes its own folder by the same rule (`workers/contract/thinning.py`), but the server needs its own
-pruning: a trainer that resumed on another host has only some checkpoints, and knows no pins, evaluations and jobs.
+The trainer prunes its own folder by the same rule (`workers/contract/thinning.py`). The server also needs pruning,
+since a trainer that resumed on another host has only some checkpoints. It also knows no pins, evaluations and jobs.
 """
 
 from collections.abc import Sequence

@@ -90,9 +90,7 @@ def find_kept(session: Session, run: Run, checkpoint_id: int, *, field: str, act
     if checkpoint is None or checkpoint.run_id != run.id:
         raise Invalid(FieldError(field=field, message=f"run {run.id} has no such checkpoint"))
     if checkpoint.file_id is None:
-        raise Conflict(
-            f"The checkpoint at step {checkpoint.step} was deleted. You can only {action} one that still has its file."
-        )
+        raise Conflict(f"The checkpoint at step {checkpoint.step} was deleted. Select one with a file to {action}.")
     return checkpoint
 
 

@@ -312,7 +312,7 @@ def _host_of(origin: str) -> str | None:
 
 
 def _bounded(receive: Receive, limit: int) -> Receive:
-    """Limit the size of the received body, whatever its Content-Length says."""
+    """Limit the size of the received body. Content-Length may be wrong."""
     received = 0
 
     async def receive_bounded() -> Message:
