@@ -151,7 +151,7 @@ def test_a_backup_with_a_damaged_file_restores_the_rest_and_names_it(
     damaged = tmp_path / "backup" / FILES / kept.path
     damaged.unlink()
     damaged.write_bytes(b"weights of attempt 1 at step 1o0")
-    with pytest.raises(RefusedError, match=f"1 runs and 0 files .* damaged in the backup: {kept.path}"):
+    with pytest.raises(RefusedError, match=f"1 runs and 0 files .* damaged in the backup, and not restored: {kept.path}"):
         restore(elsewhere, tmp_path / "backup")
     assert stored_files(elsewhere.files_dir) == []
 
@@ -251,7 +251,7 @@ def test_a_second_backup_at_the_same_time_is_refused_and_leaves_no_folder(
     saved: Path, settings: Settings, tmp_path: Path
 ) -> None:
     assert saved.is_dir()
-    with hold(settings.files_dir), pytest.raises(RefusedError, match=r"Another backup of .* is being made"):
+    with hold(settings.files_dir), pytest.raises(RefusedError, match=r"Another backup of .* is running"):
         back_up(settings, tmp_path / "second")
     assert not (tmp_path / "second").exists()
 

@@ -31,7 +31,7 @@ def test_a_file_that_cannot_be_removed_keeps_no_other_there_and_is_tried_again(
 
 
 def test_one_backup_at_a_time(tmp_path: Path) -> None:
-    with hold(tmp_path), pytest.raises(NotNowError, match=r"Another backup of .* is being made"), hold(tmp_path):
+    with hold(tmp_path), pytest.raises(NotNowError, match=r"Another backup of .* is running"), hold(tmp_path):
         pass
     with hold(tmp_path):
         pass

@@ -182,7 +182,7 @@ def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: str) -> N
     wait_until(lambda: not killed.is_running())
     wait_until(lambda: lasting_up.is_whole() and lasting_up.has_its_parts())
     assert lasting_up.part(words).pid != killed.pid
-    assert lasting_up.said("was killed by SIGKILL; starting it again")
+    assert lasting_up.said("was killed by SIGKILL; restarting it")
 
 
 def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: 
         up.part("backend.cli backend").kill()
         wait_until(lambda: up.is_whole() or up.process.poll() is not None)
         assert up.process.poll() is None, up.output.read_text()
-        assert up.said("backend was killed by SIGKILL; starting it again")
+        assert up.said("backend was killed by SIGKILL; restarting it")
     finally:
         up.close()
 
