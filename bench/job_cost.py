@@ -24,7 +24,7 @@ from workers.contract import layout
 from workers.contract.jobs import EvaluationParameters, JobRequest
 from workers.contract.protocols.acting import SAMPLED
 from workers.worker.settings import WorkerSettings
-from workers.worker.work import JOB, MODEST
+from workers.worker.work import JOB, LIMITED
 
 # A checkpoint for the job, which its trainer writes at its end.
 FIRST_STEPS = 5_000
@@ -65,7 +65,7 @@ def job(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterato
     (directory / layout.REQUEST).write_text(request.model_dump_json())
     process = subprocess.Popen(
         [*JOB, str(directory / layout.REQUEST), "--dir", str(directory), "--nice", NICENESS],
-        env={**os.environ, **MODEST},
+        env={**os.environ, **LIMITED},
         start_new_session=True,
         stderr=subprocess.DEVNULL,
     )

@@ -12,7 +12,7 @@ from tests.workers.waiting import PATIENCE_SECONDS
 from tests.workers.worker_api import TOKEN, WorkerApi
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
-from workers.worker.heartbeat import Heartbeat
+from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import machine_facts
 from workers.worker.supervisor import Supervisor
 from workers.worker.work import Jobs, Training
@@ -42,7 +42,7 @@ class Slot:
 
     def __init__(self, client: BackendClient, directory: Path, grace_seconds: float = 30) -> None:
         self.directory = directory
-        self.heartbeat = Heartbeat(client, machine_facts(), job_slots=1)
+        self.heartbeat = HeartbeatThread(client, machine_facts(), job_slots=1)
         store = CheckpointStore(client, directory / "checkpoints")
         self.supervisor = Supervisor(
             client, self.heartbeat, directory, grace_seconds, Training(client, store, FAKE_TRAINER)
@@ -53,7 +53,7 @@ class Slot:
 
     def look(self) -> None:
         """Start to claim and train."""
-        self.thread = threading.Thread(target=self.supervisor.look)
+        self.thread = threading.Thread(target=self.supervisor.work_until_idle)
         self.thread.start()
 
     def done(self) -> None:
@@ -98,5 +98,5 @@ def claim(run: int = 7, attempt: int = 1, **config: Any) -> dict[str, Any]:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the pauses between retries."""
     monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.backoff.MAX_SECONDS", 0.01)
     monkeypatch.setattr("workers.worker.heartbeat.HELD_SECONDS", 0.01)

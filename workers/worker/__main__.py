@@ -1,4 +1,4 @@
-"""`arcadia worker`: one place to train runs of one queue, and some for jobs, until SIGTERM or Ctrl-C."""
+"""The program `arcadia worker`: trains runs of one queue and does jobs until SIGTERM or Ctrl-C."""
 
 import argparse
 import logging
@@ -22,7 +22,7 @@ from workers.worker.backend_client import BackendClient
 from workers.worker.celery_app import make_app
 from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.gpu import gpu_problem
-from workers.worker.heartbeat import Heartbeat
+from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import machine_facts
 from workers.worker.place import occupy, take_name
 from workers.worker.settings import WorkerSettings
@@ -37,41 +37,43 @@ log = logging.getLogger("workers")
 
 
 def worker_name(text: str) -> str:
-    """Check a name more narrowly than the worker API does, because it names a directory as well."""
+    """Validate a worker name. It is also a directory name, so fewer characters are allowed than in the API."""
     if not NAME.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"{text!r}: use up to 100 letters, digits, dots, dashes and underscores")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a valid name: use up to 100 letters, digits, dots, dashes and underscores"
+        )
     return text
 
 
 def job_slots(text: str) -> int:
-    """Read how many jobs a worker does at a time."""
+    """Parse the number of concurrent jobs."""
     if not text.isdecimal() or int(text) > MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{text!r}: give a number from 0 to {MOST_JOBS}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {MOST_JOBS}")
     return int(text)
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
-    """Read the command line; addresses and secrets may also come from ARCADIA_* in the environment."""
-    parser = argparse.ArgumentParser(prog="arcadia worker", description="Train the runs that wait in a queue.")
+    """Parse the command line. Addresses and secrets may also come from ARCADIA_* variables."""
+    parser = argparse.ArgumentParser(prog="arcadia worker", description="Train queued runs and do jobs.")
     parser.add_argument("--queue", choices=QUEUES, default="cpu")
     parser.add_argument(
         "--name",
         type=worker_name,
-        help="what the workers page calls this worker (default: the host's name, with a number if it is taken)",
+        help="name on the workers page (default: the host's name, with a number if it is taken)",
     )
     parser.add_argument(
         "--jobs",
         type=job_slots,
         metavar="N",
-        help="ARCADIA_JOBS: how many jobs (evaluations …) it does at a time beside its training; 0 for none",
+        help="ARCADIA_JOBS: number of concurrent jobs (evaluations …) beside training; 0 for none",
     )
-    parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: where the backend answers")
-    parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: where run directories lie")
+    parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: address of the backend")
+    parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: folder for run directories")
     return parser.parse_args(arguments)
 
 
 def read_settings(options: argparse.Namespace) -> WorkerSettings:
-    """Read the settings, or leave with a sentence on what is missing."""
+    """Read the settings. Exit with an error message if any is invalid."""
     if unknown := unknown_settings(os.environ):
         sys.exit(f"arcadia worker: {unknown}")
     given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir, "jobs": options.jobs}
@@ -85,7 +87,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
 
 
 def main() -> int:
-    """Work until told to stop."""
+    """Run the worker until it is stopped."""
     options = parse_arguments(sys.argv[1:])
     settings = read_settings(options)
     if options.queue == "gpu" and (problem := gpu_problem()):
@@ -94,14 +96,14 @@ def main() -> int:
     log_to_standard_output()
     for noisy in ("httpx", "celery.worker.strategy", "celery.app.trace"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Celery warns of being root, and of a default of its next version that only late acknowledgement would feel.
+    # Celery warns about running as root, and about a default that affects only late acknowledgement.
     warnings.filterwarnings("ignore", module="celery")
     host = socket.gethostname()
     place = occupy(settings.directory(options.name or host), shared=options.name is None)
     directory = place.directory
     warm_trainer = WarmProcess(TRAINER, directory, {}, [place.descriptor], name="warm-trainer")
     if settings.keep_ready:
-        # It loads torch while this worker introduces itself and delivers what an earlier one left behind.
+        # It loads torch while this worker registers and delivers leftovers of an earlier one.
         warm_trainer.prepare()
     facts = machine_facts(place.predecessor)
 
@@ -110,13 +112,13 @@ def main() -> int:
 
     name = take_name(options.name, host, lambda name: client_named(name).heartbeat(facts, settings.jobs, []))
     client = client_named(name)
-    heartbeat = Heartbeat(client, facts, settings.jobs, settings.worker_alive_file)
+    heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file)
     store = CheckpointStore(client, directory / "checkpoints")
-    doing_jobs = Jobs(client, store, settings.job_niceness)
-    warm = WarmProcess(doing_jobs.program, directory, doing_jobs.environment, [place.descriptor])
+    job_work = Jobs(client, store, settings.job_niceness)
+    warm = WarmProcess(job_work.program, directory, job_work.environment, [place.descriptor])
     works: list[tuple[Work, int, WarmProcess | None]] = [
         (Training(client, store), 1, warm_trainer if settings.keep_ready else None),
-        (doing_jobs, settings.jobs, warm if settings.keep_ready and settings.jobs else None),
+        (job_work, settings.jobs, warm if settings.keep_ready and settings.jobs else None),
     ]
     training, jobs = (
         Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, [place.descriptor], ready)
@@ -144,24 +146,24 @@ def main() -> int:
 
     signals.worker_shutting_down.connect(on_shutdown)
     heartbeat.start()
-    beginnings = [
-        threading.Thread(target=each.begin, name=f"begin-{noun}", daemon=True)
+    startups = [
+        threading.Thread(target=each.start, name=f"start-{noun}", daemon=True)
         for noun, each in (("runs", training), ("jobs", jobs))
     ]
-    for beginning in beginnings:
-        beginning.start()
-    log.info("Worker %s waits for %s runs from %s.", name, options.queue, settings.backend_url)
+    for startup in startups:
+        startup.start()
+    log.info("Worker %s waits for runs in the queue %s of %s.", name, options.queue, settings.backend_url)
     worker.start()
-    # Celery calls Ctrl-C a failure.
+    # Celery treats Ctrl-C as a failure.
     status = 0 if training.draining else int(worker.exitcode or 0)
     on_shutdown()
-    for beginning in beginnings:
-        beginning.join()  # Celery has waited for what the doorbell began, but not for this
+    for startup in startups:
+        startup.join()  # Celery waits for its own tasks only
     heartbeat.close()
     try:
         client.goodbye()
     except BackendError as error:
-        log.warning("Could not say goodbye: %s", error)
+        log.warning("Could not sign off from the backend: %s", error)
     return status
 
 

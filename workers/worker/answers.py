@@ -1,17 +1,17 @@
-"""What the backend's answers mean.
+"""Errors of backend calls.
 
-Only a problem document of the backend, or the answer that a call expects, is the backend's word. Anything else comes
-from a proxy or a portal between, and means no more than that the backend was not reached.
+Only the expected response, or a problem document, counts as a response of the backend. Anything else comes from a
+proxy in between, and means that the backend was not reached.
 
 BackendError
-├── UnreachableError    the backend is away, busy or not reached: the same call may succeed later
-│   ├── LaterError      the backend itself says that it may
-│   ├── ElsewhereError  the backend is another installation than the run's
-│   └── FailingError    the backend has an error of its own: the same call may succeed later, or never
-├── NameTakenError      another live worker has this worker's name
-├── StaleAttemptError   another worker has the run, or it was removed
-├── SequenceGapError    the backend lacks an earlier event
-└── RefusedError        the same call would always fail
+├── UnreachableError    the backend was not reached: the same call may succeed later
+│   ├── LaterError      the backend is busy: the same call may succeed later
+│   ├── ElsewhereError  the backend belongs to another installation than the run
+│   └── FailingError    internal error: the same call may succeed later, or never
+├── NameTakenError      another active worker has this name
+├── StaleAttemptError   another worker holds the run, or it was purged
+├── SequenceGapError    the backend is missing an earlier event
+└── RejectedError       the same call would always fail
 """
 
 import json
@@ -30,8 +30,8 @@ from workers.contract.worker_api import (
     ToldProblem,
 )
 
-# An operator's mistakes, put right while the trainer trains on, and a backend that is busy.
-WORTH_ANOTHER_TRY = (401, 403, 404, 405, 408, 421, 429)
+# Mistakes that an operator can fix during training, and a busy backend.
+RETRYABLE_STATUSES = (401, 403, 404, 405, 408, 421, 429)
 
 Expected = TypeVar("Expected", bound=BaseModel)
 
@@ -41,43 +41,43 @@ class BackendError(Exception):
 
 
 class UnreachableError(BackendError):
-    """The backend is away, busy or not reached; try again later."""
+    """The backend was not reached. Retry later."""
 
 
 class LaterError(UnreachableError):
-    """The backend says that the same call may succeed later."""
+    """The backend is busy. The same call may succeed later."""
 
 
 class ElsewhereError(UnreachableError):
-    """The run is of another installation than the backend that answers."""
+    """The backend belongs to another installation than the run."""
 
 
 class FailingError(UnreachableError):
-    """The backend fails on this call, or on every one."""
+    """The backend has an internal error on this call, or on every call."""
 
 
 class NameTakenError(BackendError):
-    """Another live worker has this worker's name."""
+    """Another active worker has this name."""
 
 
 class StaleAttemptError(BackendError):
-    """This worker no longer has the run."""
+    """This worker no longer holds the run."""
 
 
 class SequenceGapError(BackendError):
-    """The backend lacks events before those sent."""
+    """The backend is missing events before the sent ones."""
 
     def __init__(self, expected: int) -> None:
         super().__init__(f"the backend expects event {expected} next")
         self.expected = expected
 
 
-class RefusedError(BackendError):
-    """The backend refuses this call, however often it is made."""
+class RejectedError(BackendError):
+    """The backend rejects this call permanently."""
 
 
 def expect(answer: type[Expected], reply: httpx.Response) -> Expected:
-    """Read the answer that a call expects."""
+    """Parse the expected response of a call."""
     try:
         return answer.model_validate_json(reply.content)
     except ValidationError:
@@ -85,16 +85,16 @@ def expect(answer: type[Expected], reply: httpx.Response) -> Expected:
 
 
 def not_the_backend(reply: httpx.Response) -> UnreachableError:
-    """Say that an answer came from somebody else."""
+    """Return the error for a response that did not come from the backend."""
     kind = reply.headers.get("Content-Type", "no type")
     return UnreachableError(
-        f"{reply.request.url} answered {reply.status_code} ({kind}), which is not the backend's word. "
-        "Is a proxy between?"
+        f"{reply.request.url} answered {reply.status_code} ({kind}), which is not a response of the backend. "
+        "Is there a proxy in between?"
     )
 
 
-def _told(reply: httpx.Response) -> ToldProblem:
-    """Read the backend's problem document; an answer that is none is not the backend's."""
+def _read_problem(reply: httpx.Response) -> ToldProblem:
+    """Parse a problem document of the backend."""
     kind = reply.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     try:
         problem = ToldProblem.model_validate_json(reply.content)
@@ -106,8 +106,8 @@ def _told(reply: httpx.Response) -> ToldProblem:
 
 
 def raise_problem(reply: httpx.Response, missing: type[BackendError]) -> NoReturn:
-    """Turn a problem into the exception that says what to do about it; a run that is missing was purged."""
-    problem = _told(reply)
+    """Raise the exception for a problem document, `missing` if the run or job does not exist."""
+    problem = _read_problem(reply)
     text = f"{reply.status_code} {problem.detail or problem.title}"
     if problem.errors:
         text += f" {json.dumps(problem.errors)}"
@@ -123,7 +123,7 @@ def raise_problem(reply: httpx.Response, missing: type[BackendError]) -> NoRetur
         raise missing(text)
     if reply.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
         raise FailingError(f"{reply.request.url} answered {text}")
-    # A path that the backend does not know is one of another version.
-    if reply.status_code in WORTH_ANOTHER_TRY or reply.is_server_error:
+    # An unknown path means that the backend has another version.
+    if reply.status_code in RETRYABLE_STATUSES or reply.is_server_error:
         raise LaterError(f"{reply.request.url} answered {text}")
-    raise RefusedError(text)
+    raise RejectedError(text)

@@ -1,4 +1,4 @@
-"""What a worker has in hand: a run that it trains, or a job that it does beside its training."""
+"""Assignments: the runs and jobs that a worker holds."""
 
 import re
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Literal
 
 from workers.contract.worker_api import Noun
 
-# What users may want of a run or a job.
-Wanted = Literal["run", "pause", "stop", "cancel"]
+# The requested state of a run or a job.
+DesiredState = Literal["run", "pause", "stop", "cancel"]
 
-# What follows the number is the installation, where the directory without it is another installation's.
+# The suffix is the installation, if the name without it is used by another installation.
 ATTEMPT = re.compile(r"^attempt-(\d+)(\.[0-9a-z]+)?$")
-# Names the installation that a directory's assignment is of.
+# The file with the installation of an assignment.
 INSTALLATION = "installation"
 _TITLES: dict[Noun, str] = {"runs": "Run", "jobs": "Job"}
 
@@ -28,11 +28,11 @@ class Assignment:
 
     @property
     def path(self) -> str:
-        """Return its path in the worker API."""
+        """Return the path in the worker API."""
         return f"{self.noun}/{self.number}"
 
     def directory(self, root: Path) -> Path:
-        """Return where its files lie: beside what another installation has not got all of, or has in hand."""
+        """Return the directory of its files. It differs from the directory of another installation's attempt."""
         directory = root / self.noun / str(self.number) / f"attempt-{self.attempt}"
         if installation_of(directory) in (None, self.installation):
             return directory
@@ -43,17 +43,17 @@ class Assignment:
 
 
 class Held:
-    """An assignment in hand, and what the backend last said of it."""
+    """A held assignment with the last response of the backend."""
 
     def __init__(self, assignment: Assignment) -> None:
         self.assignment = assignment
-        self.desired: Wanted = "run"
-        self.stale = False
-        self.given_back = False  # a heartbeat that crosses the release is refused; that is expected
+        self.desired: DesiredState = "run"
+        self.is_stale = False
+        self.is_released = False  # a heartbeat that overtakes the release is rejected, which is expected
 
 
 def installation_of(directory: Path) -> str | None:
-    """Return the installation that an attempt is of; None where an earlier version noted none."""
+    """Return the installation of an attempt, or None if an earlier version did not store it."""
     try:
         return (directory / INSTALLATION).read_text() or None
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def installation_of(directory: Path) -> str | None:
 
 
 def leftovers(root: Path, noun: Noun) -> list[tuple[Assignment, Path]]:
-    """Return the attempts that this worker had not finished when it last ended, and where each lies."""
+    """Return the attempts that this worker did not finish before it ended, with their directories."""
     _adopt_earlier_jobs(root)
     found = []
     for directory in sorted((root / noun).glob("*/attempt-*")):
@@ -73,7 +73,7 @@ def leftovers(root: Path, noun: Noun) -> list[tuple[Assignment, Path]]:
 
 
 def _adopt_earlier_jobs(root: Path) -> None:
-    """Rename the folder that earlier versions kept the attempts at jobs in."""
+    """Rename the folder of jobs of earlier versions."""
     earlier, now = root / "errands", root / "jobs"
     if earlier.is_dir() and not now.exists():
         earlier.rename(now)

@@ -1,6 +1,6 @@
 """One attempt's directory: WORKER_DIR/runs/RUN/attempt-N, or WORKER_DIR/jobs/JOB/attempt-N.
 
-It is there from the claim until the backend has everything.
+It exists from the claim until the backend has stored everything.
 """
 
 import json
@@ -16,7 +16,7 @@ from workers.contract.jobs import JobRequest
 from workers.contract.live import LiveAddress
 from workers.contract.paths import path_inside
 from workers.contract.worker_api import RUN_PATH, Claim, JobClaim, OfferedCheckpoint
-from workers.worker.answers import RefusedError
+from workers.worker.answers import RejectedError
 from workers.worker.assignment import INSTALLATION, Assignment
 from workers.worker.backend_client import Offered
 from workers.worker.checkpoint_store import CheckpointStore
@@ -24,31 +24,31 @@ from workers.worker.checkpoint_store import CheckpointStore
 log = logging.getLogger(__name__)
 
 
-class NeedsMoreError(Exception):
-    """A file that the assignment needs does not arrive; a run that began anew would throw away what it has learned."""
+class MissingFileError(Exception):
+    """A required file cannot be fetched. Starting a run over would lose its training."""
 
 
 def remove(directory: Path) -> None:
-    """Remove an attempt's directory, and the folder around it once that is empty."""
+    """Delete an attempt's directory, and its parent if that is empty."""
     shutil.rmtree(directory, ignore_errors=True)
     if directory.parent.exists() and not any(directory.parent.iterdir()):
         directory.parent.rmdir()
 
 
 def prepare_run(
-    directory: Path, assignment: Assignment, claim: Claim, store: CheckpointStore, gives_up: Callable[[], bool]
+    directory: Path, assignment: Assignment, claim: Claim, store: CheckpointStore, is_canceled: Callable[[], bool]
 ) -> None:
-    """Make a fresh directory with the configuration and the newest checkpoint that arrives undamaged."""
-    _make_anew(directory, assignment)
+    """Create the directory with the configuration and the newest valid checkpoint."""
+    _create(directory, assignment)
     (directory / layout.CONFIG).write_text(json.dumps(claim.config, indent=2))
     for offered in claim.checkpoints:
-        if (problem := fetch(directory, assignment, offered, store, gives_up)) is None:
+        if (problem := fetch(directory, assignment, offered, store, is_canceled)) is None:
             return
         log.warning("%s: %s", assignment, problem)
     if claim.checkpoints:
-        raise NeedsMoreError(
-            f"None of the run's {len(claim.checkpoints)} latest checkpoints could be had undamaged, so it cannot go "
-            "on. Launch it again to begin anew, or fork an earlier one."
+        raise MissingFileError(
+            f"None of the run's {len(claim.checkpoints)} latest checkpoints could be fetched intact, so it cannot "
+            "continue. Launch it again to start over, or fork an earlier checkpoint."
         )
 
 
@@ -58,22 +58,20 @@ def prepare_job(
     claim: JobClaim,
     store: CheckpointStore,
     live: LiveAddress | None,
-    gives_up: Callable[[], bool],
+    is_canceled: Callable[[], bool],
 ) -> None:
-    """Make a fresh directory with the request, and the checkpoint and the start points where it needs some."""
-    _make_anew(directory, assignment)
-    if claim.checkpoint and (problem := fetch(directory, assignment, claim.checkpoint, store, gives_up)) is not None:
-        raise NeedsMoreError(f"{problem}. Choose another checkpoint.")
+    """Create the directory with the request, and the checkpoint and start set if the job needs them."""
+    _create(directory, assignment)
+    if claim.checkpoint and (problem := fetch(directory, assignment, claim.checkpoint, store, is_canceled)) is not None:
+        raise MissingFileError(f"{problem}. Choose another checkpoint.")
     if claim.starts is not None:
         target = directory / layout.STARTS
-        if (
-            problem := _problem_of(assignment, claim.starts, store, target, "the set of start points", gives_up)
-        ) is not None:
-            raise NeedsMoreError(f"{problem}. Import the set again.")
+        if (problem := _fetch_file(assignment, claim.starts, store, target, "the start set", is_canceled)) is not None:
+            raise MissingFileError(f"{problem}. Import the set again.")
     step = claim.checkpoint.step if claim.checkpoint else None
     request = JobRequest(kind=claim.kind, step=step, parameters=claim.parameters, live=live)
     path = directory / layout.REQUEST
-    path.touch(0o600)  # it may hold what lets the process in
+    path.touch(0o600)  # it may contain a ticket
     path.write_text(request.model_dump_json(indent=2))
 
 
@@ -82,37 +80,37 @@ def fetch(
     assignment: Assignment,
     offered: OfferedCheckpoint,
     store: CheckpointStore,
-    gives_up: Callable[[], bool],
+    is_canceled: Callable[[], bool],
 ) -> str | None:
-    """Fetch one checkpoint and write its manifest, or say why it cannot be used."""
+    """Fetch a checkpoint and write its manifest. Return why it cannot be used, or None."""
     path = PurePosixPath(offered.file)
     if not re.fullmatch(RUN_PATH, offered.file) or str(path.parent) != layout.CHECKPOINTS:
-        return f"the checkpoint's name is odd: {offered.file!r}"
+        return f"the checkpoint has an invalid name: {offered.file!r}"
     target = path_inside(directory, offered.file)
-    if (problem := _problem_of(assignment, offered, store, target, path.name, gives_up)) is not None:
+    if (problem := _fetch_file(assignment, offered, store, target, path.name, is_canceled)) is not None:
         return problem
     manifest = offered.model_dump(include=set(CheckpointFile.model_fields))
     target.with_suffix(".json").write_text(json.dumps(manifest))
     return None
 
 
-def _problem_of(
+def _fetch_file(
     assignment: Assignment,
     offered: Offered,
     store: CheckpointStore,
     target: Path,
     name: str,
-    gives_up: Callable[[], bool],
+    is_canceled: Callable[[], bool],
 ) -> str | None:
-    """Fetch a file, or say why it cannot be used."""
+    """Fetch a file. Return why it cannot be used, or None."""
     try:
-        undamaged = store.fetch(assignment, offered, target, gives_up)
-    except RefusedError as error:
-        return f"{name} cannot be had from the backend ({error})"
-    return None if undamaged else f"{name} is damaged: what the backend has is not what was saved"
+        undamaged = store.fetch(assignment, offered, target, is_canceled)
+    except RejectedError as error:
+        return f"The backend rejected the download of {name} ({error})"
+    return None if undamaged else f"{name} is damaged: its content differs from what was saved"
 
 
-def _make_anew(directory: Path, assignment: Assignment) -> None:
+def _create(directory: Path, assignment: Assignment) -> None:
     if directory.exists():
         shutil.rmtree(directory)
     (directory / layout.CHECKPOINTS).mkdir(parents=True)

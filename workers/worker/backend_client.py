@@ -1,4 +1,4 @@
-"""The backend's worker API over HTTP."""
+"""Client of the backend's worker API."""
 
 import hashlib
 import math
@@ -34,7 +34,7 @@ from workers.contract.worker_api import (
     UploadedFile,
 )
 from workers.worker.answers import (
-    RefusedError,
+    RejectedError,
     StaleAttemptError,
     UnreachableError,
     expect,
@@ -45,13 +45,13 @@ from workers.worker.assignment import Assignment
 from workers.worker.endings import Ending
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-# Far more than the backend ever says, and than it ever takes to say it; what lies between may say more, without end.
-LARGEST_ANSWER = 20_000_000
-LONGEST_ANSWER_SECONDS = 60.0
+# Limits for responses. The backend's are far smaller, but a proxy may send more.
+MAX_RESPONSE_BYTES = 20_000_000
+MAX_RESPONSE_SECONDS = 60.0
 
 
 class Offered(Protocol):
-    """A file that the backend has for an assignment, and where below the assignment's path."""
+    """A file to download for an assignment, with its path below the assignment's API path."""
 
     sha256: str
     bytes: int
@@ -61,7 +61,7 @@ class Offered(Protocol):
 
 
 class BackendClient:
-    """One worker's connection to the backend; its methods may be called from several threads."""
+    """A worker's client of the backend. It is thread-safe."""
 
     def __init__(self, url: str, token: str, name: str, queue: QueueName) -> None:
         self.url, self.name, self.queue = url.rstrip("/"), name, queue
@@ -70,18 +70,18 @@ class BackendClient:
             base_url=f"{self.url}/api/v1/worker/",
             headers={"Authorization": f"Bearer {token}"},
             timeout=httpx.Timeout(30, connect=3),
-            trust_env=urlsplit(url).hostname not in LOOPBACK,  # a proxy cannot reach our loopback
+            trust_env=urlsplit(url).hostname not in LOOPBACK,  # a proxy cannot reach loopback
         )
 
-        # When the backend last took a heartbeat or events, by time.monotonic().
-        self.heard = -math.inf
+        # When the backend last accepted a heartbeat or events, by time.monotonic().
+        self.accepted_at = -math.inf
 
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
 
     def heartbeat(self, facts: MachineFacts, job_slots: int, assignments: Collection[Assignment]) -> HeartbeatAnswer:
-        """Say that this worker is alive and what it holds, all of it of one installation."""
+        """Report that this worker is alive and which assignments of one installation it holds."""
         runs, jobs = (
             [_held(assignment) for assignment in assignments if assignment.noun == noun] for noun in get_args(Noun)
         )
@@ -95,30 +95,30 @@ class BackendClient:
         )
         installation = next((assignment.installation for assignment in assignments), None)
         answer = expect(HeartbeatAnswer, self._post("heartbeat", body, installation, timeout=5))
-        self.heard = time.monotonic()
+        self.accepted_at = time.monotonic()
         return answer
 
     def claim(self) -> Claim | None:
-        """Take the best waiting run, if one waits."""
+        """Claim the best waiting run, if any."""
         reply = self._post("claim", ClaimRequest(name=self.name, queue=self.queue))
         return None if reply.status_code == httpx.codes.NO_CONTENT else expect(Claim, reply)
 
     def claim_job(self) -> JobClaim | None:
-        """Take the oldest waiting job, if one waits."""
+        """Claim the next waiting job, if any."""
         reply = self._post("jobs/claim", JobClaimRequest(name=self.name))
         return None if reply.status_code == httpx.codes.NO_CONTENT else expect(JobClaim, reply)
 
     def post_events(self, assignment: Assignment, events: list[dict[str, Any]]) -> int:
-        """Post events as the process wrote them, and return the last one that the backend has stored."""
-        # Not an EventBatch: checking each event here as well would only cost time.
+        """Post events unchanged, and return the number of the last stored one."""
+        # Not an EventBatch, because validating each event here would only cost time.
         body = {"attempt": assignment.attempt, "events": events}
         reply = self._call("POST", f"{assignment.path}/events", assignment.installation, json=body)
         acknowledged = expect(Acknowledged, reply).acknowledged
-        self.heard = time.monotonic()
+        self.accepted_at = time.monotonic()
         return acknowledged
 
     def upload(self, assignment: Assignment, kind: FileKind, path: str, file: Path) -> None:
-        """Hand over a file of the assignment's directory; a repeated upload changes nothing."""
+        """Upload a file of the assignment's directory. Repeated uploads change nothing."""
         query: dict[str, str | int] = {"attempt": assignment.attempt, "kind": kind, "path": path}
         with file.open("rb") as content:
             query["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
@@ -129,7 +129,7 @@ class BackendClient:
             )
 
     def download(self, assignment: Assignment, offered: Offered, target: Path) -> bool:
-        """Fetch a file of the assignment, and say whether it is undamaged."""
+        """Download a file of the assignment. Return True if its hash is right."""
         digest = hashlib.sha256()
         with (
             self._reaching(),
@@ -137,45 +137,48 @@ class BackendClient:
                 "GET",
                 f"{assignment.path}/{offered.path}",
                 params={"attempt": assignment.attempt},
-                headers=_naming(assignment.installation),
+                headers=_installation_header(assignment.installation),
             ) as reply,
             target.open("wb") as file,
         ):
             if not reply.is_success:
-                raise_problem(_whole(reply), missing=RefusedError)
+                raise_problem(_whole(reply), missing=RejectedError)
             for block in reply.iter_bytes():
                 digest.update(block)
                 file.write(block)
                 if file.tell() > offered.bytes:
-                    break  # more than was offered, so it is another file
+                    break  # larger than announced, so it is another file
         if digest.hexdigest() == offered.sha256:
             return True
-        # The backend's tag of a file is its hash: only then are the bytes the backend's.
+        # The ETag is the file's hash. Without it, the bytes are not from the backend.
         if offered.sha256 not in reply.headers.get("ETag", ""):
             raise not_the_backend(reply)
         return False
 
     def live_address(self, assignment: Assignment) -> LiveAddress:
-        """Return where the process of a live game reaches the backend, and what lets it in there."""
+        """Return the WebSocket address and the ticket for a live game's process."""
         url = f"{re.sub('^http', 'ws', self.url)}/api/v1/worker/{assignment.path}/live?attempt={assignment.attempt}"
         return LiveAddress(url=url, ticket=ticket(self._token, assignment.number, assignment.attempt))
 
     def release(self, assignment: Assignment, ending: Ending) -> None:
-        """Give the assignment back."""
+        """Release the assignment with its ending."""
         body = Release(
             attempt=assignment.attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback
         )
         expect(Released, self._post(f"{assignment.path}/release", body, assignment.installation))
 
     def goodbye(self) -> None:
-        """Say that this worker is leaving."""
+        """Report that this worker stops."""
         self._post("goodbye", Goodbye(name=self.name), timeout=5)
 
     def _post(self, path: str, body: BaseModel, installation: str | None = None, **options: Any) -> httpx.Response:
         return self._call("POST", path, installation, json=body.model_dump(), **options)
 
     def _call(self, method: str, path: str, installation: str | None, **request: Any) -> httpx.Response:
-        with self._reaching(), self._http.stream(method, path, headers=_naming(installation), **request) as stream:
+        with (
+            self._reaching(),
+            self._http.stream(method, path, headers=_installation_header(installation), **request) as stream,
+        ):
             reply = _whole(stream)
         if not reply.is_success:
             raise_problem(reply, missing=StaleAttemptError)
@@ -189,8 +192,8 @@ class BackendClient:
             raise UnreachableError(f"{self.url} is not reachable: {error or type(error).__name__}") from error
 
 
-def _naming(installation: str | None) -> dict[str, str]:
-    """Have a call refused by any other installation."""
+def _installation_header(installation: str | None) -> dict[str, str]:
+    """Return the header that makes other installations reject the call."""
     return {} if installation is None else {INSTALLATION_HEADER: installation}
 
 
@@ -199,12 +202,12 @@ def _held(assignment: Assignment) -> HeldAssignment:
 
 
 def _whole(stream: httpx.Response) -> httpx.Response:
-    """Read an answer to its end, as long as it has one."""
-    content, deadline = bytearray(), time.monotonic() + LONGEST_ANSWER_SECONDS
+    """Read a whole response within the limits."""
+    content, deadline = bytearray(), time.monotonic() + MAX_RESPONSE_SECONDS
     for block in stream.iter_bytes():
         content += block
-        if len(content) > LARGEST_ANSWER or time.monotonic() > deadline:
+        if len(content) > MAX_RESPONSE_BYTES or time.monotonic() > deadline:
             raise not_the_backend(stream)
-    # The content is decoded by now.
+    # Without Content-Encoding, because the content is decoded here.
     headers = [(name, value) for name, value in stream.headers.items() if name in ("content-type", "etag")]
     return httpx.Response(stream.status_code, headers=headers, content=bytes(content), request=stream.request)

@@ -1,4 +1,4 @@
-"""How long to wait before calling a backend again that did not answer."""
+"""Retries with exponential backoff."""
 
 import logging
 import random
@@ -9,9 +9,9 @@ from typing import TypeVar
 from workers.worker.answers import ElsewhereError, FailingError, UnreachableError
 
 FIRST_SECONDS = 0.2
-LONGEST_SECONDS = 3.0
-# An error of the backend's own may be there for ever; so many tries take about half a minute.
-MOST_FAILURES = 15
+MAX_SECONDS = 3.0
+# Give up after this many internal errors, about half a minute.
+MAX_INTERNAL_ERRORS = 15
 
 Answer = TypeVar("Answer")
 
@@ -19,11 +19,11 @@ log = logging.getLogger(__name__)
 
 
 class Backoff:
-    """Delays that double up to a limit, each with jitter, so that many workers do not call at once."""
+    """Exponential delays up to a limit, with jitter to spread the calls of many workers."""
 
     def __init__(self, first: float | None = None, longest: float | None = None) -> None:
         self._first = FIRST_SECONDS if first is None else first
-        self._longest = LONGEST_SECONDS if longest is None else longest
+        self._longest = MAX_SECONDS if longest is None else longest
         self._next = self._first
 
     def delay(self) -> float:
@@ -32,21 +32,21 @@ class Backoff:
         return ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, no secret
 
     def reset(self) -> None:
-        """Begin again with short delays."""
+        """Restart with the shortest delay."""
         self._next = self._first
 
 
-def persist(call: Callable[[], Answer], gives_up: Callable[[], bool]) -> Answer:
-    """Repeat a call until the backend answers; raise the last error when that is hopeless, or the caller gives up."""
-    backoff, told, failures = Backoff(), False, 0
+def retry(call: Callable[[], Answer], is_canceled: Callable[[], bool]) -> Answer:
+    """Retry a call until it succeeds. Raise the last error if it is permanent or the caller cancels."""
+    backoff, is_logged, failures = Backoff(), False, 0
     while True:
         try:
             return call()
         except UnreachableError as error:
             failures += isinstance(error, FailingError)
-            if gives_up() or failures >= MOST_FAILURES or isinstance(error, ElsewhereError):
+            if is_canceled() or failures >= MAX_INTERNAL_ERRORS or isinstance(error, ElsewhereError):
                 raise
-            if not told:
-                log.warning("Trying again until the backend answers: %s", error)
-            told = True
+            if not is_logged:
+                log.warning("Retrying until the backend responds: %s", error)
+            is_logged = True
             time.sleep(backoff.delay())

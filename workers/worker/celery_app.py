@@ -1,4 +1,4 @@
-"""The Celery app: a worker hears the doorbell through it, and nothing else."""
+"""The Celery app, which only receives the doorbell."""
 
 from collections.abc import Sequence
 
@@ -10,15 +10,15 @@ HEALTH_CHECK_SECONDS = 15
 
 
 def make_app(broker_url: str, queues: Sequence[str]) -> Celery:
-    """Return an app that knows these queues, always reconnects, and has a timeout on every call."""
+    """Return an app for these queues that reconnects forever and has a timeout on every call."""
     app = Celery("arcadia", broker=broker_url, set_as_current=False)
     app.conf.update(
         task_serializer="json",
         accept_content=["json"],
         task_ignore_result=True,
-        # Acknowledge early: the claim decides which worker trains, so a message need not come again.
+        # Acknowledge early: claims decide which worker trains, so messages need no redelivery.
         task_acks_late=False,
-        # The default exchange finds a queue by its name alone, also in a Redis that has lost its bindings.
+        # The default exchange routes by queue name, so it works after Redis has lost its bindings.
         task_queues=[_queue(name) for name in queues],
         worker_prefetch_multiplier=1,
         worker_disable_prefetch=True,

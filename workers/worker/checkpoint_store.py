@@ -1,4 +1,4 @@
-"""Checkpoints and start points that this worker has fetched, by their hash; the least recently used go first."""
+"""Cache of fetched checkpoints and start sets by hash. The least recently used are deleted first."""
 
 import hashlib
 import logging
@@ -12,34 +12,34 @@ from pathlib import Path
 from workers.contract.paths import path_inside
 from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient, Offered
-from workers.worker.backoff import persist
+from workers.worker.backoff import retry
 
-MOST_BYTES = 2_000_000_000
+MAX_BYTES = 2_000_000_000
 
 log = logging.getLogger(__name__)
 
 
 class CheckpointStore:
-    """WORKER_DIR/checkpoints/SHA256, shared by all that this worker has in hand."""
+    """The files WORKER_DIR/checkpoints/SHA256, shared by all assignments of this worker."""
 
-    def __init__(self, client: BackendClient, directory: Path, most_bytes: int = MOST_BYTES) -> None:
-        self._client, self._directory, self._most_bytes = client, directory, most_bytes
+    def __init__(self, client: BackendClient, directory: Path, max_bytes: int = MAX_BYTES) -> None:
+        self._client, self._directory, self._max_bytes = client, directory, max_bytes
         self._lock = threading.Lock()
-        for torn in directory.glob("*.part"):
-            torn.unlink()
+        for incomplete in directory.glob("*.part"):
+            incomplete.unlink()
 
-    def fetch(self, assignment: Assignment, offered: Offered, target: Path, gives_up: Callable[[], bool]) -> bool:
-        """Put a file at its place, and say whether it is undamaged; download it unless it is here."""
+    def fetch(self, assignment: Assignment, offered: Offered, target: Path, is_canceled: Callable[[], bool]) -> bool:
+        """Put a file at its target, downloading it if necessary. Return True if it is intact."""
         self._directory.mkdir(parents=True, exist_ok=True)
         kept = path_inside(self._directory, offered.sha256)
-        # Again where another thread has removed it meanwhile, to have room for its own.
-        while not self._hand_out(kept, offered, target):
-            if not self._download(assignment, offered, kept, gives_up):
+        # Retry if another thread has deleted the file to make room.
+        while not self._link_cached(kept, offered, target):
+            if not self._download(assignment, offered, kept, is_canceled):
                 return False
         return True
 
-    def _hand_out(self, kept: Path, offered: Offered, target: Path) -> bool:
-        """Put a file at its place, and say whether it is here undamaged."""
+    def _link_cached(self, kept: Path, offered: Offered, target: Path) -> bool:
+        """Link a cached file to its target. Return False if it is not in the cache or damaged."""
         with self._lock:
             if not _holds(kept, offered.sha256):
                 return False
@@ -47,11 +47,11 @@ class CheckpointStore:
             self._trim(kept)
             return True
 
-    def _download(self, assignment: Assignment, offered: Offered, kept: Path, gives_up: Callable[[], bool]) -> bool:
-        # A name that no other thread has, which may fetch the same.
+    def _download(self, assignment: Assignment, offered: Offered, kept: Path, is_canceled: Callable[[], bool]) -> bool:
+        # A unique name, because another thread may fetch the same file.
         part = kept.with_name(f"{kept.name}.{secrets.token_hex(4)}.part")
         try:
-            undamaged = persist(lambda: self._client.download(assignment, offered, part), gives_up)
+            undamaged = retry(lambda: self._client.download(assignment, offered, part), is_canceled)
             if undamaged:
                 part.replace(kept)
             return undamaged
@@ -59,15 +59,15 @@ class CheckpointStore:
             part.unlink(missing_ok=True)
 
     def _trim(self, used: Path) -> None:
-        """Note that a file was used, and remove others, the least recently used first, while they are too many."""
+        """Mark a file as used, and delete the least recently used ones beyond the limit."""
         os.utime(used)
         files = [path for path in self._directory.iterdir() if path.suffix != ".part"]
         files.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        room = self._most_bytes
+        room = self._max_bytes
         for path in files:
             room -= path.stat().st_size
             if room < 0 and path != used:
-                log.info("Removing %s, which was not used lately.", path.name[:12])
+                log.info("Deleting %s from the cache.", path.name[:12])
                 path.unlink(missing_ok=True)
 
 
@@ -80,7 +80,7 @@ def _holds(path: Path, sha256: str) -> bool:
 
 
 def _link_or_copy(source: Path, target: Path) -> None:
-    """Link, or copy where the file system has no links; what lies here is never changed in place."""
+    """Create a hard link, or a copy if the file system has no links. Cached files never change."""
     target.unlink(missing_ok=True)
     try:
         target.hardlink_to(source)

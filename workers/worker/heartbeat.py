@@ -1,4 +1,4 @@
-"""A thread that tells the backend again and again that the worker lives, and learns what is wanted of what it holds."""
+"""Background thread that sends heartbeats and receives stop requests."""
 
 import logging
 import threading
@@ -10,13 +10,13 @@ from workers.worker.assignment import Held
 from workers.worker.backend_client import BackendClient
 
 IDLE_SECONDS = 2.0
-HELD_SECONDS = 0.5  # a user's stop must reach the trainer within two seconds
+HELD_SECONDS = 0.5  # a stop request must reach the trainer within two seconds
 
 log = logging.getLogger(__name__)
 
 
-class Heartbeat(threading.Thread):
-    """Sends heartbeats until closed."""
+class HeartbeatThread(threading.Thread):
+    """Thread that sends heartbeats until it is closed."""
 
     def __init__(
         self, client: BackendClient, facts: MachineFacts, job_slots: int = 0, alive_file: Path | None = None
@@ -31,19 +31,19 @@ class Heartbeat(threading.Thread):
         self._answered = True
 
     def hold(self, held: Held) -> None:
-        """Name this assignment in heartbeats from now on."""
+        """Include an assignment in heartbeats."""
         with self._lock:
             self._held = (*self._held, held)
         self._wake.set()
 
     def drop(self, held: Held) -> None:
-        """Name it no more."""
+        """Remove an assignment from heartbeats."""
         with self._lock:
             self._held = tuple(each for each in self._held if each is not held)
         self._wake.set()
 
     def close(self) -> None:
-        """Send no more."""
+        """Stop the thread."""
         self._closed = True
         self._wake.set()
         self.join(timeout=6)
@@ -57,20 +57,20 @@ class Heartbeat(threading.Thread):
             self._wake.wait(HELD_SECONDS if held else IDLE_SECONDS)
 
     def _beat(self, held: tuple[Held, ...]) -> None:
-        """Send one heartbeat for each installation that something in hand is of, or one that names nothing."""
+        """Send one heartbeat per installation of the held assignments, or an empty one."""
         groups: dict[str | None, list[Held]] = {}
         for each in held:
             groups.setdefault(each.assignment.installation, []).append(each)
         answers = [self._is_answered(group) for group in groups.values() or ([],)]
         answered = all(answers)
         if answered and not self._answered:
-            log.info("The backend answers again.")
+            log.info("The backend responds again.")
         self._answered = answered
         if answered:
             self._show_alive()
 
     def _show_alive(self) -> None:
-        """Touch the file that health checks look at."""
+        """Touch the file for health checks."""
         if self._alive_file is None:
             return
         try:
@@ -85,10 +85,10 @@ class Heartbeat(threading.Thread):
             reply = self._client.heartbeat(self._facts, self._job_slots, [each.assignment for each in held])
         except StaleAttemptError as error:
             if run:
-                _give_up(run, str(error))
+                _mark_stale(run, str(error))
         except Exception as error:
-            # Whatever went wrong: without heartbeats the backend would give what is held to another worker.
-            self._trouble(error)
+            # Continue after any error: without heartbeats the backend would requeue the held assignments.
+            self._log_failure(error)
             return False
         else:
             if run and reply.desired:
@@ -96,26 +96,26 @@ class Heartbeat(threading.Thread):
             wanted = {(job.id, job.attempt): job.desired for job in reply.jobs}
             for job in held:
                 if job.assignment.noun == "jobs":
-                    _heed(job, wanted.get((job.assignment.number, job.assignment.attempt)))
+                    _apply_request(job, wanted.get((job.assignment.number, job.assignment.attempt)))
         return True
 
-    def _trouble(self, error: Exception) -> None:
+    def _log_failure(self, error: Exception) -> None:
         if self._answered:
-            unforeseen = None if isinstance(error, BackendError) else error
-            log.warning("The backend does not answer, trying on: %s", error, exc_info=unforeseen)
+            unexpected = None if isinstance(error, BackendError) else error
+            log.warning("The backend does not respond, retrying: %s", error, exc_info=unexpected)
 
 
-def _heed(job: Held, desired: JobDesired | None) -> None:
+def _apply_request(job: Held, desired: JobDesired | None) -> None:
     if desired is None:
-        _give_up(job, "another attempt has it, or it was removed")
+        _mark_stale(job, "another attempt holds it, or it was deleted")
     else:
         job.desired = desired
 
 
-def _give_up(held: Held, reason: str) -> None:
-    if not held.stale:
-        held.stale = True
-        if not held.given_back:
+def _mark_stale(held: Held, reason: str) -> None:
+    if not held.is_stale:
+        held.is_stale = True
+        if not held.is_released:
             log.warning(
-                "%s, attempt %d is no longer this worker's: %s", held.assignment, held.assignment.attempt, reason
+                "%s, attempt %d is no longer held by this worker: %s", held.assignment, held.assignment.attempt, reason
             )

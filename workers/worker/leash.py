@@ -1,10 +1,9 @@
 """Run a program on a leash: when the process that holds the leash ends, kill the program and all its children.
 
 The leash is a separate process that imports nothing of Arcadia, so that it starts in milliseconds and has one thread.
-It reads orders from standard input: T asks the program to stop, K kills it, and so does the end of the input, which
-comes when the holder dies. It writes the program's process id to standard output, and at last the exit status.
-PR_SET_PDEATHSIG alone is not enough: it is tied to the parent's thread and does not reach grandchildren, such as a
-trainer's replay recorder.
+It reads commands from standard input: T stops the program, K kills it. End of input, when the holder dies, also kills
+it. It writes the program's process id to standard output, and then the exit status. PR_SET_PDEATHSIG alone is not
+enough: it is tied to the parent's thread and does not reach grandchildren, such as a trainer's replay recorder.
 """
 
 import contextlib
@@ -20,44 +19,44 @@ from pathlib import Path
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 ON_LINUX = sys.platform == "linux"
-# On a desktop each session has a share of the cores whatever its processes' niceness: this is the session's own.
+# On a desktop, sessions share the cores regardless of niceness. This file sets the session's niceness.
 SESSION_NICENESS = Path("/proc/self/autogroup")
 libc = ctypes.CDLL(None)
 
 
-def give_way_as_holder() -> None:
-    """Hand the holder's niceness on to this session, which would otherwise compete as an equal."""
-    # The kernel takes few writes a second: none is spent on saying what holds anyway.
+def apply_niceness_to_session() -> None:
+    """Apply the process's niceness to its session. Otherwise the session would get an equal share."""
+    # The kernel allows few writes per second, so skip the default value.
     if niceness := os.nice(0):
-        with contextlib.suppress(OSError):  # systems without it go by the niceness of the process alone
+        with contextlib.suppress(OSError):  # other systems use the niceness of the process
             SESSION_NICENESS.write_text(str(niceness))
 
 
 def die_with_leash() -> None:
-    """Have the kernel kill the program when the leash is killed."""
+    """Make the kernel kill the program when the leash is killed."""
     if ON_LINUX:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def tell(**status: int) -> None:
-    """Write one status line, unless the holder is gone."""
+def report(**status: int) -> None:
+    """Write a status line, unless the holder is gone."""
     with contextlib.suppress(BrokenPipeError):
         print(json.dumps(status), flush=True)
 
 
 def has_ended(pid: int) -> bool:
-    """Say whether the program has ended, without reaping it, so that its process group keeps its number."""
+    """Return True if the program has ended. It is not reaped, so that its process group id is not reused."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def kill_group(pid: int) -> None:
-    """Kill the program's whole process group, if any of it is left."""
+    """Kill the program's process group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
 
 def children() -> list[int]:
-    """Return the children of the leash, which as subreaper adopts every orphan that the program leaves."""
+    """Return the children of the leash, including orphans that it adopted as subreaper."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -68,7 +67,7 @@ def children() -> list[int]:
 
 
 def sweep() -> None:
-    """Kill and reap all processes that outlived the program, in its process group or not."""
+    """Kill and reap all processes that outlived the program."""
     while True:
         for pid in children():
             with contextlib.suppress(ProcessLookupError):
@@ -80,29 +79,29 @@ def sweep() -> None:
 
 
 def watch(child: subprocess.Popen[bytes], woken: int) -> None:
-    """Pass on orders until the program ends."""
+    """Forward commands until the program ends."""
     while not has_ended(child.pid):
         ready, _, _ = select.select([0, woken], [], [])
         if woken in ready:
             os.read(woken, 512)
         if 0 in ready:
-            order = os.read(0, 512)
-            if not order or b"K" in order:
+            command = os.read(0, 512)
+            if not command or b"K" in command:
                 kill_group(child.pid)
                 os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-            elif b"T" in order:
+            elif b"T" in command:
                 os.kill(child.pid, signal.SIGTERM)
 
 
 def main() -> None:
-    """Run the command given, to its end."""
+    """Run the given command until it ends."""
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    # These handlers do nothing. SIG_IGN would do as little, but the program would inherit it.
+    # These handlers do nothing. The program would inherit SIG_IGN.
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
-    give_way_as_holder()
+    apply_niceness_to_session()
     if ON_LINUX:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     child = subprocess.Popen(
@@ -112,12 +111,12 @@ def main() -> None:
         process_group=0,
         preexec_fn=die_with_leash,
     )
-    tell(pid=child.pid)
+    report(pid=child.pid)
     watch(child, woken)
     kill_group(child.pid)
     returncode = child.wait()
     sweep()
-    tell(returncode=returncode)
+    report(returncode=returncode)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Lines of the trainer's event file, read so that one without end costs neither memory nor the run."""
+"""Lines of the event file. A line that is too long costs neither memory nor the run."""
 
 import json
 import re
@@ -12,37 +12,37 @@ HEAD_BYTES = 10_000
 
 _NUMBER = re.compile(rb'"(seq|step|frames|time)": ?([0-9.e+-]+)')
 _KIND = re.compile(rb'"kind": ?"([a-z]+)"')
-_WORDS = re.compile(r'"(?:message|reason)": ?("(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*)')
+_MESSAGE = re.compile(r'"(?:message|reason)": ?("(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*)')
 
 
 @dataclass(frozen=True)
-class Line:
-    """A complete line, or the beginning of one that is too long to be an event."""
+class EventLine:
+    """A complete line, or the start of a line that is too long for an event."""
 
     text: bytes
     length: int
 
     @property
-    def whole(self) -> bool:
-        """Say whether all of the line was read."""
+    def is_whole(self) -> bool:
+        """Return True if the whole line was read."""
         return len(self.text) == self.length
 
 
-def read_line(file: IO[bytes]) -> Line | None:
-    """Read the next line; None when there is none, or when the trainer is still writing it."""
+def read_line(file: IO[bytes]) -> EventLine | None:
+    """Read the next line. Return None if there is none, or if it is still being written."""
     text = file.readline(LONGEST_LINE + 1)
     if text.endswith(b"\n"):
-        return Line(text, len(text))
+        return EventLine(text, len(text))
     length = len(text)
     while length > LONGEST_LINE and (part := file.readline(BLOCK)):
         length += len(part)
         if part.endswith(b"\n"):
-            return Line(text[:HEAD_BYTES], length)
+            return EventLine(text[:HEAD_BYTES], length)
     return None
 
 
-def start_of_last(file: IO[bytes]) -> int | None:
-    """Find where the last complete line begins."""
+def last_line_start(file: IO[bytes]) -> int | None:
+    """Return the offset of the last complete line."""
     position, ends = file.seek(0, 2), 0
     while position > 0:
         begin = max(0, position - BLOCK)
@@ -57,27 +57,27 @@ def start_of_last(file: IO[bytes]) -> int | None:
     return 0 if ends else None
 
 
-def in_place_of(line: Line) -> dict[str, Any]:
-    """Make an event in the place of one that is too long: how a trainer ended must not be lost with its words."""
+def replacement_event(line: EventLine) -> dict[str, Any]:
+    """Return an event to replace one that is too long, so that the ending of a trainer is not lost."""
     kept: dict[str, Any] = {}
     for name, number in _NUMBER.findall(line.text):
         kept.setdefault(name.decode(), json.loads(number))
     kind = _KIND.search(line.text)
     if kind is None or kept.keys() != {"seq", "step", "frames", "time"}:
-        raise ValueError("the line is not of an event")
-    words, cut = _words(line), f"… (cut: {line.length:,} bytes)"
+        raise ValueError("the line is not an event")
+    text, cut = _message(line), f"… (cut: {line.length:,} bytes)"
     match kind[1].decode():
         case "failed":
-            return {**kept, "kind": "failed", "message": words + cut, "traceback": ""}
+            return {**kept, "kind": "failed", "message": text + cut, "traceback": ""}
         case "stopped":
-            return {**kept, "kind": "stopped", "reason": words + cut}
+            return {**kept, "kind": "stopped", "reason": text + cut}
         case "log":
-            return {**kept, "kind": "log", "level": "info", "message": words + cut}
+            return {**kept, "kind": "log", "level": "info", "message": text + cut}
         case other:
-            told = f"An event ({other}) was left out: {line.length:,} bytes are more than an event may have."
-            return {**kept, "kind": "log", "level": "warning", "message": told}
+            message = f"An event ({other}) was skipped: its {line.length:,} bytes exceed the limit."
+            return {**kept, "kind": "log", "level": "warning", "message": message}
 
 
-def _words(line: Line) -> str:
-    found = _WORDS.search(line.text.decode(errors="ignore"))
+def _message(line: EventLine) -> str:
+    found = _MESSAGE.search(line.text.decode(errors="ignore"))
     return str(json.loads(found[1] + '"'))[: HEAD_BYTES // 2] if found else ""

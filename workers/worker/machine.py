@@ -1,4 +1,4 @@
-"""Facts of the machine that a worker runs on."""
+"""Facts about the machine of a worker."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from workers.contract.worker_api import MachineFacts
 
 
 def gpu_name() -> str | None:
-    """Return the first GPU's name as its driver tells it, or None without one."""
+    """Return the name of the first GPU, or None."""
     if shutil.which("nvidia-smi") is None:
         return None
     try:
@@ -30,12 +30,12 @@ def gpu_name() -> str | None:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may run on."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def machine_facts(replaces: int | None = None) -> MachineFacts:
-    """Return what the backend must know of this host and process."""
+    """Return the facts about this host and process for the backend."""
     return MachineFacts(
         host=socket.gethostname(),
         pid=os.getpid(),

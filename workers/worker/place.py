@@ -1,4 +1,4 @@
-"""A worker's directory and name, neither of which another live worker may have."""
+"""A worker's directory and name. No other active worker may have them."""
 
 import fcntl
 import logging
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from workers.worker.answers import BackendError, NameTakenError
 
-# A killed worker's leash lets go of the directory as soon as its trainer is dead.
+# A killed worker's leash releases the directory as soon as its trainer is dead.
 LOCK_SECONDS = 10.0
-# The backend takes a worker for gone after ten seconds of silence.
+# The backend considers a worker gone after ten seconds of silence.
 NAME_SECONDS = 15.0
 RETRY_SECONDS = 0.5
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Place:
-    """A locked directory: the descriptor that holds the lock, and the process that held it before."""
+    """A locked directory, with the descriptor of the lock and the previous holder's process id."""
 
     directory: Path
     descriptor: int
@@ -31,12 +31,12 @@ class Place:
 
 
 def occupy(directory: Path, *, shared: bool) -> Place:
-    """Lock the directory for this process and its trainers. In a shared one, lock a free folder if others use it."""
+    """Lock the directory for this process and its trainers, or a free subfolder if it is shared."""
     deadline = time.monotonic() + LOCK_SECONDS
     while (place := _try_lock(directory)) is None:
         if time.monotonic() > deadline:
             if not shared:
-                sys.exit(f"arcadia worker: another worker uses {directory}; give this one its own --worker-dir.")
+                sys.exit(f"arcadia worker: another worker uses {directory}. Choose another --worker-dir.")
             return next(place for number in count(2) if (place := _try_lock(directory / f"worker-{number}")))
         time.sleep(0.1)
     return place
@@ -57,7 +57,7 @@ def _try_lock(directory: Path) -> Place | None:
 
 
 def candidates(given: str | None, host: str) -> Iterator[str]:
-    """Yield the names to try: the given one alone, or else the host's name, with a number if it is taken."""
+    """Yield the names to try: only the given one, or the host's name with increasing numbers."""
     if given is not None:
         yield given
         return
@@ -66,21 +66,21 @@ def candidates(given: str | None, host: str) -> Iterator[str]:
         yield f"{host}-{number}"
 
 
-def take_name(given: str | None, host: str, introduce: Callable[[str], object]) -> str:
-    """Introduce this worker to the backend by a name that no other live worker has, or exit."""
+def take_name(given: str | None, host: str, register: Callable[[str], object]) -> str:
+    """Register this worker under an unused name, or exit."""
     deadline = time.monotonic() + NAME_SECONDS
     for name in candidates(given, host):
         while True:
             try:
-                introduce(name)
+                register(name)
             except NameTakenError as error:
                 if given is None:
                     break
                 if time.monotonic() > deadline:
-                    sys.exit(f"arcadia worker: {error} Choose another --name, or leave --name out.")
+                    sys.exit(f"arcadia worker: {error} Choose another --name, or omit --name.")
                 time.sleep(RETRY_SECONDS)
             except BackendError as error:
-                log.warning("The backend does not know this worker yet: %s", error)  # its heartbeats try again
+                log.warning("The worker is not registered yet: %s", error)  # heartbeats retry
                 return name
             else:
                 return name

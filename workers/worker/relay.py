@@ -1,4 +1,4 @@
-"""Brings a trainer's events and files to the backend, and tries again until it has them."""
+"""Delivers a trainer's events and files to the backend, with retries."""
 
 import logging
 import threading
@@ -11,7 +11,7 @@ from workers.worker.answers import (
     ElsewhereError,
     FailingError,
     LaterError,
-    RefusedError,
+    RejectedError,
     SequenceGapError,
     StaleAttemptError,
     UnreachableError,
@@ -19,8 +19,8 @@ from workers.worker.answers import (
 from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import Backoff
+from workers.worker.failing_events import FailingEvents, FailingUploads
 from workers.worker.spool import Batch, BrokenSpoolError, Spool
-from workers.worker.suspicion import Suspicion, UploadTries
 
 POLL_SECONDS = 0.1
 
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class Relay(threading.Thread):
-    """Posts one attempt's events in order, until all are delivered after `trainer_ended` or posting makes no sense."""
+    """Thread that posts an attempt's events in order until all are delivered or delivery is impossible."""
 
     def __init__(self, client: BackendClient, assignment: Assignment, spool: Spool) -> None:
         super().__init__(name=f"relay-{assignment.path}-{assignment.attempt}", daemon=True)
@@ -39,7 +39,7 @@ class Relay(threading.Thread):
         self._trainer_ended = False
         self._abandoned = False
         self._backoff = Backoff()
-        self._suspicion, self._uploads = Suspicion(), UploadTries()
+        self._failing, self._uploads = FailingEvents(), FailingUploads()
         self._answered = True
         self._mark_is_kept = True
         self.delivered = False
@@ -48,37 +48,37 @@ class Relay(threading.Thread):
         self.broken: str | None = None
 
     def trainer_ended(self) -> None:
-        """Say that the trainer will write nothing more."""
+        """Report that the trainer writes no more events."""
         self._trainer_ended = True
         self._wake.set()
 
     def abandon(self) -> None:
-        """Stop, even if not everything is delivered."""
+        """Stop without delivering the rest."""
         self._abandoned = True
         self._wake.set()
 
     def run(self) -> None:
-        """Deliver until done."""
+        """Deliver all events."""
         try:
             while not self._abandoned and not self._step():
                 pass
         except StaleAttemptError as error:
             log.warning(
-                "%s, attempt %d is no longer this worker's: %s", self._assignment, self._assignment.attempt, error
+                "%s, attempt %d is no longer held by this worker: %s", self._assignment, self._assignment.attempt, error
             )
             self.stale = True
-        except RefusedError as error:
-            self.broken = f"The backend refused what the trainer reported: {error}"
+        except RejectedError as error:
+            self.broken = f"The backend rejected an event of the trainer: {error}"
         except (BrokenSpoolError, OSError) as error:
-            self.broken = f"What the trainer reported cannot be read: {error}"
+            self.broken = f"The trainer's event file cannot be read: {error}"
         except Exception as error:
-            log.exception("Relaying of %s failed", self._assignment)
-            self.broken = f"The worker could not relay what the trainer reported: {error!r}"
+            log.exception("Relaying events of %s failed", self._assignment)
+            self.broken = f"The worker could not relay the trainer's events: {error!r}"
 
     def _step(self) -> bool:
-        """Deliver one batch, or wait for one; say whether everything is delivered."""
+        """Deliver a batch, or wait for one. Return True if everything is delivered."""
         ended = self._trainer_ended  # before reading, so that no last line is missed
-        batch = self._spool.read(self._suspicion.most)
+        batch = self._spool.read(self._failing.batch_limit)
         if not batch.events:
             self.delivered = ended
             if not ended:
@@ -91,11 +91,11 @@ class Relay(threading.Thread):
         except UnreachableError as error:
             self.elsewhere = isinstance(error, ElsewhereError)
             if self._answered:
-                log.warning("%s: what the trainer reports waits here: %s", self._assignment, error)
+                log.warning("%s: events wait for the backend: %s", self._assignment, error)
             self._answered = False
             self._pause(self._backoff.delay())
         except SequenceGapError as gap:
-            log.warning("%s: %s; sending again from there.", self._assignment, gap)
+            log.warning("%s: %s; resending from there.", self._assignment, gap)
             self._spool.rewind(gap.expected)
             self._pause(self._backoff.delay())
         return False
@@ -103,32 +103,32 @@ class Relay(threading.Thread):
     def _deliver(self, batch: Batch) -> None:
         first, *rest = batch.events
         self._post(batch, [self._with_files(first), *rest])
-        self._suspicion.delivered(batch.last_seq)
+        self._failing.delivered(batch.last_seq)
         try:
             self._spool.acknowledge(batch)
         except OSError as error:
-            # The mark only saves work: without it a restarted worker sends again what the backend has.
+            # The mark only saves work: without it a restarted worker resends events that are stored.
             if self._mark_is_kept:
-                log.warning("%s: cannot note what is delivered: %s", self._assignment, error)
+                log.warning("%s: cannot store the delivery mark: %s", self._assignment, error)
             self._mark_is_kept = False
 
     def _post(self, batch: Batch, events: list[Event]) -> None:
-        """Post events; leave out one that the backend fails on again and again, if it takes a line about that."""
-        heard = self._client.heard
+        """Post events. Replace an event that the backend always fails on by a warning."""
+        accepted_at = self._client.accepted_at
         try:
             stored = self._client.post_events(self._assignment, events)
             if stored < batch.last_seq:
                 raise SequenceGapError(stored + 1)
         except FailingError as error:
-            if not self._suspicion.proven(batch.first_seq, batch.last_seq, heard):
+            if not self._failing.should_skip(batch.first_seq, batch.last_seq, accepted_at):
                 raise
             (event,) = events
-            log.warning("%s: trying without event %d: %s", self._assignment, batch.first_seq, error)
-            told = f"Event {batch.first_seq} ({event['kind']}) was left out: the backend failed on it, {error}"
-            self._client.post_events(self._assignment, [as_log_line(event, told)])
+            log.warning("%s: skipping event %d: %s", self._assignment, batch.first_seq, error)
+            message = f"Event {batch.first_seq} ({event['kind']}) was skipped: the backend failed on it. {error}"
+            self._client.post_events(self._assignment, [as_log_line(event, message)])
 
     def _with_files(self, event: Event) -> Event:
-        """Upload the files that an event names; if one is lost, return a log line in place of the event."""
+        """Upload the files of an event. Return a log line instead of the event if a file is lost."""
         for kind, path in files_named(event):
             try:
                 file = path_inside(self._spool.directory, path)
@@ -137,15 +137,15 @@ class Relay(threading.Thread):
             try:
                 self._client.upload(self._assignment, kind, path, file)
             except (FileNotFoundError, NotADirectoryError):
-                return as_log_line(event, f"{path} was replaced by newer ones before it was uploaded.", level="info")
-            except RefusedError as error:
-                return as_log_line(event, f"The backend refused {path}: {error}")
+                return as_log_line(event, f"{path} was replaced by newer files before its upload.", level="info")
+            except RejectedError as error:
+                return as_log_line(event, f"The backend rejected {path}: {error}")
             except (LaterError, ElsewhereError):
                 raise
             except UnreachableError as error:
-                if not self._uploads.exhausted(path, self._client.heard):
+                if not self._uploads.should_skip(path, self._client.accepted_at):
                     raise
-                return as_log_line(event, f"{path} was left out, since it cannot be uploaded: {error}")
+                return as_log_line(event, f"{path} was skipped because it cannot be uploaded: {error}")
         return event
 
     def _pause(self, seconds: float) -> None:
@@ -154,12 +154,12 @@ class Relay(threading.Thread):
 
 
 def files_named(event: Event) -> list[tuple[FileKind, str]]:
-    """Return the files that must be uploaded before this event is posted."""
+    """Return the files to upload before the event is posted."""
     if event["kind"] == "checkpoint":
         return [("checkpoint", str(event["checkpoint"]["file"]))]
     if event["kind"] == "video":
-        beside: list[tuple[FileKind, str]] = [("poster", "poster"), ("video", "seen"), ("track", "track")]
-        return [("video", str(event["file"])), *((kind, str(event[name])) for kind, name in beside if event.get(name))]
+        extra: list[tuple[FileKind, str]] = [("poster", "poster"), ("video", "seen"), ("track", "track")]
+        return [("video", str(event["file"])), *((kind, str(event[name])) for kind, name in extra if event.get(name))]
     if event["kind"] == "film":
         return [("poster", str(event["poster"])), ("video", str(event["file"]))]
     if event["kind"] == "saliency":
@@ -168,6 +168,6 @@ def files_named(event: Event) -> list[tuple[FileKind, str]]:
 
 
 def as_log_line(event: Event, message: str, level: LogLevel = "warning") -> Event:
-    """Return a log event with the number and the time of another."""
+    """Return a log event with the number and time of another event."""
     kept = {name: event[name] for name in ("seq", "time", "step", "frames")}
     return {**kept, "kind": "log", "level": level, "message": message}

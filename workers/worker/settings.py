@@ -1,4 +1,4 @@
-"""Settings of a worker, read from ARCADIA_* in the environment; command line options come on top."""
+"""Settings of a worker, from ARCADIA_* variables. Command line options override them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,59 +13,57 @@ from workers.contract.worker_api import MOST_JOBS
 
 
 class WorkerSettings(SettingsWithSecretFiles):
-    """What a worker must know: two addresses, one token, one directory."""
+    """Settings of a worker."""
 
     model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore", env_ignore_empty=True)
 
-    backend_url: str = Field(default="http://127.0.0.1:8000", description="Where the backend answers.")
+    backend_url: str = Field(default="http://127.0.0.1:8000", description="Address of the backend.")
     worker_token: Annotated[SecretStr, AfterValidator(in_one_word)] = Field(
-        description="The token that the backend knows its workers by."
+        description="The token that workers send to the backend."
     )
     broker_url: Annotated[SecretStr, AfterValidator(of_a_redis)] = Field(
-        description="The Redis that carries the doorbell, as redis://:password@host:6379/0."
+        description="The Redis of the doorbell, such as redis://:password@host:6379/0."
     )
-    worker_dir: Path | None = Field(
-        default=None, description="Where run directories lie; data/workers/NAME unless told otherwise."
-    )
+    worker_dir: Path | None = Field(default=None, description="Folder for run directories. Default: data/workers/NAME.")
     worker_alive_file: Path | None = Field(
-        default=None, description="File to touch after each answered heartbeat, for health checks."
+        default=None, description="File to touch after each successful heartbeat, for health checks."
     )
-    jobs: int = Field(default=1, ge=0, le=MOST_JOBS, description="How many jobs it does at a time beside its training.")
+    jobs: int = Field(default=1, ge=0, le=MOST_JOBS, description="Number of concurrent jobs beside training.")
     job_niceness: int = Field(
         default=5,
         ge=0,
         le=19,
-        description="How far jobs give way to training and to other programs; 19 is farthest.",
+        description="Niceness of jobs, from 0 to 19. Higher values yield more to training and other programs.",
     )
     keep_ready: bool = Field(
         default=True,
-        description="Keep a trainer and a job process ready that have loaded PyTorch; each takes about 300 MB.",
+        description="Keep an idle trainer and an idle job process that have loaded PyTorch, about 300 MB each.",
     )
     stop_grace_seconds: float = Field(
         default=30.0,
         gt=0,
         le=86_400,
-        description="How long a trainer may take to checkpoint and exit before it is killed.",
+        description="Time a trainer has to save a checkpoint and exit before it is killed.",
     )
 
     @field_validator("backend_url")
     @classmethod
-    def is_an_address(cls, value: str) -> str:
-        """Refuse what would be called in vain for ever, and a password, which messages would repeat."""
+    def check_address(cls, value: str) -> str:
+        """Reject addresses that cannot work, and passwords, because messages repeat the address."""
         parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname or not _can_be_reached(parts):
+        if parts.scheme not in ("http", "https") or not parts.hostname or not _is_valid(parts):
             raise ValueError("must be an address such as http://arcadia.example:8000")
         if parts.username is not None or parts.password is not None:
-            raise ValueError("must hold no user and no password; workers show ARCADIA_WORKER_TOKEN")
+            raise ValueError("must not contain a user or password; set ARCADIA_WORKER_TOKEN instead")
         return value
 
     def directory(self, name: str) -> Path:
-        """Return the directory that this worker keeps its runs in."""
+        """Return the directory of this worker."""
         return (self.worker_dir or Path("data") / "workers" / name).resolve()
 
 
-def _can_be_reached(parts: SplitResult) -> bool:
-    """Say whether the port is a number of a port, and the host a name that can be asked for."""
+def _is_valid(parts: SplitResult) -> bool:
+    """Return True if host and port are valid."""
     try:
         return parts.port != 0 and bool((parts.hostname or "").encode("idna"))
     except ValueError:

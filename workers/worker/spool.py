@@ -1,4 +1,4 @@
-"""The trainer's event file, read from where the backend last acknowledged."""
+"""The event file, read from the last acknowledged event."""
 
 import json
 from collections.abc import Iterator
@@ -10,18 +10,18 @@ from pydantic import BaseModel, ValidationError
 
 from workers.contract import layout
 from workers.contract.worker_api import MOST_EVENTS
-from workers.worker.lines import Line, in_place_of, read_line, start_of_last
+from workers.worker.lines import EventLine, last_line_start, read_line, replacement_event
 
 BATCH_BYTES = 500_000
-NAMING_FILES = ("checkpoint", "video", "saliency", "film")
+KINDS_WITH_FILES = ("checkpoint", "video", "saliency", "film")
 
 
 class BrokenSpoolError(Exception):
-    """A line of the event file is no event."""
+    """A line of the event file is not an event."""
 
 
 class _Mark(BaseModel):
-    """How far the backend has acknowledged: the byte after the event `seq`."""
+    """The position after the last acknowledged event."""
 
     offset: int = 0
     seq: int = 0
@@ -29,7 +29,7 @@ class _Mark(BaseModel):
 
 @dataclass(frozen=True)
 class Batch:
-    """Events in their order, and the offset after the last of them."""
+    """Successive events, and the offset after the last one."""
 
     events: list[dict[str, Any]]
     end: int
@@ -46,7 +46,7 @@ class Batch:
 
 
 class Spool:
-    """Reads one attempt's events.jsonl from where the backend last acknowledged."""
+    """Reader of an attempt's events.jsonl that starts after the last acknowledged event."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -54,30 +54,30 @@ class Spool:
         self._mark_file = directory / "acknowledged.json"
         self._mark = self._load_mark()
 
-    def read(self, most: int = MOST_EVENTS) -> Batch:
-        """Return the next events; one that names files begins a batch, because its files are uploaded before it."""
+    def read(self, limit: int = MOST_EVENTS) -> Batch:
+        """Return the next events. An event with files starts a new batch, because its files are uploaded first."""
         events: list[dict[str, Any]] = []
         end = self._mark.offset
         for line in self._unread():
             event = self._parse(line, end)
-            too_many = end + line.length - self._mark.offset > BATCH_BYTES
-            if events and (too_many or event["kind"] in NAMING_FILES):
+            is_full = end + line.length - self._mark.offset > BATCH_BYTES
+            if events and (is_full or event["kind"] in KINDS_WITH_FILES):
                 break
             end += line.length
             events.append(event)
-            if len(events) == most:
+            if len(events) == limit:
                 break
         return Batch(events, end)
 
     def acknowledge(self, batch: Batch) -> None:
-        """Note that the backend has these events; should the note be lost, they are sent again."""
+        """Mark events as stored. If the mark is lost, they are sent again."""
         self._mark = _Mark(offset=batch.end, seq=batch.last_seq)
-        fresh = self._mark_file.with_suffix(".new")
-        fresh.write_text(self._mark.model_dump_json())
-        fresh.replace(self._mark_file)
+        new = self._mark_file.with_suffix(".new")
+        new.write_text(self._mark.model_dump_json())
+        new.replace(self._mark_file)
 
     def rewind(self, expected: int) -> None:
-        """Go back to the event that the backend expects next."""
+        """Return to the event that the backend expects next."""
         offset = 0
         with self._events.open("rb") as file:
             while line := read_line(file):
@@ -89,10 +89,10 @@ class Spool:
         raise BrokenSpoolError(f"the backend expects event {expected}, which {self._events.name} does not have")
 
     def last_event(self) -> dict[str, Any] | None:
-        """Return the last event written, which tells how the trainer ended; None when the last line is no event."""
+        """Return the last written event, which has the trainer's ending, or None if the line is not an event."""
         try:
             with self._events.open("rb") as file:
-                start = start_of_last(file)
+                start = last_line_start(file)
                 if start is None:
                     return None
                 file.seek(start)
@@ -109,8 +109,8 @@ class Spool:
         size = self._events.stat().st_size if self._events.exists() else 0
         return mark if mark.offset <= size else _Mark()
 
-    def _unread(self) -> Iterator[Line]:
-        """Yield unread lines, without a last one that the trainer is still writing."""
+    def _unread(self) -> Iterator[EventLine]:
+        """Yield the unread complete lines."""
         try:
             with self._events.open("rb") as file:
                 file.seek(self._mark.offset)
@@ -119,14 +119,14 @@ class Spool:
         except FileNotFoundError:
             return
 
-    def _parse(self, line: Line, offset: int) -> dict[str, Any]:
+    def _parse(self, line: EventLine, offset: int) -> dict[str, Any]:
         try:
-            event = json.loads(line.text) if line.whole else in_place_of(line)
+            event = json.loads(line.text) if line.is_whole else replacement_event(line)
             if isinstance(event["seq"], int) and isinstance(event["kind"], str):
                 return dict(event)
         except (ValueError, TypeError, KeyError) as error:
             raise self._broken(line, offset) from error
         raise self._broken(line, offset)
 
-    def _broken(self, line: Line, offset: int) -> BrokenSpoolError:
+    def _broken(self, line: EventLine, offset: int) -> BrokenSpoolError:
         return BrokenSpoolError(f"{self._events.name} has no event at byte {offset}: {line.text[:200]!r}")

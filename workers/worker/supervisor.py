@@ -1,4 +1,4 @@
-"""Claims assignments of one kind, starts a process for each, relays its events and obeys the backend."""
+"""Claims assignments of one kind, starts a process for each, and relays its events."""
 
 import json
 import logging
@@ -13,30 +13,30 @@ from workers.contract.worker_api import MOST_JOBS
 from workers.worker import attempt_directory
 from workers.worker.answers import BackendError, FailingError, StaleAttemptError, UnreachableError
 from workers.worker.assignment import Held, leftovers
-from workers.worker.attempt_directory import NeedsMoreError
+from workers.worker.attempt_directory import MissingFileError
 from workers.worker.backend_client import BackendClient
-from workers.worker.backoff import Backoff, persist
+from workers.worker.backoff import Backoff, retry
 from workers.worker.endings import (
-    Asked,
     Ending,
+    StopReason,
     ending_of_full_disk,
     ending_of_leftover,
     ending_of_trainer,
     is_disk_full,
 )
-from workers.worker.heartbeat import Heartbeat
-from workers.worker.places import Places
+from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.relay import Relay
+from workers.worker.slots import Slots
 from workers.worker.spool import Spool
 from workers.worker.trainer_process import TrainerProcess
 from workers.worker.warm import WarmProcess
 from workers.worker.work import Claimed, Work
 
 WATCH_SECONDS = 0.1
-DRAIN_SECONDS = 15.0  # after this a worker that shuts down leaves the rest for when it is started again
-# How long a worker with a full disk waits before it claims again: at first, and at most.
+DRAIN_SECONDS = 15.0  # then a stopping worker leaves undelivered events for its next start
+# Pause between claims while the disk is full: first and longest.
 DISK_FULL_SECONDS = 10.0
-LONGEST_DISK_FULL_SECONDS = 300.0
+MAX_DISK_FULL_SECONDS = 300.0
 
 _ending_adapter = TypeAdapter(Ending)
 
@@ -44,91 +44,91 @@ log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Does so many assignments of one kind at a time: one run, or several jobs."""
+    """Pool with a fixed number of slots for one kind of assignment."""
 
     def __init__(
         self,
         client: BackendClient,
-        heartbeat: Heartbeat,
+        heartbeat: HeartbeatThread,
         directory: Path,
         grace_seconds: float,
         work: Work,
-        places: int = 1,
+        slots: int = 1,
         keep_open: Sequence[int] = (),
         warm: WarmProcess | None = None,
     ) -> None:
         self._client, self._heartbeat, self._directory = client, heartbeat, directory
         self._grace_seconds, self._work, self._keep_open = grace_seconds, work, keep_open
-        self._places = Places(places)
+        self._slots = Slots(slots)
         self._warm = warm
         self._claims_at = 0.0
-        self._disk_backoff = Backoff(DISK_FULL_SECONDS, LONGEST_DISK_FULL_SECONDS)
+        self._disk_backoff = Backoff(DISK_FULL_SECONDS, MAX_DISK_FULL_SECONDS)
         self.draining = False
 
     def drain(self) -> None:
-        """Have the processes save and stop, give their assignments back, and claim no other."""
+        """Stop the processes, release their assignments, and claim no others."""
         self.draining = True
         if self._warm:
             self._warm.close()
 
-    def begin(self) -> None:
-        """Give back what an earlier life left behind, and do what waits before the doorbell first rings."""
+    def start(self) -> None:
+        """Release leftovers of an earlier worker, then work until nothing waits."""
         self.recover()
         if self._warm and not self.draining:
             self._warm.prepare_later()
-        self.look()
+        self.work_until_idle()
 
-    def look(self) -> None:
-        """Claim and do assignments until none waits; return at once where as many are being done as may be."""
-        if not self._places.enter():
+    def work_until_idle(self) -> None:
+        """Claim and do assignments until none waits. Return immediately if all slots are used."""
+        if not self._slots.enter():
             return
         try:
-            while self._places.stays():
-                self._do_what_waits()
+            while self._slots.should_check_again():
+                self._do_waiting()
         except BaseException:
-            self._places.leave()
+            self._slots.leave()
             raise
 
     def recover(self) -> None:
-        """Deliver what this worker left behind when it last ended, and give those assignments back."""
-        with self._places.closed():
+        """Deliver leftovers of this worker's earlier life and release their assignments."""
+        with self._slots.closed():
             left = [
                 (Held(assignment), directory) for assignment, directory in leftovers(self._directory, self._work.noun)
             ]
-            # Until all of it is there the lease must not run out: what comes from an attempt that is over is refused.
-            # A heartbeat names one run alone, so those are held one after the other.
-            at_once = MOST_JOBS if self._work.noun == "jobs" else 1
-            for held, _ in left[:at_once]:
+            # The lease must not expire before everything is delivered: events of an ended attempt are rejected.
+            # A heartbeat holds one run only, so runs are held one after the other.
+            concurrent = MOST_JOBS if self._work.noun == "jobs" else 1
+            for held, _ in left[:concurrent]:
                 self._heartbeat.hold(held)
             for number, (held, directory) in enumerate(left):
                 try:
                     self._recover(held, directory)
                 except Exception:
-                    # One that is damaged must not keep the others from being delivered.
+                    # A damaged leftover must not block the others.
                     log.exception(
-                        "What %s, attempt %d left behind stays in %s",
+                        "The leftovers of %s, attempt %d stay in %s",
                         held.assignment,
                         held.assignment.attempt,
                         directory,
                     )
                 finally:
                     self._heartbeat.drop(held)
-                    for following, _ in left[number + at_once : number + at_once + 1]:
+                    for following, _ in left[number + concurrent : number + concurrent + 1]:
                         self._heartbeat.hold(following)
 
-    def _do_what_waits(self) -> None:
+    def _do_waiting(self) -> None:
         while not self.draining and time.monotonic() >= self._claims_at:
             try:
                 claimed = self._work.claim()
             except BackendError as error:
-                log.warning("Cannot claim any of the waiting %s: %s", self._work.noun, error)
+                log.warning("Cannot claim %s: %s", self._work.noun, error)
                 return
             if claimed is None:
                 return
             self._do(claimed)
 
     def _recover(self, held: Held, directory: Path) -> None:
-        log.info("%s, attempt %d was left behind; delivering what it wrote.", held.assignment, held.assignment.attempt)
+        log.info("%s, attempt %d is a leftover; delivering its events.", held.assignment, held.assignment.attempt)
         relay = Relay(self._client, held.assignment, Spool(directory))
         relay.start()
         if self._deliver_rest(relay, held, directory):
@@ -139,7 +139,7 @@ class Supervisor:
         held, directory = Held(claimed.assignment), claimed.assignment.directory(self._directory)
         self._heartbeat.hold(held)
         try:
-            ending = self._attempt_or_tell(claimed, held, directory)
+            ending = self._attempt_safely(claimed, held, directory)
             if ending:
                 self._release(held, directory, ending)
         except StaleAttemptError:
@@ -147,60 +147,60 @@ class Supervisor:
         finally:
             self._heartbeat.drop(held)
 
-    def _attempt_or_tell(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
+    def _attempt_safely(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
         """Do an assignment until the attempt ends. An error in the worker itself becomes the ending."""
         try:
             return self._attempt(claimed, held, directory)
         except StaleAttemptError:
             raise
         except Exception as error:
-            log.exception("%s, attempt %d could not be done", claimed.assignment, claimed.assignment.attempt)
-            return Ending("lost", f"The worker could not do it: {error!r}.")
+            log.exception("%s, attempt %d failed in the worker", claimed.assignment, claimed.assignment.attempt)
+            return Ending("lost", f"The worker failed: {error!r}.")
 
     def _attempt(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
-        """Do an assignment until the attempt ends; None when what is left must be delivered after a restart."""
+        """Do an assignment until the attempt ends. Return None if the rest must be delivered after a restart."""
         try:
-            claimed.lay_out(directory, lambda: self._gives_up(held))
-        except NeedsMoreError as error:
+            claimed.prepare_directory(directory, lambda: self._is_canceled(held))
+        except MissingFileError as error:
             return Ending("failed", str(error))
         except FailingError as error:
-            return Ending("lost", f"What it needs could not be fetched: {error}")
+            return Ending("lost", f"A required file could not be fetched: {error}")
         except UnreachableError as error:
-            return Ending("drained", f"What it needs could not be fetched: {error}")
+            return Ending("drained", f"A required file could not be fetched: {error}")
         except OSError as error:
             if is_disk_full(str(error)):
                 return self._wait_for_space()
-            return Ending("failed", f"The worker could not lay out its directory: {error}")
+            return Ending("failed", f"The worker could not prepare its directory: {error}")
         process = self._start(directory)
         relay = Relay(self._client, claimed.assignment, Spool(directory))
         relay.start()
         try:
-            asked, outstayed = self._watch(process, relay, held)
+            stop_reason, timed_out = self._watch(process, relay, held)
             if not self._deliver_rest(relay, held, directory):
                 return None
         finally:
             process.close()
             relay.abandon()
-        if relay.stale or held.stale:
+        if relay.stale or held.is_stale:
             raise StaleAttemptError
-        return self._judge(process, relay, directory, asked, outstayed)
+        return self._ending(process, relay, directory, stop_reason, timed_out)
 
     def _start(self, directory: Path) -> TrainerProcess:
-        """Start the assignment's process, or hand the assignment to the one that is ready."""
+        """Start the assignment's process, or use the idle one."""
         command = self._work.command(directory)
         if self._warm and (ready := self._warm.take(command)):
             return ready
         return TrainerProcess(command, directory / "trainer.log", self._keep_open, self._work.environment)
 
-    def _watch(self, process: TrainerProcess, relay: Relay, held: Held) -> tuple[Asked | None, bool]:
-        """Wait until the process ends; stop it when the backend asks for that or the worker shuts down."""
-        asked: Asked | None = None
+    def _watch(self, process: TrainerProcess, relay: Relay, held: Held) -> tuple[StopReason | None, bool]:
+        """Wait until the process ends. Stop it on a stop request or when the worker stops."""
+        stop_reason: StopReason | None = None
         deadline = float("inf")
         while not process.wait(WATCH_SECONDS):
-            if held.stale or relay.stale or relay.broken:
+            if held.is_stale or relay.stale or relay.broken:
                 process.kill()
-            elif asked is None and (asked := self._reason_to_stop(held)):
-                log.info("%s: asking the %s to stop.", held.assignment, self._work.process)
+            elif stop_reason is None and (stop_reason := self._reason_to_stop(held)):
+                log.info("%s: stopping the %s.", held.assignment, self._work.process)
                 process.terminate()
                 deadline = time.monotonic() + self._grace_seconds
             elif time.monotonic() > deadline:
@@ -208,85 +208,87 @@ class Supervisor:
                     "%s: its process did not stop within %g s; killing it.", held.assignment, self._grace_seconds
                 )
                 process.kill()
-        return asked, time.monotonic() > deadline
+        return stop_reason, time.monotonic() > deadline
 
-    def _gives_up(self, held: Held) -> bool:
-        return held.stale or self._reason_to_stop(held) is not None
+    def _is_canceled(self, held: Held) -> bool:
+        return held.is_stale or self._reason_to_stop(held) is not None
 
-    def _reason_to_stop(self, held: Held) -> Asked | None:
+    def _reason_to_stop(self, held: Held) -> StopReason | None:
         if held.desired != "run":
             return "stopped"
         return "drained" if self.draining else None
 
     def _deliver_rest(self, relay: Relay, held: Held, directory: Path) -> bool:
-        """Wait until everything written is delivered; False if the worker shuts down before."""
+        """Wait until all events are delivered. Return False if the worker stops before."""
         relay.trainer_ended()
-        patience = time.monotonic() + DRAIN_SECONDS
+        deadline = time.monotonic() + DRAIN_SECONDS
         while relay.is_alive():
             relay.join(WATCH_SECONDS)
-            if held.stale:
+            if held.is_stale:
                 relay.abandon()
             if relay.elsewhere:
                 relay.abandon()
-                log.warning("%s is of another installation; its last events wait in %s.", held.assignment, directory)
+                log.warning(
+                    "%s belongs to another installation; its last events stay in %s.", held.assignment, directory
+                )
                 return False
             if not self.draining:
-                patience = time.monotonic() + DRAIN_SECONDS
-            elif time.monotonic() > patience:
+                deadline = time.monotonic() + DRAIN_SECONDS
+            elif time.monotonic() > deadline:
                 relay.abandon()
-                log.warning("%s: the backend is away; its last events wait in %s.", held.assignment, directory)
+                log.warning("%s: the backend is unreachable; its last events stay in %s.", held.assignment, directory)
                 return False
         return True
 
-    def _judge(
-        self, process: TrainerProcess, relay: Relay, directory: Path, asked: Asked | None, outstayed: bool
+    def _ending(
+        self, process: TrainerProcess, relay: Relay, directory: Path, stop_reason: StopReason | None, timed_out: bool
     ) -> Ending:
         if relay.broken:
             return Ending("failed", relay.broken)
         ending = ending_of_trainer(
             process.returncode or 0,
             Spool(directory).last_event(),
-            process.last_words(),
-            asked,
-            outstayed,
+            process.stderr_tail(),
+            stop_reason,
+            timed_out,
             self._work.process,
         )
         if ending.outcome in ("failed", "lost"):
-            log.warning("%s %s", ending.message, process.last_words())
-        # A run that fails here has trained: it says what is lost, and the user decides. A job can be repeated.
-        full = is_disk_full(ending.message) or is_disk_full(process.last_words())
+            log.warning("%s %s", ending.message, process.stderr_tail())
+        # A failed run reports what is lost, and the user decides. A job can be repeated.
+        full = is_disk_full(ending.message) or is_disk_full(process.stderr_tail())
         if full and ending.outcome == "failed" and self._work.noun == "jobs":
             return self._wait_for_space()
         self._disk_backoff.reset()
         return ending
 
     def _wait_for_space(self) -> Ending:
-        """Put an assignment back into the queue because the disk is full, and claim no other for a while."""
+        """Requeue an assignment because the disk is full, and pause claiming."""
         self._claims_at = time.monotonic() + self._disk_backoff.delay()
         return ending_of_full_disk(self._client.name)
 
     def _leftover_ending(self, directory: Path, relay: Relay) -> Ending:
-        """Return the ending that was noted, else judge by what the trainer wrote."""
+        """Return the stored ending, or else determine it from the events."""
         if relay.broken:
             return Ending("failed", relay.broken)
         try:
             return _ending_adapter.validate_json((directory / "ending.json").read_bytes())
-        except (FileNotFoundError, ValidationError):  # a full disk may have torn it
+        except (FileNotFoundError, ValidationError):  # a full disk may have truncated it
             return ending_of_leftover(Spool(directory).last_event(), self._work.doing)
 
     def _release(self, held: Held, directory: Path, ending: Ending) -> None:
-        """Give the assignment back and remove its directory; if the backend stays away, that waits for a restart."""
+        """Release the assignment and delete its directory, or leave both for the next start."""
         log.info("%s, attempt %d: %s", held.assignment, held.assignment.attempt, ending.message or f"{ending.outcome}.")
         self._settle(directory, ending)
-        held.given_back = True
-        patience = time.monotonic() + DRAIN_SECONDS
+        held.is_released = True
+        deadline = time.monotonic() + DRAIN_SECONDS
         try:
-            persist(
+            retry(
                 lambda: self._client.release(held.assignment, ending),
-                gives_up=lambda: self.draining and time.monotonic() > patience,
+                is_canceled=lambda: self.draining and time.monotonic() > deadline,
             )
         except StaleAttemptError:
-            log.info("%s, attempt %d had already gone to another worker.", held.assignment, held.assignment.attempt)
+            log.info("%s, attempt %d is already held by another worker.", held.assignment, held.assignment.attempt)
         except BackendError as error:
             log.warning("%s could not be given back: %s", held.assignment, error)
             return

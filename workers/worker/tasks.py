@@ -1,4 +1,4 @@
-"""The Celery tasks: the doorbells."""
+"""The Celery tasks that the doorbell starts."""
 
 from celery import Celery
 
@@ -7,12 +7,12 @@ from workers.worker.supervisor import Supervisor
 
 
 def register(app: Celery, training: Supervisor, jobs: Supervisor) -> None:
-    """Have the app look for what waits when a doorbell rings; the worker claims the best, not what the bell names."""
+    """Register the tasks. They claim the best waiting run or job, not the one in the message."""
 
     @app.task(name=LOOK_TASK, shared=False)  # type: ignore[untyped-decorator]
     def look(run_id: int) -> None:  # noqa: ARG001
-        training.look()
+        training.work_until_idle()
 
     @app.task(name=LOOK_FOR_JOBS_TASK, shared=False)  # type: ignore[untyped-decorator]
     def look_for_jobs(job_id: int) -> None:  # noqa: ARG001
-        jobs.look()
+        jobs.work_until_idle()

@@ -1,4 +1,4 @@
-"""A trainer as the worker sees it: a process on a leash that can be asked to stop, killed and waited for."""
+"""A child process on a leash that the worker can stop, kill and wait for."""
 
 import contextlib
 import json
@@ -20,13 +20,13 @@ from workers.worker import leash
 STDERR_LINES = 200
 STDERR_LINE_BYTES = 20_000
 STDERR_FILE_BYTES = 5_000_000
-# Of the services a trainer learns only the Ray cluster that Gorila may join. It reports its build.
+# A trainer may join a Ray cluster, and it reports its build. It knows no other service.
 PASSED_ON = ("ARCADIA_RAY_ADDRESS", "ARCADIA_BUILD")
 CREDENTIALS = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PGPASS", "BROKER", "DATABASE_URL", "REDIS_URL")
 
 
 def without_credentials(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a trainer may see: nothing named like a secret, of Arcadia only the Ray cluster."""
+    """Return the environment variables for a trainer, without secrets and most of Arcadia's settings."""
     return {
         name: value
         for name, value in environment.items()
@@ -39,7 +39,7 @@ def without_credentials(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class TrainerProcess:
-    """One trainer, from its start to its end."""
+    """A child process of the worker."""
 
     def __init__(
         self,
@@ -67,46 +67,46 @@ class TrainerProcess:
         threading.Thread(target=self._read_status, daemon=True).start()
 
     def wait(self, timeout: float) -> bool:
-        """Wait at most this long for the trainer to end, and say whether it has."""
+        """Wait for the process to end. Return True if it has ended."""
         return self._ended.wait(timeout)
 
     def terminate(self) -> None:
-        """Ask the trainer to checkpoint and exit."""
-        self._order(b"T")
+        """Make the trainer save a checkpoint and exit."""
+        self._send(b"T")
 
     def kill(self) -> None:
-        """Kill the trainer and all its children."""
-        self._order(b"K")
+        """Kill the process and all its children."""
+        self._send(b"K")
 
     def close(self) -> None:
-        """Kill what is left of the trainer."""
+        """Kill the process and wait for its end."""
         self.kill()
         self._ended.wait()
 
-    def last_words(self) -> str:
-        """Return the end of what the trainer wrote to standard error."""
+    def stderr_tail(self) -> str:
+        """Return the end of the process's standard error."""
         return "".join(self._tail).strip()
 
-    def _order(self, order: bytes) -> None:
+    def _send(self, command: bytes) -> None:
         with contextlib.suppress(BrokenPipeError, ValueError):
-            orders = _opened(self._leash.stdin)
-            orders.write(order)
-            orders.flush()
+            pipe = _opened(self._leash.stdin)
+            pipe.write(command)
+            pipe.flush()
 
     def _read_status(self) -> None:
-        """Read what the leash reports, and say at last that the trainer has ended, whatever went wrong."""
+        """Read the reports of the leash, and set the ended event in any case."""
         try:
             self._follow_leash()
         finally:
             self._ended.set()
 
     def _follow_leash(self) -> None:
-        """Read what the leash reports; without a report it could not start the trainer, or was killed."""
+        """Read the reports of the leash. Without a report, it was killed or could not start the process."""
         for line in _opened(self._leash.stdout):
             try:
                 status = json.loads(line)
             except ValueError:
-                continue  # cut off, as a killed leash leaves it
+                continue  # cut off by a kill
             self._pid = status.get("pid", self._pid)
             self.returncode = status.get("returncode")
         if (leash_code := self._leash.wait()) and self.returncode is None:
@@ -116,7 +116,7 @@ class TrainerProcess:
         self._stderr_reader.join(timeout=5)
 
     def _read_stderr(self) -> None:
-        """Keep the end of standard error in memory too, so that a full disk does not hide why a trainer failed."""
+        """Keep the end of standard error in memory, so that a full disk does not hide the cause of a failure."""
         with contextlib.ExitStack() as stack:
             try:
                 file = stack.enter_context(self.log.open("ab"))
@@ -138,5 +138,5 @@ class TrainerProcess:
 
 def _opened(stream: IO[bytes] | None) -> IO[bytes]:
     if stream is None:
-        raise ValueError("the leash has no such pipe")
+        raise ValueError("the leash does not have this pipe")
     return stream

@@ -1,4 +1,4 @@
-"""An idle process whose imports are done, so that a live game or a trainer starts without waiting for torch."""
+"""An idle process that has finished its imports, so that trainers and live games start without waiting."""
 
 import contextlib
 import json
@@ -12,16 +12,16 @@ import psutil
 
 from workers.worker.trainer_process import TrainerProcess
 
-# Let the worker, and a run that waits for it, start first.
+# Let the worker and its first run start first.
 WARM_AFTER_SECONDS = 15.0
-# The idle process takes a few hundred megabytes.
-MEMORY_NEEDED_BYTES = 2_000_000_000
+# The idle process needs a few hundred megabytes.
+MIN_AVAILABLE_BYTES = 2_000_000_000
 
 log = logging.getLogger(__name__)
 
 
 class WarmProcess:
-    """Keeps one process of a program ready. It reads its arguments from a named pipe, and ends with the worker."""
+    """One idle process of a program. It reads its arguments from a named pipe and ends with the worker."""
 
     def __init__(
         self,
@@ -44,24 +44,24 @@ class WarmProcess:
         self._timer: threading.Timer | None = None
 
     def prepare_later(self) -> None:
-        """Start the idle process in a while."""
+        """Start the idle process after a delay."""
         self._timer = threading.Timer(WARM_AFTER_SECONDS, self.prepare)
         self._timer.daemon = True
         self._timer.start()
 
     def prepare(self) -> None:
-        """Start the idle process unless one is there or memory is short."""
+        """Start the idle process unless one exists or memory is low."""
         with self._lock:
-            if self._closed or self._is_ready() or psutil.virtual_memory().available < MEMORY_NEEDED_BYTES:
+            if self._closed or self._is_ready() or psutil.virtual_memory().available < MIN_AVAILABLE_BYTES:
                 return
             self._discard()
-            # Each process has its own pipe: on a busy machine it opens the pipe long after it was handed an assignment.
+            # Each process has its own pipe, because on a busy machine it opens the pipe late.
             self._started += 1
             path = self._path = self._directory / f"{self._name}-{self._started}"
             try:
                 path.unlink(missing_ok=True)
                 os.mkfifo(path, 0o600)
-                # Open for both, so that neither end waits for the other.
+                # Open for reading and writing, so that neither end blocks.
                 self._pipe = os.open(path, os.O_RDWR)
                 self._process = TrainerProcess(
                     [*self._program, "--wait-for-arguments", str(path)],
@@ -70,11 +70,11 @@ class WarmProcess:
                     self._environment,
                 )
             except OSError as error:
-                log.warning("No process is kept ready: %s", error)
+                log.warning("Cannot keep a process ready: %s", error)
                 self._discard()
 
     def take(self, command: Sequence[str]) -> TrainerProcess | None:
-        """Run a command of the program in the idle process; None if no process is ready."""
+        """Run a command in the idle process. Return None if none is ready."""
         with self._lock:
             if command[: len(self._program)] != self._program or not self._is_ready():
                 return None
@@ -88,7 +88,7 @@ class WarmProcess:
         return process
 
     def close(self) -> None:
-        """Kill the idle process, and start no other."""
+        """Kill the idle process and start no other."""
         with self._lock:
             self._closed = True
             if self._timer:
@@ -109,7 +109,7 @@ class WarmProcess:
 
 
 def _hand_over(process: TrainerProcess, pipe: int, path: Path, line: bytes) -> None:
-    """Write the arguments, and keep them readable for as long as the process lives."""
+    """Write the arguments, and keep the pipe open while the process lives."""
     with contextlib.suppress(OSError):
         os.write(pipe, line)
     while not process.wait(60):

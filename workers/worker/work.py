@@ -1,4 +1,4 @@
-"""The two kinds of work: training runs, and jobs beside it. Each says how it is claimed, laid out and started."""
+"""The two kinds of work, runs and jobs: how to claim, prepare and start them."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,22 +17,22 @@ from workers.worker.checkpoint_store import CheckpointStore
 
 TRAINER = (sys.executable, "-m", "workers.trainer")
 JOB = (sys.executable, "-m", "workers.trainer.job")
-# One thread, and no room on a GPU: what is trained there needs all of it.
-MODEST = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+# One thread and no GPU, so that jobs do not slow down training.
+LIMITED = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 
-GivesUp = Callable[[], bool]
+IsCanceled = Callable[[], bool]
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """An assignment that the backend handed over, and what lays its directory out."""
+    """A claimed assignment, with the function that prepares its directory."""
 
     assignment: Assignment
-    lay_out: Callable[[Path, GivesUp], None]
+    prepare_directory: Callable[[Path, IsCanceled], None]
 
 
 class Work(Protocol):
-    """A kind of work. `process` and `doing` are words for what is told of its end."""
+    """A kind of work. `process` and `doing` are used in messages about its end."""
 
     noun: Noun
     process: str
@@ -40,17 +40,17 @@ class Work(Protocol):
     environment: Mapping[str, str]
 
     def claim(self) -> Claimed | None:
-        """Take the best waiting assignment, if one waits."""
+        """Claim the next waiting assignment, if any."""
         ...
 
     def command(self, directory: Path) -> list[str]:
-        """Return what does the assignment that is laid out in a directory."""
+        """Return the command for the assignment in a directory."""
         ...
 
 
 @dataclass
 class Training:
-    """Runs, each trained by a process of the trainer's."""
+    """Runs, each trained by a trainer process."""
 
     client: BackendClient
     store: CheckpointStore
@@ -61,27 +61,27 @@ class Training:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def claim(self) -> Claimed | None:
-        """Take the best waiting run of the worker's queue."""
+        """Claim the best waiting run of the worker's queue."""
         if (claim := self.client.claim()) is None:
             return None
         assignment = Assignment(self.noun, claim.run_id, claim.attempt, claim.installation or None)
         prepare = partial(attempt_directory.prepare_run, assignment=assignment, claim=claim, store=self.store)
-        return Claimed(assignment, lambda directory, gives_up: prepare(directory, gives_up=gives_up))
+        return Claimed(assignment, lambda directory, is_canceled: prepare(directory, is_canceled=is_canceled))
 
     def command(self, directory: Path) -> list[str]:
-        """Return the trainer's command, which goes on from the newest checkpoint."""
+        """Return the trainer's command, which resumes from the newest checkpoint."""
         config = str(directory / layout.CONFIG)
         return [*self.program, config, "--dir", str(directory), "--resume", "--no-progress-bar"]
 
 
-# Somebody watches these or plays, and they would falter if they gave way.
+# People watch or play these, so they get normal priority.
 LIVE: tuple[JobKind, ...] = ("live", "play")
 LIVE_NICENESS = 0
 
 
 @dataclass
 class Jobs:
-    """Jobs of all runs, each done by a process that gives way to training, unless somebody watches it."""
+    """Jobs, each done by a process with low priority, except live games."""
 
     client: BackendClient
     store: CheckpointStore
@@ -90,10 +90,10 @@ class Jobs:
     noun: Noun = "jobs"
     process: str = "job's process"
     doing: str = "did this job"
-    environment: Mapping[str, str] = field(default_factory=lambda: MODEST)
+    environment: Mapping[str, str] = field(default_factory=lambda: LIMITED)
 
     def claim(self) -> Claimed | None:
-        """Take the oldest waiting job."""
+        """Claim the next waiting job."""
         if (claim := self.client.claim_job()) is None:
             return None
         assignment = Assignment(self.noun, claim.job_id, claim.attempt, claim.installation or None)
@@ -101,11 +101,11 @@ class Jobs:
         prepare = partial(
             attempt_directory.prepare_job, assignment=assignment, claim=claim, store=self.store, live=live
         )
-        return Claimed(assignment, lambda directory, gives_up: prepare(directory, gives_up=gives_up))
+        return Claimed(assignment, lambda directory, is_canceled: prepare(directory, is_canceled=is_canceled))
 
     def command(self, directory: Path) -> list[str]:
         """Return the job's command."""
         request = directory / layout.REQUEST
-        asked = JobRequest.model_validate_json(request.read_bytes())
-        niceness = LIVE_NICENESS if asked.kind in LIVE else self.niceness
+        job = JobRequest.model_validate_json(request.read_bytes())
+        niceness = LIVE_NICENESS if job.kind in LIVE else self.niceness
         return [*self.program, str(request), "--dir", str(directory), "--nice", str(niceness)]

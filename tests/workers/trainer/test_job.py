@@ -26,7 +26,7 @@ from workers.trainer.recording import kept_games, replays
 from workers.trainer.recording.kept_games import OtherGameError
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
-from workers.worker.heartbeat import Heartbeat
+from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import machine_facts
 from workers.worker.supervisor import Supervisor
 from workers.worker.work import Jobs
@@ -67,7 +67,7 @@ def attempted(
         claim["checkpoint"] = offered
     api.job_claims.append({**claim, **more})
     jobs = Jobs(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)
-    Supervisor(client, Heartbeat(client, machine_facts()), directory, 30, jobs).look()
+    Supervisor(client, HeartbeatThread(client, machine_facts()), directory, 30, jobs).work_until_idle()
     (release,) = api.job_releases
     return release["outcome"], release["message"]
 
@@ -170,7 +170,7 @@ def test_a_recording_that_is_cut_says_that_its_return_is_of_a_part(
     parameters = {"protocol": PROTOCOL, "seed": SEED, "episode": 0}
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"kind": "recording", "step": STEP, "parameters": parameters}))
-    monkeypatch.setattr(replays, "LONGEST_SECONDS", 0.3)
+    monkeypatch.setattr(replays, "MAX_SECONDS", 0.3)
     assert job.main([str(request), "--dir", str(tmp_path)]) == 0
     told = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert [event["kind"] for event in told] == ["started", "video", "log", "finished"]

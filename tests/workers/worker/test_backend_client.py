@@ -13,14 +13,14 @@ from workers.contract.worker_api import OfferedCheckpoint
 from workers.worker.answers import (
     BackendError,
     FailingError,
-    RefusedError,
+    RejectedError,
     SequenceGapError,
     StaleAttemptError,
     UnreachableError,
 )
 from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient
-from workers.worker.backoff import LONGEST_SECONDS, MOST_FAILURES, Backoff, persist
+from workers.worker.backoff import MAX_INTERNAL_ERRORS, MAX_SECONDS, Backoff, retry
 from workers.worker.endings import Ending
 from workers.worker.machine import machine_facts
 
@@ -38,8 +38,8 @@ def answering(api: WorkerApi, answer: Answer, monkeypatch: pytest.MonkeyPatch) -
         (problem(409, "stale-attempt"), StaleAttemptError),
         (problem(404, "not-found"), StaleAttemptError),
         (problem(409, "sequence-gap", expected=5), SequenceGapError),
-        (problem(422, "invalid"), RefusedError),
-        (problem(413, "too-large"), RefusedError),
+        (problem(422, "invalid"), RejectedError),
+        (problem(413, "too-large"), RejectedError),
         (problem(401, "unauthorized"), UnreachableError),
         (problem(421, "wrong-host"), UnreachableError),
         (problem(429, "busy"), UnreachableError),
@@ -118,7 +118,7 @@ def test_fields_that_were_refused_are_named(
 ) -> None:
     fields = [{"field": "events.0.step", "message": "must not be negative"}]
     answering(api, problem(422, "invalid", detail="One field is wrong.", errors=fields), monkeypatch)
-    with pytest.raises(RefusedError, match=r"422 One field is wrong.*events.0.step.*must not be negative"):
+    with pytest.raises(RejectedError, match=r"422 One field is wrong.*events.0.step.*must not be negative"):
         client.claim()
 
 
@@ -147,8 +147,8 @@ def test_delays_grow_to_a_limit_and_begin_again() -> None:
     backoff = Backoff()
     delays = [backoff.delay() for _ in range(20)]
     assert delays[0] <= 0.2
-    assert min(delays[-5:]) >= LONGEST_SECONDS / 2
-    assert max(delays) <= LONGEST_SECONDS
+    assert min(delays[-5:]) >= MAX_SECONDS / 2
+    assert max(delays) <= MAX_SECONDS
     backoff.reset()
     assert backoff.delay() <= 0.2
 
@@ -162,21 +162,21 @@ def test_persisting_ends_with_an_answer_or_with_giving_up() -> None:
             raise answer
         return str(answer)
 
-    def gives_up_after(tries: int) -> Callable[[], bool]:
+    def is_canceled_after(tries: int) -> Callable[[], bool]:
         left = iter(range(tries))
         return lambda: next(left, None) is None
 
-    assert persist(call, gives_up_after(2)) == "here"
+    assert retry(call, is_canceled_after(2)) == "here"
     answers[:] = [UnreachableError("away")] * 3
     with pytest.raises(UnreachableError):
-        persist(call, gives_up_after(1))
+        retry(call, is_canceled_after(1))
     assert len(answers) == 1
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(
     api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("workers.worker.backend_client.LARGEST_ANSWER", 1_000)
+    monkeypatch.setattr("workers.worker.backend_client.MAX_RESPONSE_BYTES", 1_000)
     answering(api, (200, {"desired": None, "lease_seconds": 60, "more": "x" * 2_000}), monkeypatch)
     with pytest.raises(UnreachableError, match="Is a proxy between"):
         held(client)
@@ -191,14 +191,14 @@ def test_an_answer_without_end_is_not_read_to_its_end(
 def test_an_answer_that_takes_for_ever_is_not_waited_for(
     api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.worker.backend_client.LONGEST_ANSWER_SECONDS", -1.0)
+    monkeypatch.setattr("workers.worker.backend_client.MAX_RESPONSE_SECONDS", -1.0)
     assert api.url == client.url
     with pytest.raises(UnreachableError):
         held(client)
 
 
 def test_a_backend_that_fails_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.001)
+    monkeypatch.setattr("workers.worker.backoff.MAX_SECONDS", 0.001)
     tries: list[int] = []
 
     def call() -> None:
@@ -206,5 +206,5 @@ def test_a_backend_that_fails_again_and_again_is_given_up(monkeypatch: pytest.Mo
         raise FailingError("an error of its own")
 
     with pytest.raises(FailingError):
-        persist(call, bool)
-    assert len(tries) == MOST_FAILURES
+        retry(call, bool)
+    assert len(tries) == MAX_INTERNAL_ERRORS

@@ -27,7 +27,7 @@ def never() -> bool:
 
 
 def test_the_least_recently_used_goes_first(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
-    store, folder = CheckpointStore(client, tmp_path / "store", most_bytes=2500), tmp_path / "store"
+    store, folder = CheckpointStore(client, tmp_path / "store", max_bytes=2500), tmp_path / "store"
     first, second, third = (offered(api, number) for number in (1, 2, 3))
     for age, each in ((30, first), (20, second)):
         assert store.fetch(RUN, each, tmp_path / "a", never)
@@ -43,7 +43,7 @@ def test_the_least_recently_used_goes_first(api: WorkerApi, client: BackendClien
 def test_one_that_is_larger_than_the_room_is_used_all_the_same(
     api: WorkerApi, client: BackendClient, tmp_path: Path
 ) -> None:
-    store = CheckpointStore(client, tmp_path / "store", most_bytes=10)
+    store = CheckpointStore(client, tmp_path / "store", max_bytes=10)
     assert store.fetch(RUN, offered(api, 1), tmp_path / "a", never)
     assert (tmp_path / "a").read_bytes() == bytes([1]) * 1000
 
@@ -51,7 +51,7 @@ def test_one_that_is_larger_than_the_room_is_used_all_the_same(
 def test_threads_that_fetch_at_the_same_time_do_not_take_files_from_each_other(
     api: WorkerApi, client: BackendClient, tmp_path: Path
 ) -> None:
-    store = CheckpointStore(client, tmp_path / "store", most_bytes=1_500)
+    store = CheckpointStore(client, tmp_path / "store", max_bytes=1_500)
 
     def fetch_often(number: int) -> list[bytes]:
         each, target, fetched = offered(api, number), tmp_path / str(number), []

@@ -2,13 +2,13 @@
 
 import pytest
 
-from workers.worker.endings import Asked, Ending, ending_of_leftover, ending_of_trainer
+from workers.worker.endings import Ending, StopReason, ending_of_leftover, ending_of_trainer
 
 FAILED = {"kind": "failed", "message": "it broke", "traceback": "here"}
 
 
 @pytest.mark.parametrize(
-    ("returncode", "last", "asked", "outcome"),
+    ("returncode", "last", "stop_reason", "outcome"),
     [
         (0, "finished", None, "finished"),
         (0, "finished", "stopped", "finished"),
@@ -26,26 +26,26 @@ FAILED = {"kind": "failed", "message": "it broke", "traceback": "here"}
     ],
 )
 def test_the_last_event_decides_then_the_exit_status(
-    returncode: int, last: str | None, asked: Asked | None, outcome: str
+    returncode: int, last: str | None, stop_reason: StopReason | None, outcome: str
 ) -> None:
     event = {"kind": last} if last else None
-    assert ending_of_trainer(returncode, event, "", asked, outstayed=False).outcome == outcome
+    assert ending_of_trainer(returncode, event, "", stop_reason, timed_out=False).outcome == outcome
 
 
 def test_a_failure_is_told_in_the_trainers_words() -> None:
-    assert ending_of_trainer(1, FAILED, "other words", None, outstayed=False) == Ending("failed", "it broke", "here")
+    assert ending_of_trainer(1, FAILED, "other words", None, timed_out=False) == Ending("failed", "it broke", "here")
     sentence = {**FAILED, "traceback": ""}
-    assert ending_of_trainer(1, sentence, "other words", None, outstayed=False) == Ending("failed", "it broke", None)
+    assert ending_of_trainer(1, sentence, "other words", None, timed_out=False) == Ending("failed", "it broke", None)
 
 
 def test_without_an_event_standard_error_tells() -> None:
-    ending = ending_of_trainer(2, None, "config.json:\nno such game\n", None, outstayed=False)
+    ending = ending_of_trainer(2, None, "config.json:\nno such game\n", None, timed_out=False)
     assert ending.message == "The trainer exited with status 2: no such game"
     assert ending.traceback == "config.json:\nno such game\n"
 
 
 def test_the_signal_that_killed_a_trainer_is_named() -> None:
-    ending = ending_of_trainer(-11, {"kind": "metrics"}, "Fatal Python error", None, outstayed=False)
+    ending = ending_of_trainer(-11, {"kind": "metrics"}, "Fatal Python error", None, timed_out=False)
     assert ending == Ending("lost", "The trainer was killed by SIGSEGV.", "Fatal Python error")
 
 

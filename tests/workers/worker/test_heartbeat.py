@@ -9,7 +9,7 @@ from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
 from workers.worker.assignment import Assignment, Held
 from workers.worker.backend_client import BackendClient
-from workers.worker.heartbeat import Heartbeat
+from workers.worker.heartbeat import HeartbeatThread
 from workers.worker.machine import machine_facts
 
 
@@ -37,7 +37,7 @@ def test_heartbeats_go_on_after_one_failed_in_a_way_nobody_foresaw(
 
 def test_only_answered_heartbeats_touch_the_alive_file(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
     alive = tmp_path / "alive"
-    heartbeat = Heartbeat(client, machine_facts(), alive_file=alive)
+    heartbeat = HeartbeatThread(client, machine_facts(), alive_file=alive)
     api.away = True
     heartbeat._beat(())
     assert not alive.exists()
@@ -49,7 +49,7 @@ def test_only_answered_heartbeats_touch_the_alive_file(api: WorkerApi, client: B
 def test_heartbeats_go_on_without_an_alive_file(
     api: WorkerApi, client: BackendClient, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    heartbeat = Heartbeat(client, machine_facts(), alive_file=tmp_path / "none" / "alive")
+    heartbeat = HeartbeatThread(client, machine_facts(), alive_file=tmp_path / "none" / "alive")
     heartbeat._beat(())
     heartbeat._beat(())
     assert len(api.heartbeats) == 2

@@ -50,7 +50,7 @@ def directory(slot: Slot, number: int = 5, attempt: int = 1) -> Path:
 
 def begin(slot: Slot) -> threading.Thread:
     """Look for jobs in a thread."""
-    thread = threading.Thread(target=slot.jobs.look)
+    thread = threading.Thread(target=slot.jobs.work_until_idle)
     thread.start()
     return thread
 
@@ -63,7 +63,7 @@ def done(thread: threading.Thread) -> None:
 
 def test_an_job_is_done_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
     offer(api)
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     assert list(api.job_events[5, 1]) == [1, 2, 3, 4, 5]
     assert [(row["job"], row["outcome"]) for row in api.job_releases] == [(5, "finished")]
     assert not directory(slot).parent.exists()
@@ -72,7 +72,7 @@ def test_an_job_is_done_delivered_and_given_back(api: WorkerApi, slot: Slot) -> 
 
 def test_it_runs_beside_training_with_one_thread_and_its_checkpoint(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
-    slot.look()
+    slot.work_until_idle()
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
     facts = directory(slot) / "facts.json"
@@ -117,14 +117,14 @@ def test_one_that_is_killed_is_lost_and_says_so(api: WorkerApi, slot: Slot) -> N
 
 def test_one_that_exits_without_a_word_has_failed(api: WorkerApi, slot: Slot) -> None:
     offer(api, how="complains")
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     told = [(row["outcome"], row["message"]) for row in api.job_releases]
     assert told == [("failed", "The job's process exited with status 2: no such game")]
 
 
 def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
     offer(api, content=b"weigths")
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     ((outcome, message),) = [(row["outcome"], row["message"]) for row in api.job_releases]
     assert outcome == "failed"
     assert message == (
@@ -136,7 +136,7 @@ def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slo
 def test_a_checkpoint_that_the_backend_no_longer_has_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
     offer(api)
     api.downloads.clear()
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     (row,) = api.job_releases
     assert row["outcome"] == "failed"
     assert "cannot be had from the backend" in row["message"]
@@ -155,7 +155,7 @@ def offer_with_starts(api: WorkerApi, content: bytes | None, number: int = 5) ->
 def test_start_points_lie_beside_the_request_and_are_fetched_once(api: WorkerApi, slot: Slot) -> None:
     for number in (5, 6):
         offer_with_starts(api, POINTS, number)
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     assert [row["outcome"] for row in api.job_releases] == ["finished", "finished"]
     assert api.downloaded == 2, "the checkpoint and the points, each once"
     offer_with_starts(api, POINTS, 7)
@@ -178,7 +178,7 @@ def test_start_points_that_do_not_arrive_fail_it_with_a_sentence(
     api: WorkerApi, slot: Slot, content: bytes | None, said: str
 ) -> None:
     offer_with_starts(api, content)
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     (row,) = api.job_releases
     assert (row["outcome"], said in row["message"]) == ("failed", True), row
     assert row["message"].endswith("Import the set again.")
@@ -187,7 +187,7 @@ def test_start_points_that_do_not_arrive_fail_it_with_a_sentence(
 def test_a_checkpoint_is_fetched_once(api: WorkerApi, slot: Slot) -> None:
     for number in (5, 6):
         offer(api, number)
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     assert [row["job"] for row in api.job_releases] == [5, 6]
     assert api.downloaded == 1
 
@@ -225,10 +225,10 @@ def test_a_doorbell_in_vain_takes_nobodys_time(api: WorkerApi, slot: Slot) -> No
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
     wait_until(lambda: api.job_events)
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     assert thread.is_alive(), "the look came back while the job is done"
     offer(api, 6)
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     api.jobs_desired[5] = "cancel"
     done(thread)
     assert [row["job"] for row in api.job_releases] == [5, 6], "the one inside looked again"
@@ -239,13 +239,13 @@ def test_an_job_that_meets_a_full_disk_is_put_back_and_done_once_there_is_space(
 ) -> None:
     monkeypatch.setattr(slot.jobs, "_disk_backoff", Backoff(0.01, 0.01))
     offer(api, how="has no space")
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
     told = [(row["outcome"], row["message"]) for row in api.job_releases]
     assert told == [("drained", "The disk of worker tester is full. It is tried again once there is space.")]
     offer(api, attempt=2)
 
     def is_done() -> bool:
-        slot.jobs.look()
+        slot.jobs.work_until_idle()
         return len(api.job_releases) == 2
 
     wait_until(is_done)
@@ -261,7 +261,7 @@ def test_a_worker_with_a_full_disk_claims_nothing_for_a_while(
     monkeypatch.setattr("workers.worker.attempt_directory.prepare_job", refuse)
     offer(api)
     offer(api, number=6)
-    slot.jobs.look()
-    slot.jobs.look()
+    slot.jobs.work_until_idle()
+    slot.jobs.work_until_idle()
     assert [(row["job"], row["outcome"]) for row in api.job_releases] == [(5, "drained")]
     assert len(api.job_claims) == 1

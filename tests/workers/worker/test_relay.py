@@ -7,7 +7,7 @@ import pytest
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import Answer, WorkerApi, problem
-from workers.worker.suspicion import UPLOAD_TRIES
+from workers.worker.failing_events import UPLOAD_ATTEMPTS
 
 
 def test_a_trainer_trains_on_while_the_backend_is_away_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
@@ -57,7 +57,7 @@ def test_events_that_the_backend_fails_on_are_left_out_with_a_word_and_stop_work
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.backoff.MAX_SECONDS", 0.01)
     api.fails_on = {17, 18, 400}
     api.claims.append(claim(points=10**6, interval=0.001))
     slot.look()
@@ -77,7 +77,7 @@ def test_a_backend_that_fails_on_everything_for_a_while_costs_no_event(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.backoff.MAX_SECONDS", 0.01)
     asked: list[str] = []
 
     def broken(_method: str, url: str, _body: bytes) -> Answer:
@@ -164,7 +164,7 @@ def test_a_backend_that_is_away_costs_no_file(api: WorkerApi, slot: Slot, monkey
     wait_until(lambda: api.files)
     with monkeypatch.context() as between:
         between.setattr(api, "answer", page)
-        wait_until(lambda: asked.count("PUT") > 2 * UPLOAD_TRIES)
+        wait_until(lambda: asked.count("PUT") > 2 * UPLOAD_ATTEMPTS)
     received = len(api.files)
     wait_until(lambda: len(api.files) > received + 1)
     api.desired = "stop"

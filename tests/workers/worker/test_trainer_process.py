@@ -41,13 +41,13 @@ def test_exit_status_and_signals_come_through(tmp_path: Path) -> None:
 def test_a_program_that_does_not_exist_is_a_failure_with_a_reason(tmp_path: Path) -> None:
     process = TrainerProcess([str(tmp_path / "missing")], tmp_path / "log")
     assert ended(process) == 1
-    assert "missing" in process.last_words()
+    assert "missing" in process.stderr_tail()
 
 
 def test_terminate_asks_and_kill_does_not(tmp_path: Path) -> None:
     deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print('ready', flush=True); time.sleep(600)"
     process = start(tmp_path, deaf)
-    wait_until(lambda: "ready" in process.last_words())
+    wait_until(lambda: "ready" in process.stderr_tail())
     process.terminate()
     assert not process.wait(0.3)
     process.kill()
@@ -91,7 +91,7 @@ def test_the_end_of_standard_error_is_kept_even_where_its_file_cannot_be_written
         tmp_path / "no such folder" / "log",
     )
     assert ended(process) == 1
-    words = process.last_words().splitlines()
+    words = process.stderr_tail().splitlines()
     assert words[-2:] == ["4999", "the reason"]
     assert len(words) == 200
 
@@ -99,7 +99,7 @@ def test_the_end_of_standard_error_is_kept_even_where_its_file_cannot_be_written
 def test_the_program_leads_a_process_group_of_its_own(tmp_path: Path) -> None:
     process = start(tmp_path, "import os; print(os.getpid() == os.getpgid(0), os.getpgid(0))")
     assert ended(process) == 0
-    leads, group = process.last_words().split()
+    leads, group = process.stderr_tail().split()
     assert leads == "True"
     assert int(group) != os.getpgid(0)
 
@@ -134,4 +134,4 @@ def test_an_odd_word_of_the_leash_does_not_leave_its_end_unnoticed(
 def test_a_signal_without_a_name_has_words(tmp_path: Path) -> None:
     status = ended(start(tmp_path, "import os; os.kill(os.getpid(), 40)"))
     assert status is not None
-    assert ending_of_trainer(status, None, "", None, outstayed=False).message == "The trainer was killed by signal 40."
+    assert ending_of_trainer(status, None, "", None, timed_out=False).message == "The trainer was killed by signal 40."

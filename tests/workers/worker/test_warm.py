@@ -20,7 +20,7 @@ PROGRAM = [sys.executable, "-c", SAYS]
 
 @pytest.fixture
 def kept_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmProcess]:
-    monkeypatch.setattr(warm, "MEMORY_NEEDED_BYTES", 0)
+    monkeypatch.setattr(warm, "MIN_AVAILABLE_BYTES", 0)
     process = WarmProcess(PROGRAM, tmp_path, {})
     yield process
     process.close()
@@ -60,7 +60,7 @@ def test_there_is_none_before_it_is_prepared_nor_for_another_program(kept_ready:
 def test_no_process_is_kept_ready_where_memory_is_short(
     kept_ready: WarmProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm, "MEMORY_NEEDED_BYTES", 1 << 62)
+    monkeypatch.setattr(warm, "MIN_AVAILABLE_BYTES", 1 << 62)
     kept_ready.prepare()
     assert kept_ready.take([*PROGRAM, "x"]) is None
 
@@ -68,7 +68,7 @@ def test_no_process_is_kept_ready_where_memory_is_short(
 def test_a_assignment_handed_over_early_is_done_although_the_next_process_is_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm, "MEMORY_NEEDED_BYTES", 0)
+    monkeypatch.setattr(warm, "MIN_AVAILABLE_BYTES", 0)
     loaded = tmp_path / "loaded"
     loads = f"import os, time\nwhile not os.path.exists({str(loaded)!r}): time.sleep(0.01)\n"
     program = [sys.executable, "-c", loads + SAYS]

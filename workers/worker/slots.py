@@ -1,34 +1,34 @@
-"""Let so many threads at most look for work, and have none of them wait for another."""
+"""Slots that limit the number of working threads without making any of them wait."""
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Places:
-    """Lets as many threads in as there are places.
+class Slots:
+    """A fixed number of slots for threads.
 
-    A thread that finds them all taken goes away. One of those inside then looks again, so that no ring is lost.
+    A thread that finds no free slot returns. A thread with a slot then checks for work again, so no doorbell is lost.
     """
 
     def __init__(self, count: int) -> None:
         self.count = count
         self._changed = threading.Condition()
-        self._inside = 0
+        self._used = 0
         self._closed = False
         self._rung = False
 
     def enter(self) -> bool:
-        """Note that somebody rang, and say whether there was a place."""
+        """Record a doorbell. Return True if the thread got a slot."""
         with self._changed:
             self._rung = True
-            if self._closed or self._inside == self.count:
+            if self._closed or self._used == self.count:
                 return False
-            self._inside += 1
+            self._used += 1
             return True
 
-    def stays(self) -> bool:
-        """Say whether somebody rang since a thread inside last looked; a thread that is told no has left."""
+    def should_check_again(self) -> bool:
+        """Return True if the doorbell rang since the last check. Otherwise release the slot."""
         with self._changed:
             if self._rung and not self._closed:
                 self._rung = False
@@ -37,20 +37,20 @@ class Places:
             return False
 
     def leave(self) -> None:
-        """Give a place up."""
+        """Release a slot."""
         with self._changed:
             self._leave()
 
     def _leave(self) -> None:
-        self._inside -= 1
+        self._used -= 1
         self._changed.notify_all()
 
     @contextmanager
     def closed(self) -> Iterator[None]:
-        """Wait until everybody has left, and let nobody in meanwhile."""
+        """Wait until all slots are free, and keep them free during the block."""
         with self._changed:
             self._closed = True
-            self._changed.wait_for(lambda: self._inside == 0)
+            self._changed.wait_for(lambda: self._used == 0)
         try:
             yield
         finally:
