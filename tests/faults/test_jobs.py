@@ -90,7 +90,7 @@ def test_a_checkpoint_that_was_damaged_on_the_server_is_told_of(installation: In
         file.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
     number = ask(installation, finished)
     installation.wait_until(lambda: evaluation(installation, number)["state"] == "failed")
-    assert "is damaged: what the backend has is not what was saved" in evaluation(installation, number)["reason"]
+    assert "is damaged: its content differs from what was saved" in evaluation(installation, number)["reason"]
     for file, content in sound.items():
         file.write_bytes(content)
 

@@ -97,7 +97,7 @@ def test_a_page_in_the_place_of_a_checkpoint_is_not_taken_for_a_damaged_one(
     sha256 = hashlib.sha256(b"weights").hexdigest()
     offered = OfferedCheckpoint(id=5, file="checkpoints/a", sha256=sha256, bytes=7, step=1, frames=4)
     api.downloads[5] = PAGE
-    with pytest.raises(UnreachableError, match="Is a proxy between"):
+    with pytest.raises(UnreachableError, match="Is there a proxy in between"):
         client.download(RUN, offered, tmp_path / "part")
     api.hashes[5] = sha256
     assert not client.download(RUN, offered, tmp_path / "part"), "the backend's own bytes are damaged"
@@ -178,7 +178,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(
 ) -> None:
     monkeypatch.setattr("workers.worker.backend_client.MAX_RESPONSE_BYTES", 1_000)
     answering(api, (200, {"desired": None, "lease_seconds": 60, "more": "x" * 2_000}), monkeypatch)
-    with pytest.raises(UnreachableError, match="Is a proxy between"):
+    with pytest.raises(UnreachableError, match="Is there a proxy in between"):
         held(client)
     answering(api, (200, b"x" * 50_000_000), monkeypatch)
     sha256 = hashlib.sha256(b"weights").hexdigest()

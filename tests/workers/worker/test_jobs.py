@@ -72,7 +72,7 @@ def test_an_job_is_done_delivered_and_given_back(api: WorkerApi, slot: Slot) -> 
 
 def test_it_runs_beside_training_with_one_thread_and_its_checkpoint(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
-    slot.work_until_idle()
+    slot.look()
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
     facts = directory(slot) / "facts.json"
@@ -128,8 +128,7 @@ def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slo
     ((outcome, message),) = [(row["outcome"], row["message"]) for row in api.job_releases]
     assert outcome == "failed"
     assert message == (
-        "step-000000000100.safetensors is damaged: what the backend has is not what was saved. "
-        "Choose another checkpoint."
+        "step-000000000100.safetensors is damaged: its content differs from what was saved. Choose another checkpoint."
     )
 
 
@@ -139,7 +138,7 @@ def test_a_checkpoint_that_the_backend_no_longer_has_fails_it_with_a_sentence(ap
     slot.jobs.work_until_idle()
     (row,) = api.job_releases
     assert row["outcome"] == "failed"
-    assert "cannot be had from the backend" in row["message"]
+    assert "The backend rejected the download of" in row["message"]
 
 
 POINTS = b'{"format": "arcadia-starts"}'
@@ -170,8 +169,8 @@ def test_start_points_lie_beside_the_request_and_are_fetched_once(api: WorkerApi
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"format": "arcadia-start"}', "the set of start points is damaged"),
-        (None, "the set of start points cannot be had from the backend"),
+        (b'{"format": "arcadia-start"}', "the start set is damaged"),
+        (None, "The backend rejected the download of the start set"),
     ],
 )
 def test_start_points_that_do_not_arrive_fail_it_with_a_sentence(
@@ -241,7 +240,7 @@ def test_an_job_that_meets_a_full_disk_is_put_back_and_done_once_there_is_space(
     offer(api, how="has no space")
     slot.jobs.work_until_idle()
     told = [(row["outcome"], row["message"]) for row in api.job_releases]
-    assert told == [("drained", "The disk of worker tester is full. It is tried again once there is space.")]
+    assert told == [("drained", "The disk of worker tester is full. The work is retried when there is space.")]
     offer(api, attempt=2)
 
     def is_done() -> bool:

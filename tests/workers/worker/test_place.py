@@ -37,7 +37,7 @@ def test_workers_that_share_a_volume_have_a_folder_each(tmp_path: Path) -> None:
 
 def test_a_directory_that_was_given_to_a_named_worker_is_not_shared(tmp_path: Path) -> None:
     occupied = occupy(tmp_path, shared=False)
-    with pytest.raises(SystemExit, match="give this one its own --worker-dir"):
+    with pytest.raises(SystemExit, match="Choose another --worker-dir"):
         occupy(tmp_path, shared=False)
     os.close(occupied.descriptor)
 

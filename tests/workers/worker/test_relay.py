@@ -35,7 +35,7 @@ def test_a_checkpoint_replaced_while_the_backend_was_away_leaves_a_line_in_the_l
     slot.done()
     kinds = {event["kind"]: event for event in api.events[7, 1].values()}
     assert kinds["checkpoint"]["checkpoint"]["step"] == 80
-    assert "step-000000000040.safetensors was replaced by newer ones" in kinds["log"]["message"]
+    assert "step-000000000040.safetensors was replaced by newer files" in kinds["log"]["message"]
     assert kinds["log"]["level"] == "info"
     assert api.releases[0]["outcome"] == "finished"
 
@@ -69,7 +69,7 @@ def test_events_that_the_backend_fails_on_are_left_out_with_a_word_and_stop_work
     assert list(events) == list(range(1, len(events) + 1))
     left_out = {seq for seq, event in events.items() if event["kind"] == "log"}
     assert {17, 18} <= left_out <= api.fails_on
-    assert "Event 17 (metrics) was left out: the backend failed on it" in events[17]["message"]
+    assert "Event 17 (metrics) was skipped: the backend failed on it" in events[17]["message"]
     assert events[17]["level"] == "warning"
 
 
@@ -118,7 +118,9 @@ def test_a_proxys_page_takes_no_run_away_and_training_goes_on_behind_it(
         wait_until(lambda: min(asked.count("heartbeat"), asked.count("events")) >= 2)
     received = len(api.points(7, 1))
     wait_until(lambda: len(api.points(7, 1)) > received + 5)
-    assert sum("Is a proxy between?" in record.getMessage() for record in caplog.records) == 2, "once by each thread"
+    assert sum("Is there a proxy in between?" in record.getMessage() for record in caplog.records) == 2, (
+        "once by each thread"
+    )
     api.desired = "stop"
     slot.done()
     assert [release["outcome"] for release in api.releases] == ["stopped"]
@@ -143,7 +145,7 @@ def test_a_file_that_can_never_be_uploaded_is_left_out_with_a_word(api: WorkerAp
     assert [release["outcome"] for release in api.releases] == ["finished"]
     told = [event for event in api.events[7, 1].values() if event["kind"] == "log"]
     assert [event["level"] for event in told] == ["warning", "warning"]
-    assert "step-000000000040.safetensors was left out, since it cannot be uploaded" in told[0]["message"]
+    assert "step-000000000040.safetensors was skipped because it cannot be uploaded" in told[0]["message"]
     assert "answered 413" in told[0]["message"]
 
 

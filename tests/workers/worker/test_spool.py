@@ -129,7 +129,7 @@ def test_a_line_too_long_to_be_an_event_is_not_read_whole_and_tells_what_it_can(
     tracemalloc.stop()
     assert first["seq"] == 1
     assert (left_out["seq"], left_out["step"], left_out["kind"], left_out["level"]) == (2, 7, "log", "warning")
-    assert "An event (metrics) was left out: 40,000," in left_out["message"]
+    assert "An event (metrics) was skipped: its 40,000," in left_out["message"]
     assert (failed["seq"], failed["kind"], failed["traceback"]) == (3, "failed", "")
     assert failed["message"].startswith("xxx")
     assert failed["message"].endswith("bytes)")

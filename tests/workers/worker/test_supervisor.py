@@ -159,7 +159,7 @@ def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(api: Worker
     slot.done()
     (release,) = api.releases
     assert release["outcome"] == "failed"
-    assert "None of the run's 2 latest checkpoints could be had undamaged" in release["message"]
+    assert "None of the run's 2 latest checkpoints could be fetched intact" in release["message"]
     assert api.points(7, 2) == []
 
 

@@ -235,7 +235,7 @@ def test_two_workers_do_not_share_a_directory(worker: WorkerProcess) -> None:
         check=False,
     )
     assert second.returncode == 1
-    assert "give this one its own --worker-dir" in second.stderr
+    assert "Choose another --worker-dir" in second.stderr
 
 
 def start_alone(options: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
