@@ -58,8 +58,8 @@ def test_a_name_that_is_taken_is_refused_with_what_to_do() -> None:
     with pytest.raises(SystemExit) as refused:
         take_name("big-1", "moon", refusing("big-1"))
     assert str(refused.value) == (
-        "arcadia worker: Worker big-1 is connected already: process 7 on host sun. Choose another --name, or leave "
-        "--name out."
+        "arcadia worker: Worker big-1 is connected already: process 7 on host sun. Choose another --name, or omit "
+        "--name."
     )
 
 
