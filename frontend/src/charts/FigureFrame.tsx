@@ -30,6 +30,8 @@ interface FigureFrameProps<Answer, Key extends QueryKey> {
   /** Reader's zoom is kept for as long as this stays the same. */
   revision: string;
   legend: boolean;
+  /** Show all names instead of scrolling a long legend. */
+  wholeLegend?: boolean;
   height: number;
   /** What stands in an empty figure's place. */
   empty?: string;
@@ -39,7 +41,7 @@ interface FigureFrameProps<Answer, Key extends QueryKey> {
 
 /** A figure that Python builds: fetched while it can be seen, and drawn in the theme's colours under its title. */
 export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProps<Answer, Key>) {
-  const { title, query, zoom, revision, legend, xLog = false } = props;
+  const { title, query, zoom, revision, legend, wholeLegend = false, xLog = false } = props;
   const frame = useRef<HTMLElement>(null);
   const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
   const visible = useVisible(frame);
@@ -57,8 +59,8 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   const answer = useQuery({ ...query, enabled: visible && query.enabled !== false });
 
   const figure = useMemo(
-    () => answer.data && themed(answer.data, { scheme, revision, legend, width, zoom }),
-    [answer.data, scheme, revision, legend, width, zoom],
+    () => answer.data && themed(answer.data, { scheme, revision, legend, wholeLegend, width, zoom }),
+    [answer.data, scheme, revision, legend, wholeLegend, width, zoom],
   );
   const leavesOut = useMemo(() => answer.data !== undefined && hasUndrawable(answer.data), [answer.data]);
   const empty = answer.data?.data.length === 0 && zoom === null;

@@ -50,6 +50,16 @@ describe("themed", () => {
     expect(dark.margin?.b).toBe(40);
   });
 
+  it("has room for all names if the whole legend is shown", () => {
+    const data = Array.from({ length: 50 }, (_, run) => ({ uid: `${run}`, name: `A3C, seed ${run}` }));
+    const look = { scheme: "light", revision: "r", legend: true, width: 800 } as const;
+    const scrolled = themed({ ...figure, data }, look);
+    const whole = themed({ ...figure, data }, { ...look, wholeLegend: true });
+    const added = Number(whole.layout.margin?.b) - Number(scrolled.layout.margin?.b);
+    expect(added).toBeGreaterThan(4 * 19);
+    expect(roomOfBrokenNames(whole)).toBe(added);
+  });
+
   it("breaks a name that is wider than the plot, so that none of it is cut", () => {
     const shown = (name: string, width: number) => {
       const look = { scheme: "light", revision: "r", legend: true, width } as const;

@@ -43,6 +43,8 @@ export interface FigureLook {
   /** Reader's zoom is kept for as long as this stays the same. */
   revision: string;
   legend: boolean;
+  /** Show all names instead of scrolling a long legend. */
+  wholeLegend?: boolean;
   /** Of the whole figure, in pixels. */
   width: number;
   /** The part of x to show, in data units. */
@@ -60,17 +62,19 @@ const isNotAboveZero = (value: unknown) => typeof value === "number" && value <=
 /** A figure from Python in the theme's colours; the figure itself is left as it is. */
 export function themed(
   figure: PlotlyFigure,
-  { scheme, revision, legend, width, zoom }: FigureLook,
+  { scheme, revision, legend, wholeLegend = false, width, zoom }: FigureLook,
 ): PlotlyFigure {
   const palette = PALETTES[scheme];
   // Nothing is known of the width before the figure is on the page.
   const data = legend && width > 0 ? withBrokenNames(figure.data, lettersInLine(width)) : figure.data;
-  const legendHeight = legend ? legendRoom(data, width) : 0;
+  const legendHeight = legend ? legendRoom(data, width, wholeLegend ? Infinity : MOST_LEGEND_ROWS) : 0;
   // Plotly knows the option, its types do not yet.
   const capped: { maxheight: number } & Partial<Layout["legend"]> = {
     ...figure.layout.legend,
     maxheight: legendHeight,
     orientation: "h",
+    // Otherwise rows of grouped traces take more room than reserved, and the legend scrolls.
+    tracegroupgap: 0,
     x: 0,
     y: 0,
     yref: "container",
@@ -129,16 +133,14 @@ function inLines(name: string, letters: number): string {
 const roomOfLines = (lines: number) => LEGEND_PADDING + LEGEND_ROW * lines;
 
 /** So high that a few names fit with all of their lines. */
-function legendRoom(data: readonly Data[], width: number): number {
+function legendRoom(data: readonly Data[], width: number, maxRows: number): number {
   const inLegend = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false);
   const names = inLegend.map((trace) => String(trace.name ?? "").split(LINE_BREAK));
   const letters = Math.max(0, ...names.flat().map((line) => line.length));
   const room = width - SIDES.l - SIDES.r;
   const inRow = Math.max(1, Math.floor(room / (LEGEND_LINE + LEGEND_LETTER * letters)));
   const lines =
-    inRow > 1
-      ? Math.min(MOST_LEGEND_ROWS, Math.ceil(names.length / inRow))
-      : names.slice(0, MOST_LEGEND_ROWS).flat().length;
+    inRow > 1 ? Math.min(maxRows, Math.ceil(names.length / inRow)) : names.slice(0, maxRows).flat().length;
   return roomOfLines(Math.max(1, lines));
 }
 

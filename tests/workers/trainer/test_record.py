@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import av
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.waiting import wait_until
@@ -46,6 +49,19 @@ def test_it_says_what_it_recorded_and_where(run: Path, tmp_path: Path, capsys: p
     assert f"paac at step 9 on CartPole-v1, {len(track)} points, episodes, seed 7" in said
     assert {file.name for file in out.iterdir()} == {"recording.mp4", "track.npz", "poster.png"}
     assert track.head.score == len(track)
+
+
+def test_the_poster_is_from_the_middle_of_the_episode(run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["--run-dir", str(run), "--seed", "7", "--out", str(out)]) == 0
+    (poster,), frames = _pixels(out / "poster.png"), _pixels(out / "recording.mp4")
+    differences = [np.abs(poster - frame).mean() for frame in frames]
+    assert len(frames) // 4 <= np.argmin(differences) + 1 <= len(frames) // 2 + 1
+
+
+def _pixels(path: Path) -> list[NDArray[np.int16]]:
+    with av.open(path) as container:
+        return [frame.to_ndarray(format="rgb24").astype(np.int16) for frame in container.decode(video=0)]
 
 
 def test_a_checkpoint_an_episode_and_json_can_be_asked_for(

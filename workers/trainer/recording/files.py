@@ -1,5 +1,6 @@
 """Files of a recording: a video of the game, and a synchronous video of what the network saw."""
 
+from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,7 @@ class RecordingVideos:
         self._video = VideoWriter(files.video, game.pictures_per_second, game.scale)
         self._seen = VideoWriter(files.seen, game.pictures_per_second, 1) if sees_pixels else None
         self._screen: Frame | None = None
+        self._posters: deque[Frame] = deque(maxlen=2)
 
     @property
     def pictures(self) -> int:
@@ -55,7 +57,9 @@ class RecordingVideos:
     def show(self, picture: Frame) -> None:
         """Add one picture of the game."""
         self._video.add(picture)
-        self._last = picture
+        if self._video.frames.bit_count() == 1:
+            # The emulator may reuse the array.
+            self._posters.append(picture.copy())
 
     def see(self, observation: Observations) -> None:
         """Add what the network sees from now on."""
@@ -81,8 +85,11 @@ class RecordingVideos:
         self._open.__exit__(kind, error, trace)
 
     def write_poster(self) -> None:
-        """Write the last picture."""
-        write_png(self._files.poster, self._last, self._scale)
+        """Write a picture from the second quarter of the episode: its last one often shows a failure.
+
+        The length is known only at the end, so the candidates are the pictures 1, 2, 4, 8 and so on.
+        """
+        write_png(self._files.poster, self._posters[0], self._scale)
 
 
 def seen_picture(observation: Observations) -> Frame:

@@ -16,26 +16,28 @@ interface RunPickerProps {
 /** Compared runs with remove buttons, and a search for more. */
 export function RunPicker({ runs, known, onChange }: RunPickerProps) {
   return (
-    <Group gap={8} role="group" className={classes.chips} aria-label="Compared runs">
-      {runs.map((id) => {
-        const run = known.find((candidate) => candidate.id === id);
-        return (
-          <span key={id} className={classes.chip}>
-            {run && <RunStroke run={run} />}
-            <Link to={`/runs/${id}`} className={classes.chipName}>
-              {run ? <RunName name={labelWithoutNumber(run)} /> : `Run ${id}`}
-            </Link>
-            {run && <span className={classes.number}>#{id}</span>}
-            <CloseButton
-              size={24}
-              iconSize={12}
-              className={classes.out}
-              aria-label={`Remove run ${id} from the comparison`}
-              onClick={() => onChange(runs.filter((other) => other !== id))}
-            />
-          </span>
-        );
-      })}
+    <Group gap={8} role="group" aria-label="Compared runs">
+      <div className={classes.chips}>
+        {runs.map((id) => {
+          const run = known.find((candidate) => candidate.id === id);
+          return (
+            <span key={id} className={classes.chip}>
+              {run && <RunStroke run={run} />}
+              <Link to={`/runs/${id}`} className={classes.chipName}>
+                {run ? <RunName name={labelWithoutNumber(run)} /> : `Run ${id}`}
+              </Link>
+              {run && <span className={classes.number}>#{id}</span>}
+              <CloseButton
+                size={24}
+                iconSize={12}
+                className={classes.out}
+                aria-label={`Remove run ${id} from the comparison`}
+                onClick={() => onChange(runs.filter((other) => other !== id))}
+              />
+            </span>
+          );
+        })}
+      </div>
       {runs.length < MAX_RUNS && (
         <RunSearch
           label="Add a run"

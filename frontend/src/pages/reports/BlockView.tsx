@@ -71,6 +71,7 @@ function Chart({ source, block, place }: BlockViewProps & { block: ReportBlock &
         onZoom={setZoom}
         revision={block.address}
         legend
+        wholeLegend
         height={320}
         file={`report-chart-${place + 1}`}
         points={() => Promise.resolve({ header: DRAWN_HEADER, rows: chart ? drawnRows(chart.figure) : [] })}

@@ -14,55 +14,55 @@ interface LiveControlsProps {
   hands: Hands;
 }
 
-/** What a viewer can do; all who watch see it, since they watch the same game. */
+/** Controls of a live game. All viewers share the game, so they see the effect. */
 export function LiveControls({ view, send, hands }: LiveControlsProps) {
   const { scene } = view;
   const othersPlay = scene !== null && scene.hands !== null && !hands.mine;
-  const off = !view.playing || scene === null || othersPlay;
+  const isDisabled = !view.playing || scene === null || othersPlay;
   return (
     <div className={stageClasses.controls}>
       <Group gap={8}>
         {scene?.takes_hands && (
           <Button
             size="xs"
-            disabled={off}
+            disabled={isDisabled}
             leftSection={<IconDeviceGamepad2 size={14} aria-hidden />}
             onClick={() => send({ order: hands.mine ? "hand back" : "take over" })}
           >
             {hands.mine ? "Hand back" : "Take over"}
           </Button>
         )}
-        <PauseButton scene={scene} send={send} disabled={off} />
+        <PauseButton scene={scene} send={send} disabled={isDisabled} />
         <Button
           size="xs"
           variant="default"
-          disabled={off}
+          disabled={isDisabled}
           leftSection={<IconPlayerSkipForward size={14} aria-hidden />}
           onClick={() => send({ order: "step" })}
         >
-          One decision
+          Step
         </Button>
-        <NewGameButton send={send} disabled={off} />
+        <NewGameButton send={send} disabled={isDisabled} />
       </Group>
-      {othersPlay && <Text size="sm">Somebody else plays now, and you watch.</Text>}
-      {scene?.agent && <Temperature agent={scene.agent} off={off || hands.mine} send={send} />}
+      {othersPlay && <Text size="sm">Another person is playing.</Text>}
+      {scene?.agent && <Temperature agent={scene.agent} isDisabled={isDisabled || hands.mine} send={send} />}
     </div>
   );
 }
 
-const MEANING: Record<AgentOnStage["sampled"], { name: string; least: string; most: string }> = {
+const SLIDERS: Record<AgentOnStage["sampled"], { name: string; least: string; most: string }> = {
   policy: { name: "Temperature", least: "greedy", most: "sampled" },
-  noise: { name: "Share of the policy's spread", least: "its mean", most: "sampled" },
-  random: { name: "Share of random actions", least: "greedy", most: "random" },
+  noise: { name: "Policy noise", least: "mean", most: "sampled" },
+  random: { name: "Random actions", least: "greedy", most: "random" },
 };
 
-function Temperature({ agent, off, send }: { agent: AgentOnStage; off: boolean; send: Send }) {
-  const { name, least, most } = MEANING[agent.sampled];
+function Temperature({ agent, isDisabled, send }: { agent: AgentOnStage; isDisabled: boolean; send: Send }) {
+  const { name, least, most } = SLIDERS[agent.sampled];
   const [value, setValue] = useState(agent.temperature);
-  const [told, setTold] = useState(agent.temperature);
-  // All who watch may set it.
-  if (told !== agent.temperature) {
-    setTold(agent.temperature);
+  const [sharedValue, setSharedValue] = useState(agent.temperature);
+  // Another viewer changed the value.
+  if (sharedValue !== agent.temperature) {
+    setSharedValue(agent.temperature);
     setValue(agent.temperature);
   }
   return (
@@ -79,7 +79,7 @@ function Temperature({ agent, off, send }: { agent: AgentOnStage; off: boolean; 
           step={0.05}
           label={null}
           value={value}
-          disabled={off}
+          disabled={isDisabled}
           thumbLabel={name}
           onChange={setValue}
           onChangeEnd={(chosen) => send({ order: "temperature", value: chosen })}

@@ -13,28 +13,31 @@ import { LiveThoughts } from "./LiveThoughts";
 
 interface LiveStageProps {
   run: Run;
-  asked: LiveGame;
-  again: () => void;
+  initialGame: LiveGame;
+  onRestart: () => void;
 }
 
-/** The picture of a live game, what the agent thinks beside it, and what one can do. */
-export function LiveStage({ run, asked, again }: LiveStageProps) {
-  const stage = useStage(asked.id, run.env);
+/** Picture of a live game, with controls and the agent's values and probabilities. */
+export function LiveStage({ run, initialGame, onRestart }: LiveStageProps) {
+  const stage = useStage(initialGame.id, run.env);
   const { view, send } = stage;
-  const { data: game = asked } = useQuery({ ...liveGameQuery(run.id, asked.id), initialData: asked });
+  const { data: game = initialGame } = useQuery({
+    ...liveGameQuery(run.id, initialGame.id),
+    initialData: initialGame,
+  });
   const hands = useHands(view, send, false);
-  const sentence = whyNoPicture(game.state, view, "The agent is being loaded, which takes some seconds.");
+  const status = whyNoPicture(game.state, view, "Loading the agent. This takes a few seconds.");
   return (
     <Stage
       stage={stage}
       label="played live"
       sentence={
-        sentence && (
+        status && (
           <>
-            <Text fw={600}>{sentence}</Text>
+            <Text fw={600}>{status}</Text>
             <Reason of={game} />
             {isOver(game.state, view) && (
-              <Button size="xs" onClick={again}>
+              <Button size="xs" onClick={onRestart}>
                 Watch again
               </Button>
             )}

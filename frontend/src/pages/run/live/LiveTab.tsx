@@ -6,43 +6,43 @@ import type { Run } from "@/api/types";
 import { useLookedAt } from "@/stage/useBroadcast";
 import { LiveStage } from "./LiveStage";
 
-/** /runs/12/live: a worker plays the run's agent now; `?checkpoint=7` plays that one, otherwise the newest. */
+/** Tab that shows the run's agent playing live. `?checkpoint=7` chooses a checkpoint, by default the newest. */
 export function LiveTab({ run }: { run: Run }) {
   const [search] = useSearchParams();
   const chosen = Number(search.get("checkpoint"));
   const checkpoint = Number.isInteger(chosen) && chosen > 0 ? chosen : "newest";
-  const looked = useLookedAt();
-  if (!looked) return null;
-  return <Watched key={checkpoint} run={run} checkpoint={checkpoint} />;
+  const hasBeenVisible = useLookedAt();
+  if (!hasBeenVisible) return null;
+  return <RequestedGame key={checkpoint} run={run} checkpoint={checkpoint} />;
 }
 
-function Watched({ run, checkpoint }: { run: Run; checkpoint: number | "newest" }) {
+function RequestedGame({ run, checkpoint }: { run: Run; checkpoint: number | "newest" }) {
   const { mutate, data: game, error } = useWatchLive(run.id);
   useEffect(() => mutate(checkpoint), [mutate, checkpoint]);
-  const again = () => mutate(checkpoint);
+  const requestGame = () => mutate(checkpoint);
   return (
     <Stack gap="sm">
       {checkpoint !== "newest" && (
         <Text size="sm" c="dimmed">
-          One checkpoint plays.{" "}
+          Playing one checkpoint.{" "}
           <Anchor component={Link} to={`/runs/${run.id}/live`}>
-            Watch the newest instead
+            Watch the newest checkpoint
           </Anchor>
         </Text>
       )}
       {error ? (
-        <Alert color="red" variant="light" title="It cannot be watched now">
+        <Alert color="red" variant="light" title="The live game could not be started">
           <Stack gap="xs" align="flex-start">
             <Text size="sm">{error.message}</Text>
-            <Button size="xs" variant="default" onClick={again}>
+            <Button size="xs" variant="default" onClick={requestGame}>
               Try again
             </Button>
           </Stack>
         </Alert>
       ) : game ? (
-        <LiveStage key={game.id} run={run} asked={game} again={again} />
+        <LiveStage key={game.id} run={run} initialGame={game} onRestart={requestGame} />
       ) : (
-        <Text c="dimmed">Asking for a live game…</Text>
+        <Text c="dimmed">Starting the live game…</Text>
       )}
     </Stack>
   );

@@ -5,7 +5,7 @@ import type { View } from "@/stage/broadcast";
 import { Fact, Readout } from "@/stage/Readout";
 import classes from "./live.module.css";
 
-/** What the agent thinks now, how the game stands, and who watches. */
+/** Score, value, action probabilities and viewers of a live game. */
 export function LiveThoughts({ view, follows }: { view: View; follows: boolean }) {
   const { scene, head } = view;
   if (!scene?.agent || !head) return null;
@@ -24,7 +24,9 @@ export function LiveThoughts({ view, follows }: { view: View; follows: boolean }
         {view.latency !== null && <Fact is="Input latency">{`${Math.ceil(view.latency)} ms`}</Fact>}
       </Readout>
       <Text size="sm" role="status">
-        {scene.hands === null ? checkpointWords(agent.step, agent.loaded, follows) : "A person plays."}
+        {scene.hands === null
+          ? describeCheckpoint(agent.step, agent.loaded, follows)
+          : "A person is playing."}
       </Text>
       {head.numbers.length > 0 && (
         <ActionBars
@@ -33,16 +35,16 @@ export function LiveThoughts({ view, follows }: { view: View; follows: boolean }
         />
       )}
       <Text size="xs" c="dimmed">
-        {plural(scene.pictures_per_second, "picture")} a second. The delay is the way from this page to the
-        game and back to the screen; the picture is younger than that.
+        {plural(scene.pictures_per_second, "frame")} per second. The delay is the round trip from this page to
+        the game and back.
       </Text>
     </div>
   );
 }
 
-function checkpointWords(step: number, loaded: number, follows: boolean): string {
+function describeCheckpoint(step: number, loaded: number, follows: boolean): string {
   const at = short(step, "steps");
-  if (!follows) return `It plays the checkpoint at ${at}.`;
-  if (loaded === 1) return `It plays the newest checkpoint, at ${at}, and takes newer ones over.`;
-  return `It took over a newer checkpoint, at ${at}; ${plural(loaded - 1, "change")} since it began.`;
+  if (!follows) return `Playing the checkpoint at ${at}.`;
+  if (loaded === 1) return `Playing the newest checkpoint, at ${at}. Newer ones replace it.`;
+  return `Playing a newer checkpoint, at ${at}, after ${plural(loaded - 1, "change")}.`;
 }

@@ -9,7 +9,7 @@ import { refusal, serve } from "@/testing/server";
 import { LiveTab } from "./LiveTab";
 import { pictureOf, SEEN_EVERY } from "@/stage/protocol";
 
-const ASK = "POST /runs/1/live";
+const REQUEST = "POST /runs/1/live";
 
 const game = (changes: Partial<LiveGame> = {}): LiveGame => ({
   id: 5,
@@ -29,51 +29,51 @@ const game = (changes: Partial<LiveGame> = {}): LiveGame => ({
 beforeEach(fakeSockets);
 
 async function watch(answers: Record<string, object> = {}, at = "/runs/1/live") {
-  const server = serve({ [ASK]: game(), "GET /live/5": game(), ...answers });
+  const server = serve({ [REQUEST]: game(), "GET /live/5": game(), ...answers });
   renderPage(<LiveTab run={aRun({ id: 1, env: "ALE/Pong-v5" })} />, { at, path: "/runs/:id/live" });
   return { server, socket: await FakeSocket.opened() };
 }
 
 describe("a live game", () => {
-  it("is asked for, and shown with what the agent thinks", async () => {
+  it("is requested, and shown with the agent's probabilities", async () => {
     const { server, socket } = await watch();
-    expect(server.of(ASK).map(({ body }) => body)).toEqual([{ checkpoint: "newest" }]);
+    expect(server.of(REQUEST).map(({ body }) => body)).toEqual([{ checkpoint: "newest" }]);
     expect(socket.url.href).toMatch(/^ws:.*\/api\/v1\/live\/5$/);
-    expect(screen.getByText(/agent is being loaded/)).toBeTruthy();
+    expect(screen.getByText(/^Loading the agent/)).toBeTruthy();
     socket.say(SCENE, { kind: "audience", viewers: 3, you: "a-1" }, message(HEAD));
     expect(await screen.findByText("75.0 %")).toBeTruthy();
     expect(screen.getByText("Score").nextSibling?.textContent).toBe("7");
     expect(screen.getByText("Viewers").nextSibling?.textContent).toBe("3");
-    expect(screen.queryByText(/agent is being loaded/)).toBeNull();
+    expect(screen.queryByText(/^Loading the agent/)).toBeNull();
   });
 
-  it("says that it is being asked for", async () => {
-    serve({ [ASK]: () => new Promise<object>(() => undefined) });
+  it("shows that it is starting", async () => {
+    serve({ [REQUEST]: () => new Promise<object>(() => undefined) });
     renderPage(<LiveTab run={aRun({ id: 1 })} />);
-    expect(await screen.findByText("Asking for a live game…")).toBeTruthy();
+    expect(await screen.findByText("Starting the live game…")).toBeTruthy();
   });
 
-  it("says that it has got the pictures", async () => {
+  it("acknowledges the frames", async () => {
     const { socket } = await watch();
     const pictures = Array.from({ length: 2 * SEEN_EVERY }, (_, i) => message({ ...HEAD, picture: i + 1 }));
     socket.say(SCENE, ...pictures);
     expect(socket.sent.filter(({ order }) => order === "seen")).toHaveLength(2);
   });
 
-  it("takes orders and tells how long an answer takes", async () => {
+  it("sends commands and shows the input latency", async () => {
     const { socket } = await watch();
     socket.say(SCENE, message(HEAD));
     await userEvent.click(await screen.findByRole("button", { name: "Pause game" }));
     const [order] = socket.sent.filter((each) => each.order === "pause");
     socket.say({ ...SCENE, paused: true }, message({ ...HEAD, picture: 2, heard: [String(order?.id)] }));
     expect(await screen.findByText(/^\d+ ms$/)).toBeTruthy();
-    await userEvent.click(screen.getByRole("button", { name: "One decision" }));
+    await userEvent.click(screen.getByRole("button", { name: "Step" }));
     await userEvent.click(screen.getByRole("button", { name: "Go on" }));
     const given = socket.sent.map(({ order }) => order).filter((order) => order !== "ping");
     expect(given).toEqual(["pause", "step", "go"]);
   });
 
-  it("is taken over and handed back, and watched while somebody else plays", async () => {
+  it("can be taken over and handed back, unless another person plays", async () => {
     const { socket } = await watch();
     socket.say({ kind: "audience", viewers: 2, you: "me" }, SCENE, message(HEAD));
     fireEvent.keyDown(document.body, { key: "ArrowUp" });
@@ -83,13 +83,13 @@ describe("a live game", () => {
     await userEvent.click(screen.getByRole("button", { name: "Hand back" }));
     expect(socket.orders().map(({ order }) => order)).toEqual(["take over", "keys", "hand back"]);
     socket.say({ ...SCENE, hands: "another" });
-    expect(screen.getByText("Somebody else plays now, and you watch.")).toBeTruthy();
+    expect(screen.getByText("Another person is playing.")).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "Take over" }).disabled).toBe(true);
     socket.say({ ...SCENE, takes_hands: false });
     expect(screen.queryByRole("button", { name: "Take over" })).toBeNull();
   });
 
-  it("leaves the keyboard at the temperature while it is changed, and shows what others set", async () => {
+  it("keeps the focus on the temperature while it changes, and shows what others set", async () => {
     const { socket } = await watch();
     const slider = () => screen.getByRole("slider", { name: "Temperature" });
     const set = (temperature: number) => socket.say({ ...SCENE, agent: { ...AGENT, temperature } });
@@ -103,7 +103,7 @@ describe("a live game", () => {
     expect(slider().getAttribute("aria-valuenow")).toBe("0.5");
   });
 
-  it("shows the pictures of a process that came in another's place while the connection was lost", async () => {
+  it("shows the frames of a process that replaced another during a disconnect", async () => {
     const { socket } = await watch();
     socket.say(SCENE, message({ ...HEAD, picture: 500 }));
     await screen.findByText("75.0 %");
@@ -117,7 +117,7 @@ describe("a live game", () => {
     await vi.waitFor(() => expect(screen.getByText("Score").nextSibling?.textContent).toBe("3"), 5000);
   });
 
-  it("shows no late picture of a process that is gone, and those of the next one", async () => {
+  it("ignores late frames of a process that is gone", async () => {
     const { socket } = await watch();
     const last = { ...HEAD, picture: 500, score: 8 };
     socket.say(SCENE, message(last), { kind: "away" }, message(last));
@@ -126,13 +126,13 @@ describe("a live game", () => {
     await vi.waitFor(() => expect(screen.getByText("Score").nextSibling?.textContent).toBe("3"), 5000);
   });
 
-  it("says when a newer checkpoint was taken over", async () => {
+  it("says when a newer checkpoint is loaded", async () => {
     const { socket } = await watch();
     socket.say({ ...SCENE, agent: { ...AGENT, step: 9000, loaded: 2 } }, message(HEAD));
-    expect(await screen.findByText(/took over a newer checkpoint, at 9 k steps/)).toBeTruthy();
+    expect(await screen.findByText(/Playing a newer checkpoint, at 9 k steps/)).toBeTruthy();
   });
 
-  it("says that the playing process is gone, and goes on with the next one", async () => {
+  it("says that the playing process is gone, and continues with the next one", async () => {
     const { socket } = await watch();
     socket.say(SCENE, message(HEAD), { kind: "away" });
     expect(await screen.findByText("The playing process is gone. Another one is started.")).toBeTruthy();
@@ -141,16 +141,16 @@ describe("a live game", () => {
     expect(screen.queryByText(/playing process is gone/)).toBeNull();
   });
 
-  it("says why it waits, why it is refused and that it is over", async () => {
+  it("says why it waits and that it is over", async () => {
     const waits = game({ state: "queued", reason: "All workers are busy with other jobs." });
-    const { socket } = await watch({ [ASK]: waits, "GET /live/5": waits });
+    const { socket } = await watch({ [REQUEST]: waits, "GET /live/5": waits });
     expect(await screen.findByText("All workers are busy with other jobs.")).toBeTruthy();
     act(() => socket.onclose?.({ code: 4000, reason: "No one has watched for 10 seconds." }));
     expect(await screen.findByText("This game is over.")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Watch again" })).toBeTruthy();
   });
 
-  it("says why the server takes no more viewers, until it takes this one", async () => {
+  it("says why the server accepts no more viewers, until it accepts this one", async () => {
     const { socket } = await watch();
     const reason = "500 pages watch live games already; close some.";
     act(() => socket.onclose?.({ code: 4429, reason }));
@@ -162,20 +162,20 @@ describe("a live game", () => {
     expect(screen.queryByText(/500 pages watch/)).toBeNull();
   });
 
-  it("tells a refusal and asks again on a click", async () => {
-    const server = serve({ [ASK]: refusal(409, "2 live games are being played already.") });
+  it("shows why it was refused, and can retry", async () => {
+    const server = serve({ [REQUEST]: refusal(409, "2 live games are being played already.") });
     renderPage(<LiveTab run={aRun({ id: 1 })} />, {
       at: "/runs/1/live?checkpoint=7",
       path: "/runs/:id/live",
     });
     expect(await screen.findByText("2 live games are being played already.")).toBeTruthy();
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
-    expect(server.of(ASK).map(({ body }) => body)).toEqual([{ checkpoint: 7 }, { checkpoint: 7 }]);
+    expect(server.of(REQUEST).map(({ body }) => body)).toEqual([{ checkpoint: 7 }, { checkpoint: 7 }]);
   });
 });
 
-describe("a picture's message", () => {
-  it("is a head and a file", () => {
+describe("a frame message", () => {
+  it("has a head and a file", () => {
     const { head, png } = pictureOf(message(HEAD));
     expect(head).toEqual(HEAD);
     expect([png.size, png.type]).toEqual([3, "image/png"]);
