@@ -66,7 +66,7 @@ def finish(client: TestClient) -> int:
 
 
 def events(seed: int) -> list[dict[str, Any]]:
-    """What a trainer reports that learns with some noise."""
+    """Return the events of a trainer that learns with some noise."""
     random = np.random.default_rng(seed)
     told: list[dict[str, Any]] = [
         {

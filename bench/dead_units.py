@@ -1,4 +1,4 @@
-"""Tell how the networks of run directories fared, every so many steps: `python -m bench.dead_units RUN_DIR...`."""
+"""Print the health of the networks of run directories over their steps: `python -m bench.dead_units RUN_DIR...`."""
 
 import argparse
 from collections import deque
@@ -13,7 +13,7 @@ SPREAD = "network/value_spread"
 
 
 def rows(directory: Path, every: int) -> Iterator[str]:
-    """Yield the first measurement in every so many steps, with the mean return of the last 100 episodes until then."""
+    """Yield the first measurement in each interval of steps, with the mean return of the last 100 episodes."""
     returns: deque[float] = deque(maxlen=WINDOW)
     due = 0
     for event in read_events(directory):

@@ -23,12 +23,12 @@ GA3C_NETWORKS: tuple[Network, ...] = (
 
 
 def paac(env: str, network: Network, number: int) -> PaacConfig:
-    """Configure PAAC with so many environments."""
+    """Return PAAC's configuration with `num_envs` environments."""
     return PaacConfig(env=env, network=network, num_envs=number, num_workers=min(256, devices.cores()), device="cuda")
 
 
 def ga3c(env: str, network: Network, number: int) -> Ga3cConfig:
-    """Configure GA3C with so many agents."""
+    """Return GA3C's configuration with this number of agents."""
     return Ga3cConfig(
         env=env, network=network, num_agents=number, dynamic_adjustment=False, min_training_batch=40, device="cuda"
     )
@@ -42,7 +42,7 @@ def measured(what: str, config: RunConfig, seconds: float) -> float:
 
 
 def sweep(env: str, counts: list[int], networks: list[Network], methods: list[str], seconds: float) -> None:
-    """Print a table with a line for each network and number of environments."""
+    """Print a table with one row per network and number of environments."""
     print(f"{devices.describe(devices.resolve('cuda'))}, {devices.cores()} cores, {env}\n")
     print("| environments or agents | network | ceiling | PAAC | over the ceiling | GA3C | over the ceiling |")
     print("|---|---|---|---|---|---|---|", flush=True)

@@ -1,7 +1,7 @@
-"""What a job costs the training beside it: `python -m bench.job_cost --rounds 5`.
+"""Measure how much a job slows down training on the same host: `python -m bench.job_cost --rounds 5`.
 
-One trainer goes on throughout; in turn it trains alone and beside an evaluation, which is started as a worker starts
-it, and halted meanwhile. The ratios of neighbours count, so that what the machine does besides falls on both.
+One trainer runs throughout. In turn it trains alone and next to an evaluation, which starts as a worker starts
+it and is paused in between. Ratios of neighboring measurements are compared, so that other load affects both.
 """
 
 import argparse
@@ -26,13 +26,13 @@ from workers.contract.protocols.acting import SAMPLED
 from workers.worker.settings import WorkerSettings
 from workers.worker.work import JOB, LIMITED
 
-# A checkpoint for the job, which its trainer writes at its end.
+# The checkpoint for the job, which the trainer writes at its end.
 FIRST_STEPS = 5_000
 NICENESS = str(WorkerSettings.model_fields["job_niceness"].default)
 
 
 def train(directory: Path, env: str, steps: int) -> "subprocess.Popen[bytes]":
-    """Start a trainer that saves at its end alone."""
+    """Start a trainer that saves only at its end."""
     changes = [f"env={env}", f"total_steps={steps}", "checkpoint_seconds=86400"]
     options = [part for change in changes for part in ("--set", change)]
     command = [sys.executable, "-m", "workers.trainer", "--preset", "paac-pong", *options, "--dir", str(directory)]
@@ -48,7 +48,7 @@ def last_event(directory: Path, kind: str) -> dict[str, Any] | None:
 
 
 def wait_for(directory: Path, kind: str, process: "subprocess.Popen[bytes]") -> None:
-    """Wait until an event of a kind is there."""
+    """Wait for an event of a kind."""
     while last_event(directory, kind) is None:
         if process.poll() is not None:
             sys.exit(f"{directory} ended with status {process.returncode} before its first {kind}")
@@ -57,7 +57,7 @@ def wait_for(directory: Path, kind: str, process: "subprocess.Popen[bytes]") -> 
 
 @contextmanager
 def job(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Have an evaluation without end, which is halted at first."""
+    """Start an endless evaluation, paused at first."""
     directory.mkdir()
     (directory / layout.CHECKPOINTS).symlink_to(checkpoints)
     how = EvaluationParameters(protocol=protocol, acting=SAMPLED, seed=1, episodes=1_000_000)

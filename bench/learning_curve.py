@@ -97,7 +97,7 @@ def save(figure: go.Figure, image: Path) -> None:
 
 
 def tell(curve: Curve, threshold: float | None) -> str:
-    """Say how far the run got, and when it passed the threshold."""
+    """Print how far the run got, and when it passed the threshold."""
 
     def at(i: int) -> str:
         minutes = curve.seconds[i] / 60

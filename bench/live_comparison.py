@@ -43,20 +43,20 @@ class Traffic:
 
 
 class Reports:
-    """Runs that report as trainers do, until told to end."""
+    """Runs that report like trainers until they are stopped."""
 
     def __init__(self, api: Api, runs: list[tuple[int, int]]) -> None:
         self._api, self._runs, self._seq, self._end = api, runs, 1, threading.Event()
         self._thread = threading.Thread(target=self._go_on)
 
     def begin(self) -> None:
-        """Report an earlier part at once, and go on from it in the background."""
+        """Report an earlier part immediately, and continue in the background."""
         for first in range(0, EARLIER_EVENTS, 100):
             self._report(100, first)
         self._thread.start()
 
     def end(self) -> None:
-        """Report no more."""
+        """Stop reporting."""
         self._end.set()
         self._thread.join()
 
@@ -77,7 +77,7 @@ class Reports:
 
 
 def launched(api: Api, count: int) -> list[tuple[int, int]]:
-    """Start runs, each on a worker of its own."""
+    """Start runs, each on its own worker."""
     begun = []
     for number in range(count):
         run_id = api.launch(name=f"run {number}", config={"algorithm": "paac", "env": "CartPole-v1", "seed": number})
@@ -89,7 +89,7 @@ def launched(api: Api, count: int) -> list[tuple[int, int]]:
 
 
 def measure(port: int, runs: list[int], seconds: float) -> None:
-    """Look at the comparison and print what came."""
+    """Open the comparison and print the traffic."""
     with chromium() as browser:
         page = browser.new_page(base_url=f"http://127.0.0.1:{port}", viewport={"width": 1440, "height": 900})
         page.goto(f"/compare?runs={','.join(map(str, runs))}")
@@ -109,7 +109,7 @@ def measure(port: int, runs: list[int], seconds: float) -> None:
 
 
 def work(devtools: CDPSession) -> float:
-    """Seconds for which the page's thread has worked."""
+    """Return the seconds of work of the page's thread."""
     found = devtools.send("Performance.getMetrics")["metrics"]
     return float(next(metric["value"] for metric in found if metric["name"] == "TaskDuration"))
 

@@ -1,4 +1,4 @@
-"""How quickly live games reach their viewers, and what they cost: `python -m bench.live_games --seconds 20`.
+"""Measure the delay and the cost of live games: `python -m bench.live_games --seconds 20`.
 
 Prints pictures a second and the time from the emulator to a viewer with 1 and 10 viewers of a run that has ended: as
 viewers get them over the WebSocket, and as they are drawn in Chromium, which is one of the viewers. Then the training
@@ -35,7 +35,7 @@ PONG: dict[str, Any] = {
 
 
 class Viewer(threading.Thread):
-    """Watches a live game until told to stop."""
+    """Watches a live game until it is stopped."""
 
     def __init__(self, address: str) -> None:
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""A page that watches a live game in Chromium, and how old each picture is when it is on the page."""
+"""Page that watches a live game in Chromium, with the age of each picture on the page."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

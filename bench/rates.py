@@ -33,7 +33,7 @@ class Stopwatch:
         self.rate = 0.0
 
     def running(self, step: int) -> bool:
-        """Record the step, and say whether to go on."""
+        """Record the step, and return True to continue."""
         now = time.perf_counter()
         if self._begin is None:
             if step:

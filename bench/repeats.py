@@ -1,4 +1,4 @@
-"""Whether PAAC repeats its first updates from its seed: `python -m bench.repeats --times 20`.
+"""Check whether PAAC repeats its first updates from its seed: `python -m bench.repeats --times 20`.
 
 Each time is a fresh process, whose memory is laid out differently: before it trains, it takes and gives back blocks of
 random sizes. What is compared is the hash of all that a checkpoint would hold.
@@ -38,7 +38,7 @@ def fingerprint(state: TrainingState) -> str:
 
 
 def train_once(env: str, updates: int) -> None:
-    """Train in this process, and print what came of it as a line of JSON."""
+    """Train in this process, and print the result as a line of JSON."""
     blocks = [bytearray(random.SystemRandom().randrange(1, 300_000)) for _ in range(200)]
     held = blocks[::2]
     del blocks
@@ -65,7 +65,7 @@ def train_afresh(env: str, updates: int) -> dict[str, str]:
 
 
 def compare(env: str, times: int, updates: int) -> bool:
-    """Repeat, say how often each hash came, and return whether all are the same."""
+    """Repeat, print the count of each hash, and return True if all are the same."""
     told = [train_afresh(env, updates) for _ in range(times)]
     counts = Counter(each["hash"] for each in told)
     load = os.getloadavg()[1]

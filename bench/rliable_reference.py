@@ -23,12 +23,12 @@ ERRORS = 4
 
 
 def aggregates(scores: Any) -> Any:
-    """Mean, median and interquartile mean in one array."""
+    """Return mean, median and interquartile mean in one array."""
     return np.array([metrics.aggregate_mean(scores), metrics.aggregate_median(scores), metrics.aggregate_iqm(scores)])
 
 
 def ends(function: Any, scores: Any) -> dict[str, Any]:
-    """Between which quantiles of rliable's bootstrap each end of a 95 % interval lies."""
+    """Return the quantiles of rliable's bootstrap between which each end of a 95 % interval must be."""
     slack = ERRORS * math.sqrt(0.025 * 0.975 * (1 / REPETITIONS + 1 / DRAWS))
     found = {}
     for name, tail in (("outer", 0.025 - slack), ("inner", 0.025 + slack)):
@@ -41,7 +41,7 @@ def ends(function: Any, scores: Any) -> dict[str, Any]:
 
 
 def made() -> dict[str, Any]:
-    """Scores of several shapes, and what the library says of them."""
+    """Return scores of several shapes with the library's results."""
     random = np.random.default_rng(7)
     thresholds = np.linspace(-1, 3, 9)
     cases: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ def made() -> dict[str, Any]:
 
 
 def welch(one: Any, other: Any) -> list[float]:
-    """The interval of the difference of the first columns' means."""
+    """Return the interval of the difference of the first columns' means."""
     found = scipy.stats.ttest_ind([row[0] for row in one], [row[0] for row in other], equal_var=False)
     low, high = found.confidence_interval(0.95)
     return [float(low), float(high)]

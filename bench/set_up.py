@@ -27,7 +27,7 @@ def free_port() -> int:
 
 
 def answers(port: int) -> bool:
-    """Whether the page is there, with the frontend built."""
+    """Return True if the page answers and the frontend is built."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:
             return b"/assets/" in page.read()
@@ -61,11 +61,11 @@ def until_it_answers(run: subprocess.Popen[bytes], port: int, longest: float) ->
         if run.poll() is None:
             os.killpg(run.pid, signal.SIGINT)
         run.wait(120)
-        end_what_goes_on(run.pid)
+        kill_leftover_processes(run.pid)
 
 
-def end_what_goes_on(group: int) -> None:
-    """Kill what a stopped `make run` leaves at work, as the compiling of packages, and wait for its end."""
+def kill_leftover_processes(group: int) -> None:
+    """Kill processes that a stopped `make run` leaves behind, such as the compilation of packages."""
     with contextlib.suppress(ProcessLookupError):
         while True:
             os.killpg(group, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""How long a user's stop takes until the trainer has saved and ended: `python -m bench.stop --rounds 5`."""
+"""Measure the time from a stop until the trainer has saved and ended: `python -m bench.stop --rounds 5`."""
 
 import argparse
 import os

@@ -49,12 +49,12 @@ def main() -> None:
 
 
 def finish_all(client: TestClient) -> None:
-    """Have a worker finish every run with a return of its own."""
+    """Finish every run with a different return."""
     worker = {"Authorization": f"Bearer {TOKEN}"}
     for _ in range(POINTS * SEEDS):
         answer = client.post("/api/v1/worker/claim", json={"name": "w", "queue": "cpu"}, headers=worker)
         while answer.status_code == 204:
-            time.sleep(0.1)  # until the keeper has made more
+            time.sleep(0.1)  # until the scheduler has created more
             answer = client.post("/api/v1/worker/claim", json={"name": "w", "queue": "cpu"}, headers=worker)
         run = answer.json()
         path = f"/api/v1/worker/runs/{run['run_id']}"
@@ -66,7 +66,7 @@ def finish_all(client: TestClient) -> None:
 
 
 def events(steps: int, value: float) -> list[dict[str, Any]]:
-    """What a trainer reports that learns at once."""
+    """Return the events of a trainer that learns immediately."""
     place = {"step": steps, "frames": steps, "time": 1_700_000_000.0}
     started: dict[str, Any] = {
         "resumed_from": None,

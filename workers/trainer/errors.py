@@ -54,5 +54,5 @@ def stack(error: Exception) -> str:
 
 def show(error: Exception) -> None:
     """Print the error on standard error, with the stack trace of a bug."""
-    with contextlib.suppress(OSError):  # nobody reads it
+    with contextlib.suppress(OSError):  # the output is closed
         sys.stderr.write(stack(error) or f"{error}\n")

@@ -41,7 +41,7 @@ def open_journal(folder: Path) -> Journal:
 def run_evaluation(request: EvaluateRequest, report: JobReport, stop: StopRequest) -> int:
     """Evaluate, and print the result."""
 
-    def tell(document: EvaluationDocument) -> None:
+    def show_result(document: EvaluationDocument) -> None:
         print(document.model_dump_json(indent=2) if request.json else table(document), flush=True)
 
     try:
@@ -50,7 +50,7 @@ def run_evaluation(request: EvaluateRequest, report: JobReport, stop: StopReques
         from workers.trainer.evaluation import evaluating  # loads torch, which takes seconds
 
         stop.interrupts = False
-        document = evaluating.evaluate(request, report, stop.requested, tell)
+        document = evaluating.evaluate(request, report, stop.requested, show_result)
     except KeyboardInterrupt:
         document = None
     except Exception as error:

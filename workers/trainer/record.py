@@ -47,14 +47,14 @@ def recorded(request: RecordRequest, stop: StopRequest) -> TrackHead:
     from workers.contract.protocols import PROTOCOLS, fitting_protocols
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.files import files_in
-    from workers.trainer.recording.recording import Asked, record
+    from workers.trainer.recording.recording import RecordedEpisode, record
 
     stop.interrupts = False
     checkpoint, config = subjects.read(request.run_directory, request.step)
     protocol = PROTOCOLS[request.protocol or fitting_protocols(config.environment.family)[0]]
     check_fit(protocol, config.env, saves_starts=False)
-    asked = Asked(protocol, request.seed, request.episode, request.longest_seconds)
-    return record(checkpoint, config, asked, files_in(request.folder), stop.requested).head
+    wanted = RecordedEpisode(protocol, request.seed, request.episode, request.longest_seconds)
+    return record(checkpoint, config, wanted, files_in(request.folder), stop.requested).head
 
 
 def sentence(head: TrackHead, request: RecordRequest) -> str:

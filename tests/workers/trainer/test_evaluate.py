@@ -180,7 +180,7 @@ def test_a_place_for_start_points_that_cannot_be_written_is_refused_before_anyth
     file, folder = tmp_path / name, tmp_path / "events"
     asked = (*RANDOM_PONG, "--protocol", "no-op-5min", "--episodes", 1, "--save-starts", file, "--dir", folder)
     said = refused(capsys, *asked)
-    assert said == f"--save-starts {file} cannot be written: name a file in a folder that is there\n"
+    assert said == f"--save-starts {file} cannot be written: name a file in an existing folder\n"
     assert not folder.exists()
 
 

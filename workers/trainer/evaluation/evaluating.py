@@ -19,7 +19,7 @@ def evaluate(
     request: EvaluateRequest,
     report: JobReport,
     should_stop: Callable[[], bool],
-    tell: Callable[[EvaluationDocument], None] = lambda _: None,
+    show_result: Callable[[EvaluationDocument], None] = lambda _: None,
 ) -> EvaluationDocument | None:
     """Play the requested episodes and return the document, or None if it was stopped before the last one ended."""
     devices.compute_in(1)
@@ -38,7 +38,7 @@ def evaluate(
         return None
     found = verdict.document(subject, protocol, request.seed, points, [one.episode for one in played])
     report.evaluated(found)
-    tell(found)
+    show_result(found)
     # After the result, because saving the set may fail and the result may have taken hours.
     if request.save_starts:
         ordered = sorted(played, key=lambda one: one.episode.number)

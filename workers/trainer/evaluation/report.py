@@ -76,9 +76,9 @@ class JobReport:
 
     def recorded(self, checkpoint: str, replay: RecordedReplay) -> None:
         """Report the files of a checkpoint's recording."""
-        told = asdict(replay)
-        told.pop("complete")
-        self._emit(events.ReplayEvent, checkpoint=checkpoint, **told)
+        fields = asdict(replay)
+        fields.pop("complete")
+        self._emit(events.ReplayEvent, checkpoint=checkpoint, **fields)
         if missing := replay.what_is_missing(self._step):
             # A job's warnings are shown next to its result.
             self._emit(events.Log, level="warning", message=missing)

@@ -151,4 +151,4 @@ def _check_directories(options: argparse.Namespace) -> None:
         raise RequestError(f"--dir {options.dir} already holds a run or an evaluation: choose a new folder")
     # An error at the end would lose all played episodes.
     if (file := options.save_starts) is not None and (file.is_dir() or not os.access(file.parent, os.W_OK)):
-        raise RequestError(f"--save-starts {file} cannot be written: name a file in a folder that is there")
+        raise RequestError(f"--save-starts {file} cannot be written: name a file in an existing folder")

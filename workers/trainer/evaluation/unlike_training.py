@@ -16,26 +16,26 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
     """Return each difference as a sentence."""
     if protocol.opening == "plain":
         return ()
-    told = []
+    found = []
     after_noops = protocol.opening == "no-ops"
     if after_noops and config.fire_at_reset and fire_opens(config.env):
-        told.append(
+        found.append(
             "In training FIRE was pressed in the first frame of every episode; by this protocol the agent has to press "
-            "it, and may never have met this game as it then goes on. To train for it, turn Fire at reset off."
+            "it, and may never have seen how the game then continues. To train for it, turn Fire at reset off."
         )
     # With a maximum of 1 no-op, training always has 1 or always none.
     if after_noops and config.max_noops <= 1:
-        told.append(
+        found.append(
             "In training every episode began in the same frame; by this protocol it begins after a random number of "
             "frames without action. To train for it, set No-op starts to 30."
         )
     if config.repeat_action_probability:
-        told.append(
+        found.append(
             "In training the emulator repeated the action of the frame before with a probability of "
             f"{config.repeat_action_probability:g}; by this protocol it never does. To train for it, set "
             "Repeat-action probability to 0."
         )
-    return tuple(told)
+    return tuple(found)
 
 
 def fire_opens(env: str) -> bool:

@@ -95,9 +95,9 @@ def read(directory: Path, step: int | None) -> tuple[LoadedCheckpoint, RunConfig
     try:
         return checkpoint, config_adapter.validate_python(checkpoint.config)
     except ValidationError as error:
-        told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems_of(error))
+        problems = "; ".join(f"{problem.field}: {problem.message}" for problem in problems_of(error))
         raise NoCheckpointError(
-            f"{checkpoint.file.file} was made with another version's configuration: {told}"
+            f"{checkpoint.file.file} was made with another version's configuration: {problems}"
         ) from error
 
 

@@ -21,7 +21,7 @@ from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.methods import METHODS
 from workers.trainer.methods.trained_networks import Action, action_of
-from workers.trainer.recording.diary import kind_of_numbers, told
+from workers.trainer.recording.diary import displayed_numbers, kind_of_numbers
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import CheckpointError, LoadedCheckpoint
 
@@ -67,7 +67,7 @@ class LiveAgent:
         return action, {
             "action": action if isinstance(action, int) else [round(float(each), 4) for each in action],
             "value": round(float(output.values[0]), 4),
-            "numbers": [round(float(each), 4) for each in told(output.numbers[0], self._numbers)],
+            "numbers": [round(float(each), 4) for each in displayed_numbers(output.numbers[0], self._numbers)],
         }
 
     def on_stage(self) -> AgentOnStage:

@@ -31,7 +31,7 @@ def kind_of_numbers(output_kind: OutputKind, actions: ActionSpace) -> Numbers:
     return "gaussian" if isinstance(actions, Continuous) else output_kind
 
 
-def told(numbers: Tensor, kind: Numbers) -> Tensor:
+def displayed_numbers(numbers: Tensor, kind: Numbers) -> Tensor:
     """Convert a network's numbers for display: logits to probabilities, x to σ²."""
     if kind == "policy":
         return torch.softmax(numbers, dim=-1)
@@ -65,7 +65,7 @@ class Diary:
         """Add what the agent sees and the network's output before it acts."""
         row: dict[str, object] = {
             "picture": picture,
-            "numbers": told(output.numbers[0], self._kind).numpy(),
+            "numbers": displayed_numbers(output.numbers[0], self._kind).numpy(),
             "value": float(output.values[0]),
             "score": score,
             "lives": lives,

@@ -35,7 +35,7 @@ class StoppedError(TrainerError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordedEpisode:
     """Episode to record."""
 
     protocol: EvaluationProtocol
@@ -47,29 +47,29 @@ class Asked:
 def record(
     checkpoint: LoadedCheckpoint,
     config: RunConfig,
-    asked: Asked,
+    wanted: RecordedEpisode,
     files: Files,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Track:
     """Record an episode of a checkpoint's agent. The video file appears last."""
     devices.compute_in(1)
-    subject = subjects.agent_subject(checkpoint, config, asked.protocol, None, filmed=True)
+    subject = subjects.agent_subject(checkpoint, config, wanted.protocol, None, filmed=True)
     game = subject.open_game()
     kind = kind_of_numbers(subject.network.output_kind, game.actions)
     diary = Diary(kind, keeps_observations=not config.environment.shows_pixels)
     try:
         with RecordingVideos(files, game, sees_pixels=config.environment.shows_pixels) as films:
-            begin = openings.opening(asked.protocol, None)
-            ended, after = _play(subject, game, asked, begin, films, diary, should_stop)
+            begin = openings.opening(wanted.protocol, None)
+            ended, after = _play(subject, game, wanted, begin, films, diary, should_stop)
             head = TrackHead(
                 env=config.env,
                 algorithm=config.algorithm,
                 checkpoint_step=checkpoint.file.step,
                 checkpoint_sha256=checkpoint.file.sha256,
-                protocol=asked.protocol.name,
+                protocol=wanted.protocol.name,
                 acting=subject.acting,
-                seed=asked.seed,
-                episode=asked.episode,
+                seed=wanted.seed,
+                episode=wanted.episode,
                 gamma=config.gamma,
                 clip_rewards=config.clip_rewards,
                 life_loss_ends_episode=config.life_loss_ends_episode,
@@ -93,18 +93,18 @@ def record(
 def _play(
     subject: Subject,
     game: PlayableGame,
-    asked: Asked,
+    wanted: RecordedEpisode,
     begin: Open,
     films: RecordingVideos,
     diary: Diary,
     should_stop: Callable[[], bool],
 ) -> tuple[Ended, float]:
     """Play to the end. Return how the episode ended and the value after it (0 after an end)."""
-    lane, row = Lane(asked.protocol, asked.seed, subject.acting, game, begin), asked.episode % LANES
-    lane.open(asked.episode)
+    lane, row = Lane(wanted.protocol, wanted.seed, subject.acting, game, begin), wanted.episode % LANES
+    lane.open(wanted.episode)
     game.show(films.show)
     predict = _predictor(subject, row)
-    while not game.over and (diary.empty or films.seconds < asked.longest_seconds):
+    while not game.over and (diary.empty or films.seconds < wanted.longest_seconds):
         if should_stop():
             raise StoppedError("the recording was stopped")
         output, score, lives = predict(game), game.score, game.lives

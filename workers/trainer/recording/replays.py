@@ -8,7 +8,7 @@ from workers.contract.config import RunConfig
 from workers.contract.jobs import RecordingParameters
 from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.trainer.recording.files import Files
-from workers.trainer.recording.recording import Asked, record
+from workers.trainer.recording.recording import RecordedEpisode, record
 from workers.trainer.run.checkpoints import LoadedCheckpoint
 from workers.trainer.run.recorder import RecordedReplay
 
@@ -31,8 +31,8 @@ def record_replay(
     """Record an episode of a checkpoint's agent into the run's directory."""
     video = directory / layout.replay_file(checkpoint.state.step)
     beside = [video.with_suffix(suffix) for suffix in (".seen.mp4", ".npz", ".png")]
-    asked = Asked(PROTOCOLS[which.protocol], which.seed, which.episode, LONGEST_SECONDS)
-    track = record(checkpoint, config, asked, Files(video, *beside), should_stop)
+    wanted = RecordedEpisode(PROTOCOLS[which.protocol], which.seed, which.episode, LONGEST_SECONDS)
+    track = record(checkpoint, config, wanted, Files(video, *beside), should_stop)
     file, seen, track_file, poster = (str(path.relative_to(directory)) for path in (video, *beside))
     return RecordedReplay(
         file,

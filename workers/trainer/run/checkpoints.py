@@ -48,7 +48,7 @@ class LoadedCheckpoint:
 
 def write(directory: Path, state: TrainingState, config: TrainingConfig, versions: Mapping[str, str]) -> CheckpointFile:
     """Write a state so that a reader finds it complete or not at all."""
-    told = _Metadata(
+    metadata = _Metadata(
         step=state.step,
         frames=state.frames,
         facts=state.facts,
@@ -56,7 +56,7 @@ def write(directory: Path, state: TrainingState, config: TrainingConfig, version
         versions=dict(versions),
     )
     # One key: safetensors writes several keys in any order, and equal states must make equal files.
-    content = safetensors.torch.save(state.tensors, {METADATA: json.dumps(told.model_dump())})
+    content = safetensors.torch.save(state.tensors, {METADATA: json.dumps(metadata.model_dump())})
     name = layout.checkpoint_file(state.step)
     manifest = CheckpointFile(
         file=name,
@@ -157,5 +157,7 @@ def tidy(directory: Path) -> None:
 
 def _parse(content: bytes) -> tuple[TrainingState, dict[str, JsonValue]]:
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    told = _Metadata.model_validate_json(header["__metadata__"][METADATA])
-    return TrainingState(told.step, told.frames, safetensors.torch.load(content), told.facts), told.config
+    metadata = _Metadata.model_validate_json(header["__metadata__"][METADATA])
+    return TrainingState(
+        metadata.step, metadata.frames, safetensors.torch.load(content), metadata.facts
+    ), metadata.config

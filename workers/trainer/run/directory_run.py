@@ -122,14 +122,14 @@ class DirectoryRun:
         now = time.monotonic()
         self._next_metrics = now + METRICS_SECONDS
         self._rates.mark(now, self.step, self._updates)
-        told = {name: float(value) for name, value in values.items()}
+        reported = {name: float(value) for name, value in values.items()}
         if self._rates.steps_per_second > 0:
-            told["throughput/steps_per_second"] = self._rates.steps_per_second
-            told["throughput/updates_per_second"] = self._rates.updates_per_second
-        self._report({**told, **self._system.sample()})
-        for warning in self._alarm.check(told):
+            reported["throughput/steps_per_second"] = self._rates.steps_per_second
+            reported["throughput/updates_per_second"] = self._rates.updates_per_second
+        self._report({**reported, **self._system.sample()})
+        for warning in self._alarm.check(reported):
             self.log(warning, "warning")
-        if not self._was_non_finite and not all(map(math.isfinite, told.values())):
+        if not self._was_non_finite and not all(map(math.isfinite, reported.values())):
             self._was_non_finite, self._next_checkpoint = True, now  # saving checks the weights
 
     def checkpoint_due(self) -> bool:

@@ -93,8 +93,8 @@ def _line(event: BaseModel) -> bytes:
     if len(line) <= events.LONGEST_LINE:
         return line
     kept = event.model_dump(include={"seq", "time", "step", "frames"})
-    told = f"An event ({type(event).__name__.lower()}) was left out: {len(line):,} bytes are too many."
-    return events.Log(level="warning", message=told, **kept).model_dump_json().encode() + b"\n"
+    message = f"An event ({type(event).__name__.lower()}) was left out: {len(line):,} bytes are too many."
+    return events.Log(level="warning", message=message, **kept).model_dump_json().encode() + b"\n"
 
 
 def _cut_torn_line(file: int) -> tuple[int, int]:

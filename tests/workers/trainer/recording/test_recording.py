@@ -17,7 +17,7 @@ from workers.trainer.games.playing import play
 from workers.trainer.recording import recording
 from workers.trainer.recording.diary import discounted
 from workers.trainer.recording.files import files_in, seen_picture
-from workers.trainer.recording.recording import Asked, StoppedError
+from workers.trainer.recording.recording import RecordedEpisode, StoppedError
 
 SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
 BREAKOUT = PaacConfig(env="ALE/Breakout-v5", life_loss_ends_episode=True)
@@ -48,8 +48,8 @@ def protocol_of(config: RunConfig) -> EvaluationProtocol:
 def recorded(run: Path, into: Path, episode: int = 0, seconds: float = 2.0) -> Track:
     """Record an episode of the checkpoint in a run's directory."""
     checkpoint, config = subjects.read(run, None)
-    asked = Asked(protocol_of(config), seed=3, episode=episode, longest_seconds=seconds)
-    recording.record(checkpoint, config, asked, files_in(into))
+    wanted = RecordedEpisode(protocol_of(config), seed=3, episode=episode, longest_seconds=seconds)
+    recording.record(checkpoint, config, wanted, files_in(into))
     return read(into / "track.npz")
 
 
@@ -207,9 +207,9 @@ def test_a_recording_shorter_than_a_picture_holds_a_decision(tmp_path: Path) -> 
 def test_a_stopped_recording_leaves_nothing_behind(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS["values"])
     checkpoint, config = subjects.read(tmp_path, None)
-    asked = Asked(SHORT, seed=1, episode=0, longest_seconds=5)
+    wanted = RecordedEpisode(SHORT, seed=1, episode=0, longest_seconds=5)
     with pytest.raises(StoppedError, match="was stopped"):
-        recording.record(checkpoint, config, asked, files_in(tmp_path / "out"), should_stop=lambda: True)
+        recording.record(checkpoint, config, wanted, files_in(tmp_path / "out"), should_stop=lambda: True)
     assert list((tmp_path / "out").iterdir()) == []
 
 

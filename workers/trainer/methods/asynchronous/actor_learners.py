@@ -81,11 +81,11 @@ class ActorLearnersReporter:
         step, sums = self._shared.step, self._shared.sums.sum(dim=0).numpy()
         run.advance(step, step * frames_per_step, updates=int(sums[0]) - self._updates)
         self._updates = int(sums[0])
-        for at, told in sorted((content for _, content in messages), key=lambda content: int(content[0])):
-            if isinstance(told, FinishedEpisode):
-                run.episode(at, at * frames_per_step, told.episode_return, told.length)
+        for at, message in sorted((content for _, content in messages), key=lambda content: int(content[0])):
+            if isinstance(message, FinishedEpisode):
+                run.episode(at, at * frames_per_step, message.episode_return, message.length)
             else:
-                self._of_network = told
+                self._of_network = message
         count, *totals = sums - self._reported
         if count and run.metrics_due():
             self._reported = sums

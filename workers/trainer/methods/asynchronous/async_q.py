@@ -95,7 +95,7 @@ class EpsilonGreedyActor:
 
     @torch.no_grad()
     def act(self, steps: int, intends: bool = False) -> EpisodeSteps:
-        """Take so many steps, or fewer if s becomes terminal; with `intends` (Sarsa), also choose the next action."""
+        """Take `steps` steps, or fewer if s becomes terminal; with `intends` (Sarsa), also choose the next action."""
         environment, participant, states = self._environment, self._participant, self._states
         seen, over = EpisodeSteps(), False
         frames = participant.frames

@@ -110,7 +110,7 @@ PROCESSES: dict[RoleKind, type[Any]] = {
     "learner": LearnerRole,
 }
 CONSEQUENCES: dict[RoleKind, str] = {
-    "shard": f"goes on from a copy at most {BACKUP_SECONDS:g} seconds old",
+    "shard": f"continues from a copy at most {BACKUP_SECONDS:g} seconds old",
     "replay": "begins again, empty",
     "bundle": "begins again with an empty replay memory",
 }
@@ -164,9 +164,9 @@ class GorilaCrew:
         for role in self.roster.roles:
             if role.pending is None:
                 self._ask(role)
-            elif now - role.asked > (SILENCE_SECONDS if role.ready else BIRTH_SECONDS):
+            elif now - role.requested_at > (SILENCE_SECONDS if role.ready else BIRTH_SECONDS):
                 self.roster.suspect_host_of(role)
-                self._replace(role, f"did not answer for {now - role.asked:.0f} seconds")
+                self._replace(role, f"did not answer for {now - role.requested_at:.0f} seconds")
         self._bring_back()
 
     def take_work(self) -> CrewWork:
@@ -177,9 +177,9 @@ class GorilaCrew:
 
     def state(self) -> ShardState:
         """Return the parameter server's state, with the backup of each shard that does not answer."""
-        asked = {role.number: role.handle.state.remote().future() for role in self.roster.all("shard") if role.ready}
-        wait(asked.values(), timeout=remote.PATIENCE_SECONDS)
-        for number, answer in asked.items():
+        requests = {role.number: role.handle.state.remote().future() for role in self.roster.all("shard") if role.ready}
+        wait(requests.values(), timeout=remote.PATIENCE_SECONDS)
+        for number, answer in requests.items():
             if answer.done() and not answer.exception():
                 self._backups[number] = answer.result()
         return joined(self._backups)
@@ -250,7 +250,7 @@ class GorilaCrew:
     def _ask(self, role: Role) -> None:
         """Give a role its next order, if any."""
         now, handle = time.monotonic(), role.handle
-        if role.kind in ("shard", "replay") and now - role.asked < TALLY_SECONDS:
+        if role.kind in ("shard", "replay") and now - role.requested_at < TALLY_SECONDS:
             return
         if role.kind == "replay":
             role.expect(handle.stock.remote())

@@ -40,7 +40,7 @@ class Role:
     host: RayHost
     handle: Handle = None
     pending: Answer | None = None
-    asked: float = 0.0
+    requested_at: float = 0.0
     # True if the process is set up.
     ready: bool = False
     # The last reported fraction of its replay memory in use.
@@ -78,7 +78,7 @@ class Role:
 
     def expect(self, reference: Any) -> None:
         """Record the pending call as a future, because `ray.wait` can take minutes."""
-        self.pending, self.asked = reference.future(), time.monotonic()
+        self.pending, self.requested_at = reference.future(), time.monotonic()
 
     def result_of(self, answer: Answer) -> object:
         """Return the answer. An exception in the role fails the run."""
