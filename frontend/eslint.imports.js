@@ -1,5 +1,12 @@
 // Folders of src/ from the lowest layer to the highest. A folder imports only from itself and from lower layers.
-const LAYERS = [["api"], ["ui"], ["charts", "config-form", "run-actions", "stage"], ["pages"], ["app"]];
+const LAYERS = [
+  ["api"],
+  ["ui"],
+  ["charts", "config-form", "run-actions", "stage"],
+  ["replays"],
+  ["pages"],
+  ["app"],
+];
 const ORDER = LAYERS.map((folders) => folders.join(", ")).join(" <- ");
 
 const TEST_FILES = ["**/*.test.*"];

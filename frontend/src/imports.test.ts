@@ -43,6 +43,7 @@ describe("npm run lint refuses", () => {
 describe("npm run lint takes", () => {
   it.each([
     ["the app's pages", "app/made.ts", 'export const later = () => import("@/pages/runs/RunsPage");'],
+    ["a page that imports the replay player", "pages/run/Made.tsx", 'import "@/replays/Microscope";'],
     ["a page's own modules", "pages/run/Made.tsx", 'import { made } from "./made";'],
     [
       "everything below a page",

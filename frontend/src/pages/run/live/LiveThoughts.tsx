@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
 import { exact, plural, score, short } from "@/ui/format";
-import { ActionBars } from "../replays/ActionBars";
+import { ActionBars } from "@/replays/ActionBars";
 import type { View } from "@/stage/broadcast";
 import { Fact, Readout } from "@/stage/Readout";
 import classes from "./live.module.css";

@@ -9,7 +9,7 @@ import { aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
 import { RecordingsList } from "./RecordingsList";
 import { RecordModal } from "./RecordModal";
-import { RemoveRecording } from "./RemoveRecording";
+import { DeleteRecording } from "@/replays/DeleteRecording";
 
 const ASK = "POST /runs/1/recordings";
 
@@ -115,7 +115,7 @@ describe("a recording that is done", () => {
       "GET /runs/1/recordings": [aRecording(3, { state: "done", replay_id: 9, reason: null })],
       "DELETE /recordings/3": new Response(null, { status: 204 }),
     });
-    renderPage(<RemoveRecording run={1} replay={9} />);
+    renderPage(<DeleteRecording run={1} replay={9} />);
     await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
     await userEvent.click(await screen.findByRole("button", { name: "Remove recording" }));
     await waitFor(() => expect(server.of("DELETE /recordings/3")).toHaveLength(1));
@@ -133,7 +133,7 @@ describe("a recording that is done", () => {
     function Shown() {
       const [replay, setVideo] = useState(9);
       showNewer = () => setVideo(10);
-      return <RemoveRecording run={1} replay={replay} />;
+      return <DeleteRecording run={1} replay={replay} />;
     }
     renderPage(<Shown />);
     await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
@@ -146,7 +146,7 @@ describe("a recording that is done", () => {
 
   it("is told from a replay that training made, which cannot be removed", async () => {
     const server = serve({ "GET /runs/1/recordings": [aRecording(3, { state: "done", replay_id: 9 })] });
-    renderPage(<RemoveRecording run={1} replay={8} />);
+    renderPage(<DeleteRecording run={1} replay={8} />);
     await waitFor(() => expect(server.of("GET /runs/1/recordings")).toHaveLength(1));
     expect(screen.queryByRole("button", { name: "Remove" })).toBeNull();
   });

@@ -7,7 +7,7 @@ import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
 
 /** Removes a replay that somebody asked for; those that training made go with their checkpoints. */
-export function RemoveRecording({ run, replay }: { run: number; replay: number }) {
+export function DeleteRecording({ run, replay }: { run: number; replay: number }) {
   const { data } = useQuery(recordingsQuery(run));
   const remove = useDeleteRecording(run);
   // The one that was asked about: another replay may be shown by the time that it is confirmed.

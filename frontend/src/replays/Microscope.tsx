@@ -4,7 +4,7 @@ import { useHref, useLocation } from "react-router";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { ClipButton } from "./clips/ClipButton";
 import { USUAL_RATE } from "./clock";
-import { RemoveRecording } from "../recordings/RemoveRecording";
+import { DeleteRecording } from "./DeleteRecording";
 import { CopyMoment } from "./CopyMoment";
 import { DownloadMenu } from "./DownloadMenu";
 import { momentOf, withMoment } from "./moment";
@@ -139,7 +139,7 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
           <Group gap="xs" className={classes.keep}>
             <CopyMoment address={address} />
             <PinReplay replay={replay} />
-            <RemoveRecording run={replay.run_id} replay={replay.id} />
+            <DeleteRecording run={replay.run_id} replay={replay.id} />
             <ClipButton
               key={replay.id}
               replay={replay}

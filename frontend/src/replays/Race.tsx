@@ -7,7 +7,6 @@ import type { Run } from "@/api/types";
 import { exact, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { RunDot } from "@/ui/RunDot";
-import runClasses from "../run.module.css";
 import { Microscope } from "./Microscope";
 import { MOMENT, without, written } from "./moment";
 import { idsOf, inTrainingOrder, type PlayableReplay } from "./places";
@@ -100,7 +99,7 @@ function Course({ lanes, search, setSearch, onStep }: CourseProps) {
         </Text>
       ))}
       {shown.length > 0 && (
-        <div className={`${runClasses.card} ${classes.large}`}>
+        <div className={`${classes.card} ${classes.large}`}>
           <StepSlider stops={stops} step={step} onStep={onStep} />
           <Microscope
             replays={shown}

@@ -9,7 +9,6 @@ import { plural, score, short } from "@/ui/format";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { QueryError } from "@/ui/QueryError";
 import { availabilityText } from "@/ui/states";
-import runClasses from "../run.module.css";
 import { MOST_PANELS } from "./ensemble";
 import { Microscope } from "./Microscope";
 import { MOMENT, withMoment, without } from "./moment";
@@ -122,7 +121,7 @@ function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
           onChange={(others) => setSearch((now) => against(without(now, MOMENT), others))}
         />
       </Group>
-      <div className={`${runClasses.card} ${classes.large}`}>
+      <div className={`${classes.card} ${classes.large}`}>
         <Microscope
           replays={shown}
           env={run.env}
