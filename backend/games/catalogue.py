@@ -1,4 +1,4 @@
-"""The Atari games, by the names that their pages have in addresses, as ms-pacman."""
+"""Atari games by their names in URLs, such as ms-pacman."""
 
 from typing import Annotated
 
@@ -7,11 +7,11 @@ from fastapi import Path
 from backend.errors import NotFound
 from workers.contract.games import ENVIRONMENTS, Environment, close_to, rom_of
 
-Slug = Annotated[str, Path(max_length=100, description="A game's name in addresses, as ms-pacman.")]
+Slug = Annotated[str, Path(max_length=100, description="Name of the game in URLs, such as ms-pacman.")]
 
 
 def slug_of(env: str) -> str:
-    """The name of a game in addresses."""
+    """Return the name of a game in URLs."""
     return rom_of(env).replace("_", "-")
 
 
@@ -20,7 +20,7 @@ ATARI = [game.id for game in GAMES.values()]
 
 
 def find_game(slug: str) -> Environment:
-    """The game, or a problem that says there is none and names close ones."""
+    """Return the game. Raise NotFound, which suggests similar names, if there is none."""
     game = GAMES.get(slug)
     if game is None:
         close = [slug_of(env) for env in close_to(slug.replace("-", "")) if env in ATARI]

@@ -1,4 +1,4 @@
-"""One table of scores as bars, with the intervals of runs."""
+"""Bar chart of one table of scores, with the intervals of runs."""
 
 import math
 from collections.abc import Sequence
@@ -9,23 +9,23 @@ from backend.figures.drawing import as_text
 from backend.figures.schemas import Figure
 from backend.games.schemas import ScoreTable, TableRow
 
-MOST_RUNS = 20
-LONGEST_NAME = 28
-PUBLISHED = "#868e99"
+MAX_RUNS = 20
+MAX_NAME_LENGTH = 28
+PUBLISHED_COLOR = "#868e99"
 
 
 def table_figure(table: ScoreTable) -> Figure:
-    """The best runs and every published score of a table, the best on top."""
+    """Return the best runs and all published scores of a table, best first."""
     rows = [row for row in table.rows if math.isfinite(row.score)]
-    runs = [row for row in rows if row.ours][:MOST_RUNS]
+    runs = [row for row in rows if row.ours][:MAX_RUNS]
     rows = [row for row in rows if row.ours is None or row in runs]
     placed = list(enumerate(rows))
-    # Apart, since Plotly ends a bar without an interval with the marks of an empty one.
+    # Separate traces: Plotly draws an empty interval at bars that have none.
     bars = [[(place, row) for place, row in placed if bool(_interval(row)) == has] for has in (True, False)]
-    named = {"tickmode": "array", "tickvals": [*range(len(rows))], "ticktext": [_named(row) for row in rows]}
+    ticks = {"tickmode": "array", "tickvals": [*range(len(rows))], "ticktext": [_label(row) for row in rows]}
     layout = {
         "xaxis": {"title": {"text": "score"}, "fixedrange": True},
-        "yaxis": {"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **named},
+        "yaxis": {"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks},
         "bargap": 0.35,
         "barmode": "overlay",
     }
@@ -39,11 +39,11 @@ def _bars(placed: Sequence[tuple[int, TableRow]]) -> go.Bar:
         y=[place for place, _ in placed],
         x=[row.score for row in rows],
         marker={
-            "color": [row.ours.run.color if row.ours else PUBLISHED for row in rows],
+            "color": [row.ours.run.color if row.ours else PUBLISHED_COLOR for row in rows],
             "opacity": [0.4 if row.unranked_because else 1 for row in rows],
         },
         error_x=_intervals([(row.score, ends) for row in rows if (ends := _interval(row))]),
-        hovertext=[_told(row) for row in rows],
+        hovertext=[_hover(row) for row in rows],
         hoverinfo="text",
         showlegend=False,
     )
@@ -55,7 +55,7 @@ def _intervals(ends: Sequence[tuple[float, tuple[float, float]]]) -> dict[str, o
         "symmetric": False,
         "array": [high - score for score, (_, high) in ends],
         "arrayminus": [score - low for score, (low, _) in ends],
-        "color": PUBLISHED,
+        "color": PUBLISHED_COLOR,
         "thickness": 1.5,
         "width": 4,
         "visible": bool(ends),
@@ -63,23 +63,23 @@ def _intervals(ends: Sequence[tuple[float, tuple[float, float]]]) -> dict[str, o
 
 
 def _interval(row: TableRow) -> tuple[float, float] | None:
-    """An interval of which both ends can be drawn."""
+    """Return the interval of a row if both ends are finite."""
     interval = row.ours.interval if row.ours else None
     return interval if interval and all(map(math.isfinite, interval)) else None
 
 
-def _named(row: TableRow) -> str:
+def _label(row: TableRow) -> str:
     name = row.player
-    if len(name) > LONGEST_NAME and row.ours:
+    if len(name) > MAX_NAME_LENGTH and row.ours:
         number = f" #{row.ours.run.id}"
-        name = f"{row.ours.run.name[: LONGEST_NAME - len(number) - 1]}…{number}"
+        name = f"{row.ours.run.name[: MAX_NAME_LENGTH - len(number) - 1]}…{number}"
     return as_text(name)
 
 
-def _told(row: TableRow) -> str:
+def _hover(row: TableRow) -> str:
     if row.ours is None:
         return as_text(f"{row.player}: {row.score:,.6g} ({', '.join(f'{s.source}, {s.table}' for s in row.sources)})")
     ends = _interval(row)
-    interval = f", 95 % interval {ends[0]:,.6g} to {ends[1]:,.6g}" if ends else ""
+    interval = f", 95% interval {ends[0]:,.6g} to {ends[1]:,.6g}" if ends else ""
     unranked = f", not ranked: {row.unranked_because}" if row.unranked_because else ""
     return as_text(f"{row.player}: {row.score:,.6g}{interval}, {row.ours.episodes} episodes{unranked}")

@@ -1,4 +1,4 @@
-"""Replays to show a game by."""
+"""Replays that represent games and runs."""
 
 from collections.abc import Collection
 
@@ -12,14 +12,14 @@ COLUMNS = (Replay.run_id, Replay.step, Replay.file_id, Replay.poster_file_id)
 
 
 def newest_of_runs(session: Session, run_ids: Collection[int]) -> dict[int, Picture]:
-    """The replay of each run that is farthest along."""
+    """Return the replay of each run at the highest step."""
     query = select(*COLUMNS).where(Replay.run_id.in_(run_ids), Replay.file_id.is_not(None))
     rows = session.execute(query.order_by(Replay.step, Replay.id))
     return {row.run_id: Picture.model_validate(row, from_attributes=True) for row in rows}
 
 
 def newest_of_games(session: Session, envs: Collection[str]) -> dict[str, Picture]:
-    """The replay of each game that was recorded last."""
+    """Return the last recorded replay of each game."""
     newest = (
         select(func.max(Replay.id))
         .join(Run, Run.id == Replay.run_id)

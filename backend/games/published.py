@@ -1,4 +1,4 @@
-"""The papers' scores: each once, with all tables that print it."""
+"""The papers' scores without duplicates, with all tables that print them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from workers.contract.published.rows import Score
 
 @dataclass
 class PublishedScore:
-    """A player's score in a game, and where it stands."""
+    """A player's score in a game, with the rows that print it."""
 
     protocol: str
     player: str
@@ -22,7 +22,7 @@ class PublishedScore:
 
 @cache
 def published_scores(env: str) -> Sequence[PublishedScore]:
-    """The scores of a game; what one paper cites of another is the same score."""
+    """Return the published scores of a game. A citation of another paper's score is the same score."""
     found: list[PublishedScore] = []
     for row in published.scores():
         if row.env != env:
@@ -37,13 +37,13 @@ def published_scores(env: str) -> Sequence[PublishedScore]:
 
 
 def _protocol_and_note(written: str) -> tuple[str, str | None]:
-    """What was measured, and what is said of this row alone."""
+    """Split a row's protocol into the protocol and a note on the row."""
     protocol, _, note = written.partition("; ")
     return (written, None) if written in PROTOCOLS else (protocol, note or None)
 
 
 def _cites(row: Score, rows: Sequence[Score]) -> bool:
-    """Whether a row prints the score of these, as A3C's 264 is the 263.9 of A3C FF."""
+    """Return True if a row prints the same score as these, such as A3C's 264 for the 263.9 of A3C FF."""
     return all(
         row.source != other.source
         and row.player.split()[0] == other.player.split()[0]

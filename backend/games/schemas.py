@@ -1,4 +1,4 @@
-"""Games and tables of scores as clients get them. NaN and the infinities are strings."""
+"""API schemas of games and score tables. NaN and the infinities are strings."""
 
 from datetime import datetime
 from typing import Literal
@@ -11,28 +11,28 @@ from workers.contract.protocols.document import NormalisedBy
 from workers.contract.worker_api import State
 
 
-class _Part(BaseModel):
+class _Schema(BaseModel):
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
 
-class Source(_Part):
-    """Where a number was published."""
+class Source(_Schema):
+    """The table of a paper that prints a number."""
 
     source: str = Field(description="The paper.")
     table: str
 
 
-class Picture(_Part):
-    """A replay to show a game by."""
+class Picture(_Schema):
+    """A replay that represents a game."""
 
     run_id: int
-    step: int = Field(description="Of the checkpoint that played it.")
+    step: int = Field(description="Step of the checkpoint that played it.")
     file_id: int
     poster_file_id: int | None
 
 
-class ScoredRun(_Part):
-    """The run that has a score."""
+class ScoredRun(_Schema):
+    """The run of a score."""
 
     id: int
     name: str
@@ -42,19 +42,19 @@ class ScoredRun(_Part):
     archived: bool
 
 
-class RunScore(_Part):
-    """The best finished evaluation of a run by one protocol, going by the newest of each checkpoint."""
+class RunScore(_Schema):
+    """The best finished evaluation of a run by one protocol. Only the newest of each checkpoint counts."""
 
     evaluation_id: int
     protocol: str
     run: ScoredRun
     mean: JsonNumber
-    interval: tuple[JsonNumber, JsonNumber] | None = Field(description="95 % bootstrap interval of the mean.")
+    interval: tuple[JsonNumber, JsonNumber] | None = Field(description="95% bootstrap interval of the mean.")
     episodes: int
-    short: bool = Field(description="Of fewer episodes than the protocol asks for: it is not ranked.")
-    step: int = Field(description="Of the checkpoint.")
-    frames: int = Field(description="Of the checkpoint.")
-    start_set: str | None = Field(description="The name of the start points, where its episodes began at some.")
+    short: bool = Field(description="True if it has fewer episodes than the protocol requires. It is not ranked.")
+    step: int = Field(description="Step of the checkpoint.")
+    frames: int = Field(description="Frames of the checkpoint.")
+    start_set: str | None = Field(description="Name of the start set, if the protocol uses one.")
     acting: Acting
     finished_at: datetime | None
     human_normalised: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")
@@ -68,28 +68,28 @@ class BestScore(RunScore):
     picture: Picture | None = Field(description="The run's newest replay.")
 
 
-class GameCard(_Part):
+class GameCard(_Schema):
     """A game in the list."""
 
-    slug: str = Field(description="Its name in addresses.")
+    slug: str = Field(description="Name in URLs.")
     name: str
     env: str
-    runs: int = Field(description="Archived ones too.")
+    runs: int = Field(description="Includes archived runs.")
     evaluated_runs: int
-    published: int = Field(description="How many scores the papers publish.")
-    best: list[BestScore] = Field(description="One for each protocol by which a run is evaluated.")
+    published: int = Field(description="Number of published scores.")
+    best: list[BestScore] = Field(description="Best score by each protocol with an evaluation.")
     picture: Picture | None = Field(description="The newest replay of any run.")
 
 
-class Average(_Part):
-    """Human-normalised scores by one protocol over games, the best run of each; null without any."""
+class Average(_Schema):
+    """Averages of human-normalized scores over games by one protocol. Null if there are none."""
 
     protocol: str
     title: str
-    sentence: str = Field(description="What the protocol is.")
-    games: int = Field(description="With an evaluation by it.")
-    normalised_games: int = Field(description="Those with a normalised score, over which the averages are.")
-    short_games: int = Field(description="Those of them whose evaluation has fewer episodes than the protocol.")
+    sentence: str = Field(description="Description of the protocol.")
+    games: int = Field(description="Games with an evaluation by it.")
+    normalised_games: int = Field(description="Games with a normalized score. The averages are over these.")
+    short_games: int = Field(description="Those of them whose evaluation has too few episodes.")
     mean: JsonNumber | None
     median: JsonNumber | None
     interquartile_mean: JsonNumber | None = Field(
@@ -99,7 +99,7 @@ class Average(_Part):
 
 
 class PublishedAverage(Source):
-    """Human-normalised scores that a paper publishes over 57 games, in percent."""
+    """Averages of human-normalized scores over 57 games in a paper, in percent."""
 
     protocol: str
     method: str
@@ -108,16 +108,16 @@ class PublishedAverage(Source):
     median: float
 
 
-class Games(_Part):
-    """Each game that has runs or published scores, and averages over games by each protocol apart."""
+class Games(_Schema):
+    """Games that have runs or published scores, and averages over games by protocol."""
 
     games: list[GameCard]
     averages: list[Average]
     published_averages: list[PublishedAverage]
 
 
-class TableRow(_Part):
-    """A player's score: of a run, or published."""
+class TableRow(_Schema):
+    """A score of a run or of a paper."""
 
     rank: int | None
     unranked_because: str | None
@@ -125,40 +125,38 @@ class TableRow(_Part):
     score: JsonNumber
     human_normalised: JsonNumber | None
     ours: RunScore | None
-    sources: list[Source] = Field(description="Every table that has a published score.")
+    sources: list[Source] = Field(description="All tables that print the score.")
     note: str | None
 
 
-class ScoreTable(_Part):
-    """Scores that compare with one another; with those of no other table."""
+class ScoreTable(_Schema):
+    """Comparable scores. Scores of different tables are not comparable."""
 
-    protocol: str = Field(description="A protocol's name, or in words what the paper did.")
-    starts: str | None = Field(description="Where scores compare only from the same set of start points, its SHA-256.")
+    protocol: str = Field(description="Name of the protocol, or a description of what the paper did.")
+    starts: str | None = Field(description="SHA-256 of the start set, if only scores from the same set are comparable.")
     title: str
-    sentence: str | None = Field(description="What the protocol is.")
+    sentence: str | None = Field(description="Description of the protocol.")
     apart_because: str | None = Field(description="Why no run is ranked with these.")
     normalised_by: NormalisedBy | None
     not_normalised_because: str | None
-    runs_total: int = Field(description="Runs with a score by it; the CSV has all of them.")
-    rows: list[TableRow] = Field(
-        description="The best 100 runs and every published score, the best first, then what is not ranked."
-    )
+    runs_total: int = Field(description="Runs with a score. The CSV has all of them.")
+    rows: list[TableRow] = Field(description="Best 100 runs and all published scores, best first, then unranked ones.")
 
 
-class WaitingEvaluation(_Part):
-    """An evaluation that has given its run no score: it is under way, or has failed."""
+class WaitingEvaluation(_Schema):
+    """An evaluation without a score: it is queued, running or failed."""
 
     id: int
     state: Literal["queued", "running", "failed"]
-    reason: str | None = Field(description="In plain words, why it waits, or has failed.")
-    traceback: str | None = Field(description="Of a failure that is a bug.")
+    reason: str | None = Field(description="Why it waits or has failed.")
+    traceback: str | None = Field(description="Traceback if it failed because of a bug.")
     protocol: str
-    step: int = Field(description="Of the checkpoint.")
+    step: int = Field(description="Step of the checkpoint.")
     episodes_done: int
     episodes_total: int
 
 
-class WaitingRun(_Part):
+class WaitingRun(_Schema):
     """A run of a game without a score."""
 
     id: int
@@ -169,19 +167,19 @@ class WaitingRun(_Part):
     step: int
     has_checkpoint: bool
     evaluation: WaitingEvaluation | None = Field(
-        description="One that is under way; else the last one, where it has failed."
+        description="Queued or running evaluation, or the last one if it failed."
     )
 
 
-class Game(_Part):
-    """A game with its tables of scores; those with scores of runs come first."""
+class Game(_Schema):
+    """A game with its tables. Tables with runs come first."""
 
     slug: str
     name: str
     env: str
-    runs: int = Field(description="Archived ones too.")
+    runs: int = Field(description="Includes archived runs.")
     evaluated_runs: int
-    picture: Picture | None = Field(description="The best agent's newest replay, or the newest of any run.")
+    picture: Picture | None = Field(description="Newest replay of the best run, or of any run.")
     tables: list[ScoreTable]
-    waiting: list[WaitingRun] = Field(description="The newest runs without a score, without archived ones.")
+    waiting: list[WaitingRun] = Field(description="Newest runs without a score, without archived runs.")
     waiting_total: int

@@ -1,7 +1,7 @@
-"""The evaluation that stands for each run under each protocol: of each checkpoint's newest ones, the best.
+"""Scores of runs: the best finished evaluation of each run by each protocol.
 
-What is full comes before what is of fewer episodes than its protocol asks for, and a number before NaN. Archived runs
-count: only what is purged is gone.
+Only the newest evaluation of each checkpoint counts. Complete evaluations are better than those with too few
+episodes, and numbers are better than NaN. Archived runs count too.
 """
 
 import math
@@ -23,52 +23,52 @@ from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy
 from workers.contract.published import normalising
 
-# Scores from one agent's start points do not compare with those from another's.
+# Protocols whose scores are comparable only from the same start set.
 OWN_STARTS = [protocol.name for protocol in PROTOCOLS.values() if protocol.starts_from == "agent"]
-# Fewer numbers than a query may have.
-PORTION = 10_000
+# Fewer parameters than a query may have.
+IDS_PER_QUERY = 10_000
 
 
-class Like(NamedTuple):
-    """What scores must have in common to be compared."""
+class TableKey(NamedTuple):
+    """Protocol and start set of a score table. Scores are comparable only if both are the same."""
 
     protocol: str
     starts: str | None
 
 
-class Found(NamedTuple):
-    """An evaluation that has ended, as much of it as the choice needs."""
+class FinishedEvaluation(NamedTuple):
+    """The fields of a finished evaluation that rankings use."""
 
     id: int
     run_id: int
     env: str
-    like: Like
+    key: TableKey
     checkpoint_id: int
     acting: str
     mean: float
     episodes: int
-    # Points in the set at which it began, if it began at any.
+    # Size of the start set, if it used one.
     points: int | None
 
     @property
     def short(self) -> bool:
-        """Whether these are fewer episodes than the protocol asks for, or not all points of their set."""
-        return self.episodes < max(PROTOCOLS[self.like.protocol].episodes, self.points or 0)
+        """Return True if it has fewer episodes than the protocol or its start set requires."""
+        return self.episodes < max(PROTOCOLS[self.key.protocol].episodes, self.points or 0)
 
     @property
     def ranked(self) -> bool:
-        """Whether it can be ranked with others."""
+        """Return True if it can be ranked."""
         return not self.short and not math.isnan(self.mean)
 
     @property
-    def worth(self) -> tuple[bool, bool, float]:
-        """What a better one has more of."""
+    def quality(self) -> tuple[bool, bool, float]:
+        """Return a sort key that is larger for better evaluations."""
         wrong = math.isnan(self.mean)
         return not wrong, not self.short, 0.0 if wrong else self.mean
 
 
-def finished() -> Select[*tuple[Any, ...]]:
-    """Select every finished evaluation by a protocol of Atari games, but for those of lines that their runs left."""
+def select_finished() -> Select[*tuple[Any, ...]]:
+    """Select finished evaluations of Atari games by a protocol, without superseded ones."""
     starts = Evaluation.document["starts"]["sha256"].as_string()
     of_set = case((Evaluation.protocol.in_(OWN_STARTS), starts), else_=null())
     points = Evaluation.starts["points"].as_integer()
@@ -86,48 +86,50 @@ def finished() -> Select[*tuple[Any, ...]]:
     )
 
 
-def best_of_runs(session: Session, envs: Collection[str]) -> list[Found]:
-    """The best evaluation of each run in these games under each protocol; of repetitions the newest counts."""
-    rows = session.execute(finished().where(Run.env.in_(envs)).order_by(Evaluation.id))
+def best_of_runs(session: Session, envs: Collection[str]) -> list[FinishedEvaluation]:
+    """Return the best evaluation of each run in these games by each protocol."""
+    rows = session.execute(select_finished().where(Run.env.in_(envs)).order_by(Evaluation.id))
     every = (
-        Found(number, run_id, env, Like(protocol, starts), checkpoint, str(Acting.model_validate(acting)), *found)
+        FinishedEvaluation(
+            number, run_id, env, TableKey(protocol, starts), checkpoint, str(Acting.model_validate(acting)), *found
+        )
         for number, run_id, env, protocol, starts, checkpoint, acting, *found in rows
     )
-    # The best of an agent's repetitions would be its luckiest one.
-    newest = {(one.run_id, one.like, one.checkpoint_id, one.acting, one.short): one for one in every}
-    return best(newest.values(), lambda found: (found.run_id, found.like))
+    # The best of repeated evaluations would be the luckiest one, so the newest counts.
+    newest = {(one.run_id, one.key, one.checkpoint_id, one.acting, one.short): one for one in every}
+    return best_by(newest.values(), lambda found: (found.run_id, found.key))
 
 
-def best(every: Iterable[Found], key: Any) -> list[Found]:
-    """The best of those that share a key; of equals the earliest."""
-    chosen: dict[Any, Found] = {}
+def best_by(every: Iterable[FinishedEvaluation], key: Any) -> list[FinishedEvaluation]:
+    """Return the best evaluation of each key. The earliest wins a tie."""
+    chosen: dict[Any, FinishedEvaluation] = {}
     for found in every:
         held = chosen.setdefault(key(found), found)
-        if found.worth > held.worth:
+        if found.quality > held.quality:
             chosen[key(found)] = found
     return list(chosen.values())
 
 
-def told(session: Session, chosen: Sequence[Found]) -> dict[int, schemas.RunScore]:
-    """These evaluations as clients get them, by their numbers."""
+def to_schemas(session: Session, chosen: Sequence[FinishedEvaluation]) -> dict[int, schemas.RunScore]:
+    """Return the API schemas of these evaluations, by ID."""
     columns = (
         *(Evaluation.id, Evaluation.step, Evaluation.frames, Evaluation.acting, Evaluation.starts, Job.finished_at),
         *(Run.name, Run.algorithm, Run.archived_at, Evaluation.document["interval"].label("interval")),
     )
     query = select(*columns).join(Job, Job.id == Evaluation.job_id).join(Run, Run.id == Evaluation.run_id)
     found: dict[int, schemas.RunScore] = {}
-    for first in range(0, len(chosen), PORTION):
-        portion = {each.id: each for each in chosen[first : first + PORTION]}
+    for first in range(0, len(chosen), IDS_PER_QUERY):
+        portion = {each.id: each for each in chosen[first : first + IDS_PER_QUERY]}
         rows = session.execute(query.where(Evaluation.id.in_(portion)))
-        found |= {row.id: _told(portion[row.id], row) for row in rows}
+        found |= {row.id: _to_schema(portion[row.id], row) for row in rows}
     return found
 
 
-def _told(found: Found, row: Any) -> schemas.RunScore:
-    by = reference(found.env, found.like.protocol)
+def _to_schema(found: FinishedEvaluation, row: Any) -> schemas.RunScore:
+    by = reference(found.env, found.key.protocol)
     return schemas.RunScore(
         evaluation_id=found.id,
-        protocol=found.like.protocol,
+        protocol=found.key.protocol,
         run=schemas.ScoredRun(
             id=found.run_id,
             name=row.name,
@@ -153,10 +155,10 @@ def _told(found: Found, row: Any) -> schemas.RunScore:
 
 @cache
 def reference(env: str, protocol: str) -> NormalisedBy | str:
-    """The random and the human score that a score is normalised by, or why there are none."""
+    """Return the random and human scores for normalization, or why there are none."""
     return normalising.reference(env, protocol)
 
 
 def normalised(score: float, by: NormalisedBy | str) -> float | None:
-    """A score in percent of the human's, if there is a table for it."""
+    """Return a human-normalized score in percent, or None if there is no human score."""
     return normalising.normalised(score, by) if isinstance(by, NormalisedBy) else None

@@ -1,4 +1,4 @@
-"""Scores as CSV: a line for each score of a game, or for each best score of all games."""
+"""Scores as CSV: all scores of a game, or the best scores of all games."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,29 +6,29 @@ from backend.games.schemas import BestScore, GameCard, ScoreTable, TableRow
 from backend.games.tables import unranked_because
 from backend.web.csv_files import csv_line
 
-GAME = (
+GAME_COLUMNS = (
     *("protocol", "starts", "start_set", "rank", "player", "run", "method", "evaluation", "score", "interval_low"),
     *("interval_high", "episodes", "step", "frames", "acting", "human_normalised", "normalised_by", "published_in"),
     "note",
 )
-WALL = (
+OVERVIEW_COLUMNS = (
     *("game", "env", "protocol", "start_set", "run", "name", "method", "evaluation", "score", "interval_low"),
     *("interval_high", "episodes", "step", "frames", "acting", "human_normalised", "normalised_by", "finished_at"),
     "note",
 )
 
 
-def game_lines(tables: Iterable[ScoreTable]) -> Iterator[str]:
-    """Every score of these tables."""
-    yield csv_line(GAME)
+def game_csv(tables: Iterable[ScoreTable]) -> Iterator[str]:
+    """Yield CSV lines with all scores of these tables."""
+    yield csv_line(GAME_COLUMNS)
     for table in tables:
         for row in table.rows:
             yield csv_line(_row_cells(table, row))
 
 
-def wall_lines(cards: Iterable[GameCard]) -> Iterator[str]:
-    """The best score of each game by each protocol; a game without one has no line."""
-    yield csv_line(WALL)
+def overview_csv(cards: Iterable[GameCard]) -> Iterator[str]:
+    """Yield CSV lines with the best score of each game by each protocol."""
+    yield csv_line(OVERVIEW_COLUMNS)
     for card in cards:
         for score in card.best:
             yield csv_line(_best_cells(card, score))

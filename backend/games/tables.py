@@ -1,4 +1,4 @@
-"""A game's tables: runs and papers ranked within a protocol, and what no run is ranked with apart."""
+"""Score tables of a game: runs and papers ranked by protocol, and unranked scores of papers."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,66 +7,66 @@ from sqlalchemy.orm import Session
 
 from backend.games import schemas
 from backend.games.published import PublishedScore, published_scores
-from backend.games.scores import Found, Like, normalised, reference, told
+from backend.games.scores import FinishedEvaluation, TableKey, normalised, reference, to_schemas
 from backend.kept_games.service import best_score
 from workers.contract.protocols import PROTOCOLS
 
-# Of a table; published scores are all in it.
-MOST_RUNS = 100
+# Runs in a table, besides all published scores.
+MAX_RUNS = 100
 
 
-def likes(env: str, found: Sequence[Found]) -> list[Like]:
-    """What a game's tables are of: those with runs, then the other protocols, then what is of no protocol."""
-    ours = {each.like for each in found}
-    papers = [Like(score.protocol, None) for score in published_scores(env)]
+def table_keys(env: str, found: Sequence[FinishedEvaluation]) -> list[TableKey]:
+    """Return the keys of a game's tables: tables with runs first, then other protocols, then scores without one."""
+    ours = {each.key for each in found}
+    papers = [TableKey(score.protocol, None) for score in published_scores(env)]
     order = list(PROTOCOLS)
     return sorted(
-        dict.fromkeys([*(each.like for each in found), *papers]),
-        key=lambda like: (like not in ours, like.protocol not in order, _place(like, order), like.starts or ""),
+        dict.fromkeys([*(each.key for each in found), *papers]),
+        key=lambda key: (key not in ours, key.protocol not in order, _position(key, order), key.starts or ""),
     )
 
 
-def tables(
-    session: Session, env: str, found: Sequence[Found], wanted: Sequence[Like], *, whole: bool = False
+def rank_tables(
+    session: Session, env: str, found: Sequence[FinishedEvaluation], wanted: Sequence[TableKey], *, whole: bool = False
 ) -> list[schemas.ScoreTable]:
-    """These tables of a game, each with its best runs, or with all."""
-    most = None if whole else MOST_RUNS
-    every = {like: sorted((each for each in found if each.like == like), key=_order) for like in wanted}
-    scores = told(session, [each for ours in every.values() for each in ours[:most]])
+    """Return these tables of a game with the best runs, or with all runs if `whole`."""
+    most = None if whole else MAX_RUNS
+    every = {key: sorted((each for each in found if each.key == key), key=_sort_key) for key in wanted}
+    scores = to_schemas(session, [each for ours in every.values() for each in ours[:most]])
     you = best_score(session, env)
-    return [_table(env, like, ours, [scores[each.id] for each in ours[:most]], you) for like, ours in every.items()]
+    return [_table(env, key, ours, [scores[each.id] for each in ours[:most]], you) for key, ours in every.items()]
 
 
-def _place(like: Like, order: list[str]) -> int:
-    return order.index(like.protocol) if like.protocol in order else 0
+def _position(key: TableKey, order: list[str]) -> int:
+    return order.index(key.protocol) if key.protocol in order else 0
 
 
-def _order(found: Found) -> tuple[bool, bool, float]:
+def _sort_key(found: FinishedEvaluation) -> tuple[bool, bool, float]:
     return not found.ranked, math.isnan(found.mean), -found.mean
 
 
 def _table(
     env: str,
-    like: Like,
-    ours: Sequence[Found],
+    key: TableKey,
+    ours: Sequence[FinishedEvaluation],
     shown: Sequence[schemas.RunScore],
     you: tuple[float, int] | None,
 ) -> schemas.ScoreTable:
-    protocol = PROTOCOLS.get(like.protocol)
-    by = reference(env, like.protocol) if protocol else "the papers do not say by which protocol it was measured"
-    papers = [score for score in published_scores(env) if Like(score.protocol, None) == like]
-    rows = [_of_run(score) for score in shown]
-    rows += [_of_paper(score, normalised(score.score, by)) for score in papers]
+    protocol = PROTOCOLS.get(key.protocol)
+    by = reference(env, key.protocol) if protocol else "the papers do not state the protocol"
+    papers = [score for score in published_scores(env) if TableKey(score.protocol, None) == key]
+    rows = [_run_row(score) for score in shown]
+    rows += [_paper_row(score, normalised(score.score, by)) for score in papers]
     scores = [*(each.mean for each in ours if each.ranked), *(score.score for score in papers)]
     ranked = _ranked(rows, scores if protocol else [])
     if you is not None:
-        ranked = _beside_the_human(ranked, _of_you(*you, normalised(you[0], by)))
+        ranked = _insert_after_human(ranked, _kept_game_row(*you, normalised(you[0], by)))
     return schemas.ScoreTable(
-        protocol=like.protocol,
-        starts=like.starts,
-        title=protocol.title if protocol else like.protocol[:1].upper() + like.protocol[1:],
+        protocol=key.protocol,
+        starts=key.starts,
+        title=protocol.title if protocol else key.protocol[:1].upper() + key.protocol[1:],
         sentence=protocol.sentence if protocol else None,
-        apart_because=None if ours else _apart_because(like.protocol),
+        apart_because=None if ours else _apart_because(key.protocol),
         normalised_by=None if isinstance(by, str) else by,
         not_normalised_because=by if isinstance(by, str) else None,
         runs_total=len(ours),
@@ -76,28 +76,25 @@ def _table(
 
 def _apart_because(protocol: str) -> str:
     if protocol in PROTOCOLS:
-        return f"No run has a score by {protocol}, and scores compare only within a protocol."
+        return f"No run has a score by {protocol}. Scores are comparable only within a protocol."
     if protocol.startswith("cited"):
-        return (
-            "The paper cites these scores and does not say by which protocol they were measured, so that they are "
-            "ranked with no others."
-        )
-    return "The paper measured in a way that is no protocol here, so that these scores are ranked with no others."
+        return "The paper cites these scores without their protocol, so they are not ranked with other scores."
+    return "The paper's way of measuring is not a protocol here, so these scores are not ranked with others."
 
 
 def unranked_because(score: schemas.RunScore) -> str | None:
-    """Why a run's score is ranked with no others; None if it is."""
+    """Return why a run's score is not ranked, or None if it is."""
     if math.isnan(score.mean):
-        return "its mean is no number"
+        return "its mean is not a number"
     whole = PROTOCOLS[score.protocol].episodes
     if score.short and score.episodes >= whole:
-        return f"only the first {score.episodes} points of its set"
+        return f"only the first {score.episodes} points of its start set"
     if score.short:
         return f"{score.episodes} of the protocol's {whole} episodes"
     return None
 
 
-def _of_run(score: schemas.RunScore) -> schemas.TableRow:
+def _run_row(score: schemas.RunScore) -> schemas.TableRow:
     return schemas.TableRow(
         rank=None,
         unranked_because=unranked_because(score),
@@ -110,7 +107,7 @@ def _of_run(score: schemas.RunScore) -> schemas.TableRow:
     )
 
 
-def _of_paper(score: PublishedScore, percent: float | None) -> schemas.TableRow:
+def _paper_row(score: PublishedScore, percent: float | None) -> schemas.TableRow:
     return schemas.TableRow(
         rank=None,
         unranked_because=None,
@@ -123,11 +120,11 @@ def _of_paper(score: PublishedScore, percent: float | None) -> schemas.TableRow:
     )
 
 
-def _of_you(score: float, games: int, percent: float | None) -> schemas.TableRow:
-    kept = "the one finished game that was kept" if games == 1 else f"the best of {games} finished games that were kept"
+def _kept_game_row(score: float, games: int, percent: float | None) -> schemas.TableRow:
+    kept = "the only finished kept game" if games == 1 else f"the best of {games} finished kept games"
     return schemas.TableRow(
         rank=None,
-        unranked_because=f"{kept}, by no protocol",
+        unranked_because=f"{kept}, without a protocol",
         player="You",
         score=score,
         human_normalised=percent,
@@ -137,14 +134,14 @@ def _of_you(score: float, games: int, percent: float | None) -> schemas.TableRow
     )
 
 
-def _beside_the_human(rows: list[schemas.TableRow], you: schemas.TableRow) -> list[schemas.TableRow]:
-    """Put a person's best behind the published human; a table without one has no place for it."""
+def _insert_after_human(rows: list[schemas.TableRow], you: schemas.TableRow) -> list[schemas.TableRow]:
+    """Insert the user's best score after the published human, if the table has one."""
     place = next((place for place, row in enumerate(rows) if row.player == "human"), None)
     return rows if place is None else [*rows[: place + 1], you, *rows[place + 1 :]]
 
 
 def _ranked(rows: Iterable[schemas.TableRow], scores: Iterable[float]) -> list[schemas.TableRow]:
-    """The best first, with its place among all scores; equal ones share a rank. What is not ranked comes last."""
+    """Return the rows in order of rank. Equal scores share a rank; unranked rows come last."""
     places: dict[float, int] = {}
     for place, score in enumerate(sorted(scores, reverse=True), start=1):
         places.setdefault(score, place)

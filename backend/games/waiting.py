@@ -1,4 +1,4 @@
-"""Runs of a game that have no score yet, so that they can be evaluated, each with what became of its evaluation."""
+"""Runs of a game without a score, each with its pending or failed evaluation."""
 
 from collections.abc import Collection
 from typing import Any
@@ -13,38 +13,38 @@ from backend.jobs.queue import JobQueue, read_queue
 from backend.jobs.service import UNFINISHED, state_reason
 from workers.contract.config.problems import title_of
 
-MOST_SHOWN = 50
+MAX_RUNS = 50
 
 
-def waiting(session: Session, env: str, scored: Collection[int]) -> tuple[list[WaitingRun], int]:
-    """The newest of them, without archived ones, and how many there are."""
+def waiting_runs(session: Session, env: str, scored: Collection[int]) -> tuple[list[WaitingRun], int]:
+    """Return the newest runs without a score, and their total. Archived runs are left out."""
     listed = select(Run.id).where(Run.env == env, Run.archived_at.is_(None)).order_by(Run.id.desc())
     ids = [number for number in session.scalars(listed) if number not in scored]
-    rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MOST_SHOWN]))).all()
+    rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MAX_RUNS]))).all()
     queued = any(row.Job is not None and row.Job.state == "queued" for row in rows)
     queue = read_queue(session) if queued else None
-    return [_shown(row, queue) for row in rows], len(ids)
+    return [_to_schema(row, queue) for row in rows], len(ids)
 
 
 def _runs_with_evaluations() -> Select[*tuple[Any, ...]]:
-    """Select runs, the newest first, each with the evaluation that is told of it."""
+    """Select runs, newest first, each with the evaluation to show."""
     kept = exists().where(Checkpoint.run_id == Run.id, Checkpoint.file_id.is_not(None))
     columns = (
         *(Run.id, Run.name, Run.algorithm, Run.state, Run.step, kept.label("kept"), Job),
         *(Evaluation.id.label("evaluation_id"), Evaluation.protocol, Evaluation.step.label("evaluated_step")),
     )
-    query = select(*columns).select_from(Run).outerjoin(Evaluation, Evaluation.id == _told_evaluation())
+    query = select(*columns).select_from(Run).outerjoin(Evaluation, Evaluation.id == _shown_evaluation())
     return query.outerjoin(Job, Job.id == Evaluation.job_id).order_by(Run.id.desc())
 
 
-def _told_evaluation() -> ScalarSelect[int]:
-    """Select one of a run's evaluations: what is played before what waits, else the last."""
+def _shown_evaluation() -> ScalarSelect[int]:
+    """Select the evaluation of a run to show: a running one, else a queued one, else the last."""
     under_way = [(Job.state == state).desc() for state in ("running", "queued")]
     query = select(Evaluation.id).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == Run.id)
     return query.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
 
 
-def _shown(row: Any, queue: JobQueue | None) -> WaitingRun:
+def _to_schema(row: Any, queue: JobQueue | None) -> WaitingRun:
     return WaitingRun(
         id=row.id,
         name=row.name,

@@ -1,4 +1,4 @@
-"""The papers' tables and figures: what they did, what ours does, and studies of ours drawn over their numbers.
+"""Tables and figures of the papers, with studies that reproduce them and figures that compare the results.
 
-A folder here is a paper: its `__init__.py` has the `PAPER`, and a module beside it each table or figure.
+Each folder is a paper. Its `__init__.py` has the `PAPER`; each table or figure is a module beside it.
 """

@@ -1,4 +1,4 @@
-"""What a paper is here, and a table or figure of it."""
+"""Definitions of a paper, its tables and figures, and the studies that reproduce them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,25 +8,25 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Study
 from backend.figures.schemas import Figure
-from backend.papers.diagram import Diagram
+from backend.papers.diagram import MethodDiagram
 from backend.studies.specification import Specification
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.presets import PRESETS
 
-# Steps of a run below which nothing is learned, by group of environments and for all others.
+# Steps that a run needs to learn anything, by group of environments and for all others.
 ENOUGH_STEPS = {"First steps": 100_000, "Classic control": 200_000, "MuJoCo": 500_000, "Box2D": 500_000}
-ENOUGH_STEPS_OF_OTHERS = 2_000_000
+OTHER_ENOUGH_STEPS = 2_000_000
 
-# What part of its budget a study can be started with.
+# Shares of its budget that a study can be started with.
 SHARES = (0.01, 0.1, 1.0)
 
-# together: one figure of all parts; each: a figure for each part, whose scores have other scales; best: one figure of
-# the best evaluation of any run, started from here or not, whatever its budget.
+# together: one figure of all parts. each: a figure per part, because their scores have different scales.
+# best: one figure of the best evaluations of all runs, including runs that were not started from the item.
 Panels = Literal["together", "each", "best"]
 
 
 @dataclass(frozen=True)
-class Number:
+class PrintedNumber:
     """A number that a paper prints."""
 
     what: str
@@ -38,8 +38,8 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """Something that ours does otherwise."""
+class PaperDifference:
+    """A difference between the paper's experiment and ours."""
 
     what: str
     theirs: str
@@ -48,62 +48,62 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A study of a table or figure; `asked` is what it takes at all of its budget."""
+class StudyPart:
+    """A study of a table or figure; `specification` is the study at the full budget."""
 
     name: str
     title: str
-    asked: Specification
-    # Whether the paper had it; what stands in for it is quick to run, and shows the same question elsewhere.
+    specification: Specification
+    # True for a quick study of the same question that is not in the paper.
     stands_in: bool = False
-    # How many steps of a run show something; None: what its environments need to be learned.
+    # Steps per run that show something. None: the default of its environments.
     enough_steps: int | None = None
 
     @property
     def needed_steps(self) -> int:
-        """Return how many steps of a run show something."""
+        """Return how many steps a run needs to show something."""
         if self.enough_steps is not None:
             return self.enough_steps
         groups = {ENVIRONMENTS[env].group for env in self.environments}
-        return max(ENOUGH_STEPS.get(group, ENOUGH_STEPS_OF_OTHERS) for group in groups)
+        return max(ENOUGH_STEPS.get(group, OTHER_ENOUGH_STEPS) for group in groups)
 
     @property
     def environments(self) -> list[str]:
         """Return the environments that its runs train in."""
-        moved = [env for axis in self.asked.axes if axis.field == "env" for env in axis.values or []]
-        if moved or "env" in self.asked.changes:
-            return [str(env) for env in moved or [self.asked.changes["env"]]]
-        presets = [self.asked.preset] if self.asked.preset else []
+        varied = [env for axis in self.specification.axes if axis.field == "env" for env in axis.values or []]
+        if varied or "env" in self.specification.changes:
+            return [str(env) for env in varied or [self.specification.changes["env"]]]
+        presets = [self.specification.preset] if self.specification.preset else []
         return [PRESETS[preset].config.env for preset in presets]
 
     @property
     def suggested_share(self) -> float:
         """Return the smallest share whose runs show something, or all of the budget."""
-        total = self.asked.total_steps or 1
+        total = self.specification.total_steps or 1
         return next((share for share in SHARES if share * total >= self.needed_steps), SHARES[-1])
 
     def at(self, share: float) -> Specification:
-        """The study with this share of the steps of each run."""
-        steps = max(1, round((self.asked.total_steps or 1) * share))
-        return self.asked.model_copy(update={"total_steps": steps})
+        """Return the study with this share of the steps of each run."""
+        steps = max(1, round((self.specification.total_steps or 1) * share))
+        return self.specification.model_copy(update={"total_steps": steps})
 
 
 @dataclass(frozen=True)
-class Started:
-    """A study that was started from a part."""
+class StartedStudy:
+    """A study that was started from a part, at a share of its budget."""
 
-    part: Part
+    part: StudyPart
     share: float
     study: Study
 
 
-# What ours have come to, drawn over what the paper prints; of the studies that were started, or of any run.
-Draw = Callable[[Session, Sequence[Started]], Figure]
+# Draws our results over the numbers of the paper.
+DrawItem = Callable[[Session, Sequence[StartedStudy]], Figure]
 
 
 @dataclass(frozen=True)
-class Table:
-    """Ours beside theirs in words, where there is nothing to draw."""
+class PaperTable:
+    """A table of text that compares the paper with this installation."""
 
     title: str
     columns: Sequence[str]
@@ -112,7 +112,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Instead:
+class Substitute:
     """A substitute for an environment that Arcadia lacks."""
 
     env: str
@@ -123,35 +123,35 @@ class Instead:
 class Item:
     """A table or figure of a paper."""
 
-    # In addresses, as figure-2.
+    # Name in URLs, such as figure-2.
     name: str
-    # As the paper calls it.
+    # Label in the paper.
     label: str
     title: str
     theirs: str
     ours: str
-    # What the figure's heights are.
+    # Meaning of the figure's y axis.
     measures: str
-    # None where nothing of ours may stand beside what the paper prints.
-    draw: Draw | None
-    differs: Sequence[Difference] = ()
-    published: Sequence[Number] = ()
-    # Why there are no numbers, where the text has none.
+    # None if our results cannot be compared with the paper's numbers.
+    draw: DrawItem | None
+    differs: Sequence[PaperDifference] = ()
+    published: Sequence[PrintedNumber] = ()
+    # Why the paper has no numbers to compare with.
     unpublished: str | None = None
-    parts: Sequence[Part] = ()
+    parts: Sequence[StudyPart] = ()
     panels: Panels = "together"
-    # Why Arcadia cannot do what the paper did.
-    cannot: str | None = None
-    instead: Instead | None = None
-    diagrams: Sequence[Diagram] = ()
-    table: Callable[[Session], Table] | None = None
+    # Why Arcadia cannot run the experiment.
+    unavailable_reason: str | None = None
+    substitute: Substitute | None = None
+    diagrams: Sequence[MethodDiagram] = ()
+    table: Callable[[Session], PaperTable] | None = None
     height: int = 320
-    # The item whose studies it draws, where the paper drew the same runs twice.
+    # The item whose studies this one draws, if the paper shows the same runs twice.
     runs_of: str | None = None
 
     @property
     def home(self) -> str:
-        """The item that its studies are started from."""
+        """Return the name of the item that has the studies."""
         return self.runs_of or self.name
 
     @property
@@ -162,11 +162,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper with what of it can be run here."""
+    """A paper with its tables and figures."""
 
-    # In addresses, as a3c.
+    # Name in URLs, such as a3c.
     name: str
-    # As people call its method.
+    # Short name of its method.
     title: str
     full_title: str
     authors: str

@@ -1,4 +1,4 @@
-"""Diagrams of how a method is built here, with the numbers of a run in their boxes."""
+"""Definitions of diagrams: a method's architecture, with numbers of a run in its boxes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,39 +7,39 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reading:
-    """A number in a box: a metric of the run, or a field of its configuration where the metric is missing."""
+    """A number in a box: a metric of the run, or configuration fields if the metric is missing."""
 
     label: str
     metric: str | None = None
-    # Several fields are multiplied.
+    # The product of several fields is shown.
     fields: tuple[str, ...] = ()
     unit: str = ""
-    # The last value is shown, not the mean of the last reports.
+    # Show the last value instead of the mean of the last 100.
     counts: bool = False
 
 
 @dataclass(frozen=True)
 class Box:
-    """A part of the method, in a grid that wide screens show in columns and narrow screens in rows."""
+    """A component of the method at a place of a grid. Wide screens show columns, narrow screens rows."""
 
     name: str
     title: str
-    # What it is on the host, as "threads".
+    # What it is on the host, such as "threads".
     kind: str
     does: str
     column: int
     row: int = 0
     rows: int = 1
-    # There are several of it.
+    # There are several instances.
     many: bool = False
-    # The learned parameters are there.
+    # It holds the learned parameters.
     learned: bool = False
     readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True)
 class Arrow:
-    """What one box sends to another; `around` leads past the boxes between them."""
+    """Data that one box sends to another. `around` draws the arrow past the boxes between them."""
 
     start: str
     end: str
@@ -48,8 +48,8 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Boxes that are one process in runs with these values."""
+class BoxGroup:
+    """Boxes that share a process in runs with these configuration values."""
 
     title: str
     boxes: tuple[str, ...]
@@ -57,15 +57,15 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Diagram:
-    """How methods are built here."""
+class MethodDiagram:
+    """The architecture of one or more methods as implemented here."""
 
-    # In addresses, as ga3c.
+    # Name in URLs, such as ga3c.
     name: str
     title: str
     methods: tuple[str, ...]
-    # What the launch form begins with where no run has trained yet.
+    # Preset to launch while no run of the method has started.
     preset: str
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
-    groups: tuple[Group, ...] = ()
+    groups: tuple[BoxGroup, ...] = ()

@@ -1,4 +1,4 @@
-"""Diagrams as the API shows them: the numbers are those of one run."""
+"""Diagrams for the API, with the numbers of one run."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,21 +11,21 @@ from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
 from backend.papers import schemas
-from backend.papers.diagram import Box, Diagram, Reading
+from backend.papers.diagram import Box, MethodDiagram, Reading
 from backend.web.lookup import find_run
 from workers.contract.metrics import named
 
-# Newest runs that can be chosen.
+# The newest runs that the user can choose from.
 MAX_CHOICES = 50
 
 
-def drawn(session: Session, diagram: Diagram, run_id: int | None) -> schemas.Diagram:
-    """Return the diagram with the numbers of this run, or of the newest run that has started."""
+def fill_diagram(session: Session, diagram: MethodDiagram, run_id: int | None) -> schemas.Diagram:
+    """Return the diagram with the numbers of this run. By default, use the newest started run."""
     choices = _choices(session, diagram)
-    run = _of_methods(session, diagram, run_id) if run_id is not None else next(iter(choices), None)
+    run = _find_run_of_method(session, diagram, run_id) if run_id is not None else next(iter(choices), None)
     if run is not None and run not in choices:
         choices.append(run)
-    series = _series(session, run)
+    series = _read_series(session, run)
     return schemas.Diagram(
         name=diagram.name,
         title=diagram.title,
@@ -42,7 +42,7 @@ def drawn(session: Session, diagram: Diagram, run_id: int | None) -> schemas.Dia
     )
 
 
-def _choices(session: Session, diagram: Diagram) -> list[Run]:
+def _choices(session: Session, diagram: MethodDiagram) -> list[Run]:
     newest = (
         select(Run)
         .where(Run.algorithm.in_(diagram.methods), Run.started_at.is_not(None), Run.archived_at.is_(None))
@@ -52,15 +52,15 @@ def _choices(session: Session, diagram: Diagram) -> list[Run]:
     return list(session.scalars(newest))
 
 
-def _of_methods(session: Session, diagram: Diagram, run_id: int) -> Run:
+def _find_run_of_method(session: Session, diagram: MethodDiagram, run_id: int) -> Run:
     run = find_run(session, run_id)
     if run.algorithm not in diagram.methods:
-        message = f"run {run_id} trains by {run.algorithm}, and the diagram shows {' or '.join(diagram.methods)}"
+        message = f"run {run_id} uses {run.algorithm}, but the diagram shows {' or '.join(diagram.methods)}"
         raise Invalid(FieldError(field="run", message=message))
     return run
 
 
-def _series(session: Session, run: Run | None) -> dict[str, MetricSeries]:
+def _read_series(session: Session, run: Run | None) -> dict[str, MetricSeries]:
     if run is None:
         return {}
     return {found.name: found for found in session.scalars(select(MetricSeries).where(MetricSeries.run_id == run.id))}

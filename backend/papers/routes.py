@@ -1,4 +1,4 @@
-"""/papers: the papers, their tables and figures, and studies that are started from these."""
+"""Routes of papers, their tables and figures, and the studies started from them."""
 
 from typing import Annotated
 
@@ -11,39 +11,39 @@ from backend.errors import NotFound
 from backend.figures.schemas import Figure
 from backend.papers import schemas, service, view
 from backend.papers.catalogue import every_paper, find_item, find_paper, find_part
-from backend.papers.cost import configs_of, together
-from backend.papers.diagram_view import drawn
+from backend.papers.cost import configs_of, preview
+from backend.papers.diagram_view import fill_diagram
 from backend.studies import measurements, planning, run_queue
 from workers.contract.values import Id
 
 router = APIRouter(tags=["papers"])
 
-PaperName = Annotated[str, Path(max_length=60, description="As a3c.")]
-ItemName = Annotated[str, Path(max_length=60, description="As figure-2.")]
+PaperName = Annotated[str, Path(max_length=60, description="Name of the paper, such as a3c.")]
+ItemName = Annotated[str, Path(max_length=60, description="Name of the table or figure, such as figure-2.")]
 
 
 @router.get("/papers")
 def list_papers(db: Db) -> list[schemas.PaperSummary]:
-    """The papers with their tables and figures, the oldest first."""
+    """List the papers with their tables and figures, oldest first."""
     with db.read() as session:
-        counted = service.counts(session)
+        counted = service.count_studies(session)
     return [view.paper_summary(paper, counted) for paper in every_paper()]
 
 
 @router.get("/papers/{paper}")
 def read_paper(db: Db, paper: PaperName) -> schemas.PaperSummary:
-    """A paper with its tables and figures."""
+    """Return a paper with its tables and figures."""
     found = find_paper(paper)
     with db.read() as session:
-        return view.paper_summary(found, service.counts(session))
+        return view.paper_summary(found, service.count_studies(session))
 
 
 @router.get("/papers/{paper}/{item}")
 def read_item(db: Db, paper: PaperName, item: ItemName) -> schemas.PaperItem:
-    """A table or figure: what the paper did, what ours does, in what they differ, and what was started from it."""
-    of = find_paper(paper)
+    """Return a table or figure: the paper's experiment, ours, the differences, and the started studies."""
+    found_paper = find_paper(paper)
     with db.read() as session:
-        return view.shown(session, of, find_item(of, item))
+        return view.paper_item(session, found_paper, find_item(found_paper, item))
 
 
 @router.get("/papers/{paper}/{item}/figure")
@@ -51,19 +51,25 @@ def draw_item(
     db: Db,
     paper: PaperName,
     item: ItemName,
-    share: Annotated[schemas.Share | None, Query(description="Of which studies; without it none.")] = None,
-    part: Annotated[str | None, Query(max_length=60, description="Of which part; of all without it.")] = None,
+    share: Annotated[
+        schemas.Share | None,
+        Query(description="Share of the budget of our studies. By default, none are drawn."),
+    ] = None,
+    part: Annotated[str | None, Query(max_length=60, description="Part to draw. By default, all.")] = None,
 ) -> Figure:
-    """Ours over theirs: the newest study of each part at one share of the budget, or the best scores of any run."""
-    of = find_paper(paper)
-    found = find_item(of, item)
+    """Return our results over the paper's numbers.
+
+    The figure has the newest study of each part at one share of the budget, or the best scores of all runs.
+    """
+    found_paper = find_paper(paper)
+    found = find_item(found_paper, item)
     if part is not None and find_part(found, part) is None:
         raise NotFound(f"{found.label} has no part {part!r}. It has {', '.join(each.name for each in found.parts)}.")
     if found.draw is None:
-        why = "it is a diagram" if found.diagrams else "what it prints is not measured as ours is"
+        why = "it is a diagram" if found.diagrams else "its numbers are measured in another way than ours"
         raise NotFound(f"{found.label} has no figure: {why}.")
     with db.read() as session:
-        started = service.started_from(session, of, found)
+        started = service.find_started(session, found_paper, found)
         return found.draw(session, service.newest(started, share, part) if share else [])
 
 
@@ -72,27 +78,27 @@ def read_diagram(
     db: Db,
     paper: PaperName,
     item: ItemName,
-    diagram: Annotated[str, Path(max_length=60, description="As ga3c.")],
-    run: Annotated[Id | None, Query(description="Whose numbers; without it those of the newest run.")] = None,
+    diagram: Annotated[str, Path(max_length=60, description="Name of the diagram, such as ga3c.")],
+    run: Annotated[Id | None, Query(description="Run whose numbers to show. By default, the newest run.")] = None,
 ) -> schemas.Diagram:
-    """Return the architecture of a method with the numbers of a run: queues, batches, and counts of each role."""
+    """Return the architecture of a method with the numbers of a run, such as queue lengths and batch sizes."""
     found = find_item(find_paper(paper), item)
-    there = {each.name: each for each in found.diagrams}
-    if diagram not in there:
-        has = f"It has {', '.join(there)}." if there else "It has none."
+    known = {each.name: each for each in found.diagrams}
+    if diagram not in known:
+        has = f"It has {', '.join(known)}." if known else "It has none."
         raise NotFound(f"{found.label} has no diagram {diagram!r}. {has}")
     with db.read() as session:
-        return drawn(session, there[diagram], run)
+        return fill_diagram(session, known[diagram], run)
 
 
 @router.post("/papers/{paper}/{item}/preview")
 def preview_item(
     db: Db, settings: CurrentSettings, paper: PaperName, item: ItemName, wanted: schemas.PreviewPart
 ) -> schemas.PaperPreview:
-    """How many runs, steps and hours it would be; nothing is stored."""
-    parts = service.chosen(find_item(find_paper(paper), item), wanted.parts)
+    """Return the runs, steps and time that these parts would take. Nothing is stored."""
+    parts = service.choose_parts(find_item(find_paper(paper), item), wanted.parts)
     with db.read() as session:
-        return together(session, parts, wanted.share, settings.max_study_runs)
+        return preview(session, parts, wanted.share, settings.max_study_runs)
 
 
 @router.post("/papers/{paper}/{item}/studies", status_code=201)
@@ -101,35 +107,35 @@ def start_item(
 ) -> list[schemas.PaperStudy]:
     """Start a study for each named part at this share of its budget.
 
-    Where the preview says so, the total of its steps has to be sent as `confirm_steps`.
+    If the preview requires confirmation, send its total steps as `confirm_steps`.
     """
-    of = find_paper(paper)
-    found = find_item(of, item)
-    parts = service.chosen_by_name(found, wanted.parts)
+    found_paper = find_paper(paper)
+    found = find_item(found_paper, item)
+    parts = service.choose_named_parts(found, wanted.parts)
     with db.read() as session:
-        preview = together(session, parts, wanted.share, settings.max_study_runs)
-        service.require_confirmation(preview, wanted.confirm_steps)
+        cost = preview(session, parts, wanted.share, settings.max_study_runs)
+        service.require_confirmation(cost, wanted.confirm_steps)
         draws = [
             planning.validate_and_price(session, part.at(wanted.share), settings.max_study_runs)[0] for part in parts
         ]
     with db.write() as session:
         for part, drawn in zip(parts, draws, strict=True):
-            study = service.start(session, of, found, part, wanted.share, drawn)
+            study = service.start(session, found_paper, found, part, wanted.share, drawn)
             for run in run_queue.queue_next_runs(session, study):
                 bell.ring_after_commit(session, run)
             session.flush()
-        return view.started(session, service.started_from(session, of, found)[: len(parts)])
+        return view.started(session, service.find_started(session, found_paper, found)[: len(parts)])
 
 
 @router.post("/papers/{paper}/{item}/measurements", status_code=201)
 def measure_item(
     db: Db, bell: Bell, paper: PaperName, item: ItemName, wanted: schemas.MeasureParts
 ) -> list[schemas.Measurement]:
-    """Queue a short run for each method of these parts whose speed is not known here.
+    """Queue a short run for each method of these parts whose speed is unknown here.
 
-    Each trains for half a minute, stops and is archived. Estimates use its rate from then on.
+    Each run trains for half a minute, then stops and is archived. Cost estimates use its speed.
     """
-    parts = service.chosen(find_item(find_paper(paper), item), wanted.parts)
+    parts = service.choose_parts(find_item(find_paper(paper), item), wanted.parts)
     with db.write() as session:
         found = measurements.queue_measurements(session, [config for part in parts for config in configs_of(part)])
         for run in found:

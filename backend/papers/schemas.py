@@ -1,4 +1,4 @@
-"""Requests and answers of the papers API."""
+"""API schemas of papers."""
 
 from typing import Annotated
 
@@ -23,20 +23,20 @@ PartName = Annotated[str, Field(max_length=60, pattern=r"^[a-z0-9-]+$")]
 class ItemSummary(BaseModel):
     """A table or figure in a paper's list."""
 
-    name: str = Field(description="In addresses, as figure-2.")
-    label: str = Field(description="As the paper calls it.")
+    name: str = Field(description="Name in URLs, such as figure-2.")
+    label: str = Field(description="Label in the paper.")
     title: str
-    runs: int = Field(description="At all of the budget, of the paper's own parts.")
-    frames: int = Field(description="Of all these runs together.")
-    studies: int = Field(description="How many were started from it.")
-    cannot: str | None = Field(description="Why Arcadia cannot do what the paper did.")
+    runs: int = Field(description="Runs of the paper's own parts at the full budget.")
+    frames: int = Field(description="Total frames of these runs.")
+    studies: int = Field(description="Number of studies started from it.")
+    unavailable_reason: str | None = Field(description="Why Arcadia cannot run the experiment.")
 
 
 class PaperSummary(BaseModel):
     """A paper with its tables and figures."""
 
     name: str
-    title: str = Field(description="As people call its method.")
+    title: str = Field(description="Short name of its method.")
     full_title: str
     authors: str
     year: int
@@ -56,7 +56,7 @@ class PublishedNumber(BaseModel):
 
 
 class ItemDifference(BaseModel):
-    """Something that ours does otherwise."""
+    """A difference between the paper's experiment and ours."""
 
     what: str
     theirs: str
@@ -65,35 +65,35 @@ class ItemDifference(BaseModel):
 
 
 class StatedSetting(BaseModel):
-    """A field of the presets that the paper, or its code, states otherwise or not at all."""
+    """A preset field whose value the paper or its code states differently or not at all."""
 
     field: str
-    paper: str = Field(description="Empty where the paper does not say.")
-    code: str = Field(description="Empty where the code does not say, or was not looked at.")
+    paper: str = Field(description="The paper's value. Empty if it states none.")
+    code: str = Field(description="The value in the authors' code. Empty if unknown.")
     ours: str
     why: str
 
 
 class PartCost(BaseModel):
-    """What a part takes."""
+    """The cost of a part."""
 
     runs: int
     steps: int
     frames: int
-    seconds: float | None = Field(description="By the clock, at the rates measured here, if they are known.")
+    seconds: float | None = Field(description="Estimated duration at the speeds measured here. Null if unknown.")
     concurrent_runs: int = Field(description="Number of runs that can train concurrently.")
-    unmeasured: list[str] = Field(description="Kinds of runs that have not trained here yet.")
-    estimated: list[str] = Field(description="Kinds whose rate is that of the same method in similar environments.")
+    unmeasured: list[str] = Field(description="Kinds of runs whose speed is unknown here.")
+    estimated: list[str] = Field(description="Kinds of runs whose speed is estimated from similar environments.")
 
 
 class ItemPart(BaseModel):
-    """A study that an item can be run as."""
+    """A study that reproduces an item, or part of it."""
 
     name: str
     title: str
-    stands_in: bool = Field(description="It is not the paper's own, and stands in for it where time is short.")
-    cost: PartCost = Field(description="At all of its budget.")
-    suggested_share: Share = Field(description="The smallest share whose runs are long enough to show something.")
+    stands_in: bool = Field(description="True for a quick substitute that is not in the paper.")
+    cost: PartCost = Field(description="Cost of the full budget.")
+    suggested_share: Share = Field(description="The smallest share that shows something.")
 
 
 class PaperStudy(StudySummary):
@@ -104,26 +104,26 @@ class PaperStudy(StudySummary):
 
 
 class Panel(BaseModel):
-    """A figure that can be drawn now."""
+    """A figure that can be drawn now. Send `part` and `share` to draw it."""
 
     title: str
-    part: str | None = Field(description="To be sent as `part`.")
-    share: Share | None = Field(description="To be sent as `share`; null where it draws no studies of one share.")
-    told: str = Field(description="Which of ours it draws: at which budget, and how many have finished.")
+    part: str | None = Field(description="Null for all parts.")
+    share: Share | None = Field(description="Null if it draws no studies of one share.")
+    caption: str = Field(description="The budget of our studies in it, and how many of their runs have finished.")
 
 
 class PaperSpeed(BaseModel):
-    """How fast runs of a setting trained, beside what the same host did with the environments alone."""
+    """Training speed of a setting, compared with the environments alone on the same host."""
 
     part: str = Field(description="The part's title.")
     share: Share
     setting: str
-    rate: float = Field(description="Steps a second.")
-    ceiling: float | None = Field(description="Of the environments alone; null where no run measured it.")
-    of_ceiling: float | None = Field(description="The one as a part of the other, as the mean over runs.")
+    rate: float = Field(description="Steps per second.")
+    ceiling: float | None = Field(description="Steps per second of the environments alone. Null if not measured.")
+    of_ceiling: float | None = Field(description="Mean over runs of speed divided by ceiling.")
 
 
-class ItemInstead(BaseModel):
+class ItemSubstitute(BaseModel):
     """A substitute for an environment that Arcadia lacks."""
 
     env: str
@@ -132,7 +132,7 @@ class ItemInstead(BaseModel):
 
 
 class ItemTable(BaseModel):
-    """Ours beside theirs in words, where there is nothing to draw."""
+    """A table of text that compares the paper with this installation."""
 
     title: str
     columns: list[str]
@@ -144,37 +144,37 @@ class DiagramReading(BaseModel):
     """A number in a box of a diagram."""
 
     label: str
-    value: float | str | None = Field(description="Null where the run has not reported it, or there is no run.")
+    value: float | str | None = Field(description="Null if the run has not reported it, or there is no run.")
     unit: str
-    measured: bool = Field(description="False for a field of the run's configuration.")
+    measured: bool = Field(description="False for a configuration field.")
 
 
 class DiagramBox(BaseModel):
-    """A part of a method, and its place in a grid."""
+    """A component of a method at its place in a grid."""
 
     name: str
     title: str
-    kind: str = Field(description="What it is on the host, as threads.")
+    kind: str = Field(description="What it is on the host, such as threads.")
     does: str
     column: int
     row: int
-    rows: int = Field(description="How many rows of the grid it takes.")
-    many: bool = Field(description="There are several of it.")
-    learned: bool = Field(description="The learned parameters are there.")
+    rows: int = Field(description="Number of grid rows that it spans.")
+    many: bool = Field(description="True if there are several instances.")
+    learned: bool = Field(description="True if it holds the learned parameters.")
     readings: list[DiagramReading]
 
 
 class DiagramArrow(BaseModel):
-    """What one box sends to another."""
+    """Data that one box sends to another."""
 
     start: str
     end: str
     carries: str
-    around: bool = Field(description="It leads past the boxes between them.")
+    around: bool = Field(description="True if it leads past the boxes between them.")
 
 
 class DiagramGroup(BaseModel):
-    """Boxes that are one process."""
+    """Boxes that share a process."""
 
     title: str
     boxes: list[str]
@@ -189,38 +189,40 @@ class DiagramRun(BaseModel):
 
 
 class Diagram(BaseModel):
-    """How a method is built here, with the numbers of a run."""
+    """The architecture of a method as implemented here, with the numbers of a run."""
 
     name: str
     title: str
-    preset: str = Field(description="Launches a run of the method.")
-    run: DiagramRun | None = Field(description="Whose numbers these are; null where no run has started.")
-    runs: list[DiagramRun] = Field(description="Runs that can be chosen, the newest first.")
+    preset: str = Field(description="Preset that launches a run of the method.")
+    run: DiagramRun | None = Field(description="Run whose numbers are shown. Null if none has started.")
+    runs: list[DiagramRun] = Field(description="Runs to choose from, newest first.")
     boxes: list[DiagramBox]
     arrows: list[DiagramArrow]
     groups: list[DiagramGroup]
 
 
 class PaperItem(ItemSummary):
-    """A table or figure: what the paper did, what ours does, what was published and what was started here."""
+    """A table or figure: the paper's experiment, ours, published numbers, and started studies."""
 
     paper: str
     paper_title: str
     theirs: str
     ours: str
-    measures: str = Field(description="What the figure's heights are.")
+    measures: str = Field(description="Meaning of the figure's y axis.")
     differs: list[ItemDifference]
     settings: list[StatedSetting]
     published: list[PublishedNumber]
-    unpublished: str | None = Field(description="Why there are no published numbers.")
-    instead: ItemInstead | None = Field(description="What can be run here where Arcadia cannot do what the paper did.")
+    unpublished: str | None = Field(description="Why the paper has no numbers to compare with.")
+    substitute: ItemSubstitute | None = Field(
+        description="What to run here instead, if Arcadia cannot run the experiment."
+    )
     parts: list[ItemPart]
-    started: list[PaperStudy] = Field(description="The newest first.")
+    started: list[PaperStudy] = Field(description="Newest first.")
     panels: list[Panel]
-    table: ItemTable | None = Field(description="Null where the item is drawn.")
-    diagrams: list[str] = Field(description="Names of the diagrams of how its methods are built here.")
-    speeds: list[PaperSpeed] = Field(description="Of the newest study of each part at each share.")
-    height: int = Field(description="Of a figure, in pixels.")
+    table: ItemTable | None = Field(description="Null if the item is a figure.")
+    diagrams: list[str] = Field(description="Names of the diagrams of its methods.")
+    speeds: list[PaperSpeed] = Field(description="Speeds in the newest study of each part at each share.")
+    height: int = Field(description="Height of a figure in pixels.")
 
 
 class _Request(BaseModel):
@@ -228,35 +230,35 @@ class _Request(BaseModel):
 
 
 class PreviewPart(_Request):
-    """Share of the budget and parts of the item to preview; without `parts`, all of the paper's own."""
+    """Share of the budget and parts to preview. By default, all parts of the paper itself."""
 
     share: Share
     parts: Annotated[list[PartName], Field(min_length=1, max_length=100)] | None = None
 
 
 class StartPart(PreviewPart):
-    """Share of the budget and parts of the item to start, with the total of steps where that must be confirmed."""
+    """Share of the budget and parts to start, with the total steps if they must be confirmed."""
 
     confirm_steps: ConfirmSteps | None = None
 
 
 class MeasureParts(_Request):
-    """Parts of the item whose speed to measure on this host."""
+    """Parts whose speed to measure on this host."""
 
     parts: Annotated[list[PartName], Field(min_length=1, max_length=100)]
 
 
 class Measurement(BaseModel):
-    """A short run that measures how fast a method trains here. It stops after half a minute of training."""
+    """A short run that measures training speed. It stops after half a minute of training."""
 
     run_id: int
     kind: str = Field(description="Method and environment.")
 
 
 class PaperPreview(PartCost):
-    """What these parts would take together, before anything is stored."""
+    """The cost of several parts before anything is stored."""
 
     studies: int
-    confirm: str | None = Field(description="Why `confirm_steps` is required to start them.")
-    too_short: str | None = Field(description="Which parts would train too few steps to show anything.")
-    refused: str | None = Field(description="Why it is too much.")
+    confirm: str | None = Field(description="Why starting requires `confirm_steps`.")
+    too_short: str | None = Field(description="Which part has too few steps to show anything.")
+    refused: str | None = Field(description="Why these parts cannot be started.")

@@ -1,4 +1,4 @@
-"""Tables of scores: ours by the same protocol beside theirs, in percent of the human's."""
+"""Figures of evaluation scores: ours beside the paper's by the same protocol, in percent of the human score."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,56 +8,56 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
-from backend.games.scores import best, best_of_runs, normalised, reference
+from backend.games.scores import best_by, best_of_runs, normalised, reference
 from backend.papers import drawing
-from backend.papers.definition import Draw, Number, Started
+from backend.papers.definition import DrawItem, PrintedNumber, StartedStudy
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.published.rows import NormalisedScore, Score
 
-# Below this, and at nothing, a logarithmic axis has no place: the dot stands at its edge, and the pointer tells more.
-EDGE = 1.0
+# Lower percentages are drawn here, at the edge of the logarithmic axis. The tooltip has the value.
+MIN_PERCENT = 1.0
 SYMBOLS = ("diamond-open", "circle-open", "square-open", "cross-open")
 
 
-def number_of(row: Score) -> Number:
-    """A published score."""
-    return Number(f"{title_of(row.env)}, {row.player}", row.score, "", row.source, row.table, row.protocol)
+def number_of(row: Score) -> PrintedNumber:
+    """Return a published score as a printed number."""
+    return PrintedNumber(f"{title_of(row.env)}, {row.player}", row.score, "", row.source, row.table, row.protocol)
 
 
-def percent_of(row: NormalisedScore) -> Number:
-    """A published score in percent."""
+def percent_of(row: NormalisedScore) -> PrintedNumber:
+    """Return a published percentage as a printed number."""
     what = f"{title_of(row.env)}, {row.player} normalised by {row.normalised_by}"
-    return Number(what, row.percent, "%", row.source, row.table, row.protocol)
+    return PrintedNumber(what, row.percent, "%", row.source, row.table, row.protocol)
 
 
 def title_of(env: str) -> str:
-    """A game as people call it."""
+    """Return the name of a game."""
     return ENVIRONMENTS[env].title
 
 
-def human_normalised(rows: Sequence[Score], protocol: str) -> Draw:
-    """A figure of agents' scores by one protocol, game by game; games that cannot be normalised are left out."""
+def human_normalised(rows: Sequence[Score], protocol: str) -> DrawItem:
+    """Return a function that draws scores by one protocol, game by game. Games without human scores are left out."""
     players = [player for player in dict.fromkeys(row.player for row in rows) if player not in ("random", "human")]
     games = sorted({row.env for row in rows if not isinstance(reference(row.env, protocol), str)}, key=title_of)
 
-    def draw(session: Session, _: Sequence[Started]) -> Figure:
-        told = {player: {row.env: row.score for row in rows if row.player == player} for player in players}
+    def draw(session: Session, _: Sequence[StartedStudy]) -> Figure:
+        hover = {player: {row.env: row.score for row in rows if row.player == player} for player in players}
         traces = [
             _trace(player, drawing.THEIRS, scores, protocol, symbol=SYMBOLS[place])
-            for place, (player, scores) in enumerate(told.items())
+            for place, (player, scores) in enumerate(hover.items())
         ]
         traces += _ours(session, games, protocol)
         layout = {"type": "category", "categoryorder": "array", "categoryarray": [title_of(env) for env in games][::-1]}
-        return drawing.figure(traces, "percent of the human's score, random being 0", {"type": "log"}, yaxis=layout)
+        return drawing.figure(traces, "human-normalized score, %", {"type": "log"}, yaxis=layout)
 
     return draw
 
 
 def _ours(session: Session, games: Sequence[str], protocol: str) -> list[go.Scatter]:
-    """The best of any run in each game; where no run has all episodes, the best of fewer, as on the games' pages."""
-    comparable = [found for found in best_of_runs(session, games) if found.like.protocol == protocol]
-    chosen = best((found for found in comparable if math.isfinite(found.mean)), lambda found: found.env)
+    """Return the best score in each game. If no run has all episodes, use the best of fewer, as the games' pages do."""
+    comparable = [found for found in best_of_runs(session, games) if found.key.protocol == protocol]
+    chosen = best_by((found for found in comparable if math.isfinite(found.mean)), lambda found: found.env)
     full = {found.env: found.mean for found in chosen if not found.short}
     few = {found.env: found for found in chosen if found.env not in full}
     scores = {env: found.mean for env, found in few.items()}
@@ -80,9 +80,9 @@ def _trace(
     percents = {env: normalised(score, reference(env, protocol)) for env, score in scores.items()}
     shown = {env: percent for env, percent in percents.items() if percent is not None}
     after = notes or {}
-    told = [
+    hover = [
         f"{title_of(env)}, {name}: {percent:,.4g} % ({scores[env]:,.6g}){after.get(env, '')}"
         for env, percent in shown.items()
     ]
-    x = [max(EDGE, percent) for percent in shown.values()]
-    return drawing.dots(name, color, x, [title_of(env) for env in shown], told, **mark)
+    x = [max(MIN_PERCENT, percent) for percent in shown.values()]
+    return drawing.dots(name, color, x, [title_of(env) for env in shown], hover, **mark)

@@ -1,4 +1,4 @@
-"""Starts studies from parts of a table or figure, and finds those that were started."""
+"""Studies of papers: choose parts, start their studies, and find started ones."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.database.tables import PaperStudy, Study
 from backend.errors import Conflict, FieldError, Invalid
 from backend.papers.catalogue import find_part
-from backend.papers.definition import Item, Paper, Part, Started
+from backend.papers.definition import Item, Paper, StartedStudy, StudyPart
 from backend.papers.schemas import PaperPreview
 from backend.studies import cost_limits
 from backend.studies import service as studies
@@ -16,25 +16,25 @@ from backend.studies.points import Draw
 from backend.studies.specification import Specification
 
 
-def chosen(item: Item, names: Sequence[str] | None) -> list[Part]:
-    """The parts that are asked for, or all of the paper's own."""
+def choose_parts(item: Item, names: Sequence[str] | None) -> list[StudyPart]:
+    """Return the requested parts. By default, return all parts of the paper itself."""
     if not item.parts:
-        raise Conflict(item.cannot or f"There is no study to start from {item.in_sentence}.")
+        raise Conflict(item.unavailable_reason or f"There is no study to start from {item.in_sentence}.")
     if names is None:
         return [part for part in item.parts if not part.stands_in]
     there = {part.name: part for part in item.parts}
     if missing := [name for name in names if name not in there]:
-        told = f"{item.label} has no part {missing[0]!r}; it has {', '.join(there)}"
-        raise Invalid(FieldError(field="parts", message=told))
+        hover = f"{item.label} has no part {missing[0]!r}; it has {', '.join(there)}"
+        raise Invalid(FieldError(field="parts", message=hover))
     return [part for part in item.parts if part.name in names]
 
 
-def chosen_by_name(item: Item, names: Sequence[str] | None) -> list[Part]:
-    """Return the requested parts. Raise a problem that lists all parts if the request names none."""
+def choose_named_parts(item: Item, names: Sequence[str] | None) -> list[StudyPart]:
+    """Return the requested parts. Raise Invalid, which lists all parts, if the request names none."""
     if item.parts and names is None:
         there = ", ".join(part.name for part in item.parts)
         raise Invalid(FieldError(field="parts", message=f"name the parts to start: {item.label} has {there}"))
-    return chosen(item, names)
+    return choose_parts(item, names)
 
 
 def require_confirmation(preview: PaperPreview, confirmed_steps: int | None) -> None:
@@ -44,23 +44,23 @@ def require_confirmation(preview: PaperPreview, confirmed_steps: int | None) -> 
     cost_limits.require_confirmation(preview.runs, preview.steps, preview.confirm, confirmed_steps)
 
 
-def named(paper: Paper, item: Item, part: Part, share: float) -> Specification:
-    """The study of a part, with a name and a question that say where it comes from."""
+def name_study(paper: Paper, item: Item, part: StudyPart, share: float) -> Specification:
+    """Return the study of a part, with a name and a question that show its origin."""
     name = f"{paper.title}, {item.in_sentence}: {part.title}, {share:.0%}"
     question = f"{item.title}. {item.ours}"
     return part.at(share).model_copy(update={"name": name, "question": question})
 
 
-def start(session: Session, paper: Paper, item: Item, part: Part, share: float, draws: Sequence[Draw]) -> Study:
-    """Start a study of a part; the caller has its first runs made."""
-    study = studies.start(session, named(paper, item, part, share), draws)
+def start(session: Session, paper: Paper, item: Item, part: StudyPart, share: float, draws: Sequence[Draw]) -> Study:
+    """Start a study of a part. The caller queues its first runs."""
+    study = studies.start(session, name_study(paper, item, part, share), draws)
     session.add(PaperStudy(study_id=study.id, paper=paper.name, item=item.home, part=part.name, share=share))
     session.flush()
     return study
 
 
-def started_from(session: Session, paper: Paper, item: Item) -> list[Started]:
-    """The studies that were started from an item, the newest first."""
+def find_started(session: Session, paper: Paper, item: Item) -> list[StartedStudy]:
+    """Return the studies that were started from an item, newest first."""
     query = (
         select(PaperStudy, Study)
         .join(Study, Study.id == PaperStudy.study_id)
@@ -68,25 +68,25 @@ def started_from(session: Session, paper: Paper, item: Item) -> list[Started]:
         .order_by(Study.id.desc())
     )
     rows = [(find_part(item, origin.part), origin.share, study) for origin, study in session.execute(query)]
-    return [Started(part, share, study) for part, share, study in rows if part is not None]
+    return [StartedStudy(part, share, study) for part, share, study in rows if part is not None]
 
 
-def counts(session: Session) -> dict[tuple[str, str], int]:
-    """How many studies were started from each item, by paper and item."""
+def count_studies(session: Session) -> dict[tuple[str, str], int]:
+    """Return the number of studies started from each item, by paper and item."""
     query = select(PaperStudy.paper, PaperStudy.item, func.count()).group_by(PaperStudy.paper, PaperStudy.item)
     return {(paper, item): count for paper, item, count in session.execute(query)}
 
 
-def newest(started: Sequence[Started], share: float, part: str | None = None) -> list[Started]:
-    """The newest study of each part at one share: what ours come to is never mixed from several budgets."""
-    found: dict[str, Started] = {}
+def newest(started: Sequence[StartedStudy], share: float, part: str | None = None) -> list[StartedStudy]:
+    """Return the newest study of each part at one share, so that results of different budgets never mix."""
+    found: dict[str, StartedStudy] = {}
     for each in started:
         if each.share == share and part in (None, each.part.name):
             found.setdefault(each.part.name, each)
     return list(found.values())
 
 
-def every_newest(started: Sequence[Started]) -> list[Started]:
-    """The newest study of each part at each share, the largest shares first."""
+def every_newest(started: Sequence[StartedStudy]) -> list[StartedStudy]:
+    """Return the newest study of each part at each share, largest shares first."""
     shares = sorted({each.share for each in started}, reverse=True)
     return [each for share in shares for each in newest(started, share)]

@@ -19,7 +19,7 @@ PAPER = Paper(
     full_title="Asynchronous Methods for Deep Reinforcement Learning",
     authors="Mnih, Puigdomènech Badia, Mirza, Graves, Harley, Lillicrap, Silver, Kavukcuoglu",
     year=2016,
-    shows="Many actor-learners share one set of parameters without locks, and need no replay memory.",
+    shows="Many actor-learners train one set of shared parameters without locks or replay memory.",
     items=(
         table_1.ITEM,
         table_2.ITEM,

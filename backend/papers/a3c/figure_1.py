@@ -1,4 +1,4 @@
-"""Figure 1: how fast DQN and the four asynchronous methods learn."""
+"""Figure 1: learning speed of DQN and the four asynchronous methods."""
 
 from collections.abc import Sequence
 from random import Random
@@ -10,20 +10,20 @@ from backend.papers import drawing, measured
 from backend.papers.a3c.figure_2 import HIGH, LOW, RATES, STEPS
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
 from backend.papers.a3c.table_2 import CARTPOLE_PRESETS, PAPERS_PRESETS
-from backend.papers.definition import Difference, Item, Part, Started
+from backend.papers.definition import Item, PaperDifference, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Specification
 from workers.contract.config.problems import title_of
 from workers.contract.presets import PRESETS
 
 BEST = 5
 DQN, DQN_RATE = "dqn-nature", 0.00025
-# Drawn once, so that every method has the same.
+# Sampled once, so that all methods train with the same rates.
 _random = Random(1)  # noqa: S311
-DRAWN = [float(f"{LOW * (HIGH / LOW) ** _random.random():.6g}") for _ in range(RATES)]
+SAMPLED_RATES = [float(f"{LOW * (HIGH / LOW) ** _random.random():.6g}") for _ in range(RATES)]
 
 
-def draw(session: Session, started: Sequence[Started]) -> Figure:
-    """For each method the mean of its best runs along the time that they took."""
+def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw the mean of each method's best runs against training time."""
     traces = []
     for each in started:
         points = measured.measured_points(session, each)
@@ -33,43 +33,48 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
             curve = measured.curve(session, [run for point in best for run in point.finished_ids], "time")
             if curve is not None:
                 name = f"{title_of(PRESETS[preset].config.algorithm)}, best {len(best)} of {len(scored)}"
-                told = [f"{name}: {y:,.6g}" for y in curve.mean]
+                hover = [f"{name}: {y:,.6g}" for y in curve.mean]
                 color = drawing.color_at(place)
-                traces.append(drawing.line(name, color, curve.x.tolist(), curve.mean.tolist(), told, mode="lines"))
+                traces.append(drawing.line(name, color, curve.x.tolist(), curve.mean.tolist(), hover, mode="lines"))
     return drawing.figure(traces, "seconds of training on this host")
 
 
 def _part(
     name: str, title: str, env: str, presets: Sequence[str], others: list[list[object]], steps: int, *, stands_in: bool
-) -> Part:
-    pairs = [[preset, rate] for preset in presets for rate in DRAWN]
+) -> StudyPart:
+    pairs = [[preset, rate] for preset in presets for rate in SAMPLED_RATES]
     asked = Specification(
         name=title,
         changes={"env": env},
         axes=[Axis(field=["preset", "learning_rate"], values=[*pairs, *others])],
         total_steps=steps,
     )
-    return Part(name, title, asked, stands_in)
+    return StudyPart(name, title, asked, stands_in)
 
 
 ITEM = Item(
     name="figure-1",
     label="Figure 1",
-    title="How fast DQN and the four asynchronous methods learn",
-    theirs="Trained DQN on a GPU, five seeds, and the four asynchronous methods with 50 learning rates drawn from "
-    "LogUniform(10⁻⁴, 10⁻²) on 16 cores, on five games, and drew the mean of the best five of each along hours.",
-    ours="For each game trains the four methods with the same 50 rates and DQN once, and draws the mean of the five "
-    "best finished runs of each along the time on this host.",
-    measures="Mean return along the time of training",
+    title="Learning speed of DQN and the four asynchronous methods",
+    theirs="Trains DQN on a GPU with five seeds, and the four asynchronous methods on 16 CPU cores with 50 "
+    "learning rates drawn from LogUniform(10⁻⁴, 10⁻²), on five games. Plots the mean of the best five "
+    "runs of each method against hours of training.",
+    ours="Trains the four methods with the same 50 learning rates, and DQN once, on each game. Plots the "
+    "mean of the best five finished runs of each method against training time on this host.",
+    measures="Mean return against training time",
     draw=draw,
     differs=(
         PROCESSES,
         SCORES,
         BUDGET,
-        Difference("DQN", "five seeds, on a K40 GPU", "seed 1, by Gorila's parts as one actor", "one study, one grid"),
-        Difference("budget", "hours", "80 million steps a run, of DQN too", "a share of steps can be run on any host"),
+        PaperDifference(
+            "DQN", "five seeds, on a K40 GPU", "seed 1, as Gorila with one actor", "a study has one grid of points"
+        ),
+        PaperDifference(
+            "budget", "hours", "80 million steps per run, also for DQN", "any host can run a share of the steps"
+        ),
     ),
-    unpublished="The text prints no numbers of this figure.",
+    unpublished="The paper prints no numbers for this figure.",
     parts=(
         *(
             _part(name, title, env, PAPERS_PRESETS, [[DQN, DQN_RATE]], STEPS, stands_in=False)

@@ -1,4 +1,4 @@
-"""Figure 2: A3C's score by learning rate."""
+"""Figure 2: scores of A3C by learning rate."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from backend.figures.schemas import Figure
 from backend.papers import drawing
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
-from backend.papers.definition import Difference, Item, Part, Started
+from backend.papers.definition import Item, PaperDifference, StartedStudy, StudyPart
 from backend.studies.results import load_points
 from backend.studies.specification import Axis, Specification
 
@@ -15,8 +15,8 @@ LOW, HIGH, RATES = 1e-4, 1e-2, 50
 STEPS = 80_000_000
 
 
-def draw(session: Session, started: Sequence[Started]) -> Figure:
-    """A dot for each run, hollow until it has finished, from end to end of the paper's range."""
+def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw a dot for each run over the paper's range of rates. Dots of unfinished runs are hollow."""
     traces = []
     for place, each in enumerate(started):
         found = [
@@ -38,7 +38,7 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
     return drawing.figure(traces, "learning rate", {"type": "log", "dtick": 1, "range": [-4.05, -1.95]})
 
 
-def rates_part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> Part:
+def rates_part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> StudyPart:
     """Return a study of one preset in one environment with the paper's random learning rates."""
     asked = Specification(
         name=title,
@@ -49,32 +49,32 @@ def rates_part(name: str, title: str, preset: str, env: str, steps: int, *, stan
         points=RATES,
         total_steps=steps,
     )
-    return Part(name, title, asked, stands_in)
+    return StudyPart(name, title, asked, stands_in)
 
 
-INITIALIZATION = Difference(
-    "initialisation",
-    "a random one for each rate",
-    "seed 1 for every rate; more seeds of the best rates can be added on the study's page",
-    "a study trains each of its points with the same seeds",
+INITIALIZATION = PaperDifference(
+    "initialization",
+    "random for each rate",
+    "seed 1 for every rate; add seeds for the best rates on the study's page",
+    "a study trains all its points with the same seeds",
 )
-LENGTH = Difference(
+LENGTH = PaperDifference(
     "length of training",
     "not stated for this figure",
-    "80 million steps (320 million frames) a run",
-    "that of the preset, which a public replication used",
+    "80 million steps (320 million frames) per run",
+    "the preset's length, from a public replication",
 )
-UNPUBLISHED = "The text prints no numbers of this figure, so no dots of the paper's are drawn: only its range of rates."
+UNPUBLISHED = "The paper prints no numbers for this figure, so only its range of rates is shown."
 
 ITEM = Item(
     name="figure-2",
     label="Figure 2",
-    title="A3C's score by learning rate",
-    theirs="Trained A3C on five games with 50 learning rates drawn from LogUniform(10⁻⁴, 10⁻²) and as many random "
-    "initialisations, all else fixed, and drew a dot for each run. It reads from it that each game has a wide range of "
-    "rates for which all initialisations score well, and that virtually no run scores 0 within it.",
-    ours="For each game 50 rates drawn from the same range train the preset a3c-paper-ff; a dot is the mean return of "
-    "a run's last 100 episodes.",
+    title="Scores of A3C by learning rate",
+    theirs="Trains A3C on five games with 50 learning rates drawn from LogUniform(10⁻⁴, 10⁻²) and 50 random "
+    "initializations, with all other settings fixed. Each dot is one run. Every game has a wide range "
+    "of rates where all initializations score well, and almost no run scores 0 in that range.",
+    ours="Trains the preset a3c-paper-ff on each game with 50 rates drawn from the same range. Each dot is "
+    "the mean return of the last 100 episodes of one run.",
     measures="Mean return of the last 100 episodes, by learning rate",
     draw=draw,
     differs=(PROCESSES, SCORES, BUDGET, INITIALIZATION, LENGTH),

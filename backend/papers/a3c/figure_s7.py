@@ -1,4 +1,4 @@
-"""Figure S7: the scores of the three value-based methods by learning rate."""
+"""Figure S7: scores of the three value-based methods by learning rate."""
 
 from backend.papers.a3c.figure_2 import INITIALIZATION, LENGTH, STEPS, UNPUBLISHED, draw, rates_part
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
@@ -17,11 +17,11 @@ ITEM = Item(
     name="figure-s7",
     label="Figure S7",
     title="Scores of the value-based methods by learning rate",
-    theirs="Drew figure 2 for one-step Q, one-step Sarsa and n-step Q: 50 learning rates drawn from "
-    "LogUniform(10⁻⁴, 10⁻²) and as many random initialisations on each of five games, a dot for each run. Each method "
+    theirs="Repeats figure 2 for one-step Q-learning, one-step Sarsa and n-step Q-learning: 50 learning rates "
+    "drawn from LogUniform(10⁻⁴, 10⁻²) and 50 random initializations on each of five games. Each method "
     "and game usually has a range of rates that score well.",
-    ours="For each method and game 50 rates drawn from the same range train the method's preset; a dot is the mean "
-    "return of a run's last 100 episodes.",
+    ours="Trains each method's preset on each game with 50 rates drawn from the same range. Each dot is the "
+    "mean return of the last 100 episodes of one run.",
     measures="Mean return of the last 100 episodes, by learning rate",
     draw=draw,
     differs=(PROCESSES, SCORES, BUDGET, INITIALIZATION, LENGTH),

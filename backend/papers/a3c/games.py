@@ -1,6 +1,6 @@
-"""The games that the paper's figures show, and what all of its studies differ in from it."""
+"""Games in the figures of the A3C paper, and differences that all its studies share."""
 
-from backend.papers.definition import Difference
+from backend.papers.definition import PaperDifference
 
 FIVE_GAMES = {
     "beam-rider": ("Beam Rider", "ALE/BeamRider-v5"),
@@ -10,21 +10,21 @@ FIVE_GAMES = {
     "space-invaders": ("Space Invaders", "ALE/SpaceInvaders-v5"),
 }
 
-PROCESSES = Difference(
+PROCESSES = PaperDifference(
     "actor-learners",
-    "16 threads on a machine of 16 cores",
-    "16 processes on the cores that this host has",
-    "Python runs one thread at a time; with fewer cores than processes a run takes longer and learns the same way",
+    "16 threads on a 16-core machine",
+    "16 processes on this host's cores",
+    "Python threads cannot run in parallel; with fewer cores a run takes longer but learns the same way",
 )
-SCORES = Difference(
+SCORES = PaperDifference(
     "score",
-    "the text does not say by which episodes",
-    "mean return of the run's last 100 training episodes, rewards unclipped",
-    "it costs nothing beside training, and all points are scored alike",
+    "the text does not state which episodes",
+    "mean return of the last 100 training episodes, with unclipped rewards",
+    "it needs no extra computation and treats all points alike",
 )
-BUDGET = Difference(
+BUDGET = PaperDifference(
     "learning rate over time",
-    "falls to 0 over the training",
-    "falls to 0 over the share of the budget that is chosen",
-    "a run that is cut at 1 % would hardly have lowered it",
+    "decays to 0 during training",
+    "decays to 0 over the chosen share of the budget",
+    "otherwise a run of 1% of the budget would keep it almost constant",
 )

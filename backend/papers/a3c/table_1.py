@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from backend.figures.schemas import Figure
 from backend.papers import drawing
 from backend.papers.a3c.games import BUDGET, PROCESSES
-from backend.papers.definition import Difference, Item, Number, Part, Started
+from backend.papers.definition import Item, PaperDifference, PrintedNumber, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
 from workers.contract.games import ENVIRONMENTS
@@ -15,8 +15,8 @@ from workers.contract.games import ENVIRONMENTS
 GAMES = [env.id for env in ENVIRONMENTS.values() if env.group == "Atari, of the papers"]
 
 
-def draw(_session: Session, _started: Sequence[Started]) -> Figure:
-    """The paper's means and medians; an average over other games than these 57 says nothing beside them."""
+def draw(_session: Session, _started: Sequence[StartedStudy]) -> Figure:
+    """Draw only the paper's means and medians. Averages over other games are not comparable."""
     rows = published.summaries()
     names = [f"{row.method}, {row.training_time}" for row in rows]
     traces = []
@@ -24,39 +24,40 @@ def draw(_session: Session, _started: Sequence[Started]) -> Figure:
         ("mean", [row.mean_percent for row in rows], "circle"),
         ("median", [row.median_percent for row in rows], "diamond-open"),
     ):
-        told = [f"{row}: {name} {value:g} %" for row, value in zip(names, values, strict=True)]
-        traces.append(drawing.dots(f"{name}, the paper", drawing.THEIRS, values, names, told, symbol=symbol, size=10))
+        hover = [f"{row}: {name} {value:g} %" for row, value in zip(names, values, strict=True)]
+        traces.append(drawing.dots(f"{name}, the paper", drawing.THEIRS, values, names, hover, symbol=symbol, size=10))
     order = {"type": "category", "autorange": "reversed"}
-    return drawing.figure(traces, "percent of the human's score, random being 0", yaxis=order)
+    return drawing.figure(traces, "human-normalized score, %", yaxis=order)
 
 
-def _part(name: str, title: str, preset: str) -> Part:
+def _part(name: str, title: str, preset: str) -> StudyPart:
     axes = [Axis(field="env", values=[*GAMES])]
-    return Part(name, title, Specification(name=title, preset=preset, axes=axes, total_steps=80_000_000))
+    return StudyPart(name, title, Specification(name=title, preset=preset, axes=axes, total_steps=80_000_000))
 
 
 ITEM = Item(
     name="table-1",
     label="Table 1",
-    title="Human-normalised scores over 57 games",
-    theirs="Trained A3C in each of 57 games, feed-forward for one and for four days and with an LSTM for four, and "
-    "averaged the scores from human starts.",
-    ours="Trains each of the 57 games with both agents. The papers print random and human scores of 49 of these games, "
-    "so no mean over all 57 can be made here, and one over fewer is not drawn beside theirs; Games has it.",
-    measures="Human-normalised scores over 57 games, from human starts",
+    title="Human-normalized scores over 57 games",
+    theirs="Trains A3C on 57 games: the feed-forward network for one and for four days, the LSTM for four "
+    "days. Averages the scores from human starts.",
+    ours="Trains both agents on each of the 57 games. The papers print random and human scores for only 49 "
+    "of them, so no mean over all 57 can be computed. A mean over fewer games is not comparable, so it "
+    "is shown under Games instead.",
+    measures="Human-normalized scores over 57 games, from human starts",
     draw=draw,
     differs=(
         PROCESSES,
         BUDGET,
-        Difference(
+        PaperDifference(
             "length of training",
-            "one day and four; four with the LSTM",
+            "one and four days; four with the LSTM",
             "80 million steps",
-            "days on other hosts differ",
+            "a day of training means something else on each host",
         ),
     ),
     published=tuple(
-        Number(f"{row.method}, {row.training_time}: {name}", value, "%", row.source, row.table, row.protocol)
+        PrintedNumber(f"{row.method}, {row.training_time}: {name}", value, "%", row.source, row.table, row.protocol)
         for row in published.summaries()
         for name, value in (("mean", row.mean_percent), ("median", row.median_percent))
     ),

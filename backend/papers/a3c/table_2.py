@@ -1,4 +1,4 @@
-"""Table 2: how much faster more threads come to a score."""
+"""Table 2: training speed-up by the number of threads."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -11,7 +11,7 @@ from backend.database.tables import Run
 from backend.figures.schemas import Figure
 from backend.papers import drawing, measured
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES
-from backend.papers.definition import Difference, Item, Number, Part, Started
+from backend.papers.definition import Item, PaperDifference, PrintedNumber, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
 from workers.contract.presets import PRESETS
@@ -25,34 +25,34 @@ CARTPOLE_PRESETS = ("one-step-q-cartpole", "one-step-sarsa-cartpole", "n-step-q-
 STEPS = 80_000_000
 
 
-def draw(session: Session, started: Sequence[Started]) -> Figure:
-    """A line for each method: the paper's dotted, ours the mean over the games that were run."""
+def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw the speed-up of each method. The paper's line is dotted; ours is the mean over the games that were run."""
     traces = []
     for method, color in COLORS.items():
         rows = [row for row in published.speedups() if row.method == method]
-        told = [f"The paper, {method}, {row.threads} threads: {row.speedup:g} times" for row in rows]
+        hover = [f"The paper, {method}, {row.threads} threads: {row.speedup:g} times" for row in rows]
         x, y = [row.threads for row in rows], [row.speedup for row in rows]
         line = {"color": color, "width": 1.5, "dash": "dot"}
-        traces.append(drawing.line(f"{method}, the paper", color, x, y, told, line=line, opacity=0.6))
+        traces.append(drawing.line(f"{method}, the paper", color, x, y, hover, line=line, opacity=0.6))
     for method, found in speedups(session, started).items():
-        told = [
+        hover = [
             f"Ours, {method}, {threads} processes: {fmean(ratios):.3g} times, games: {len(ratios)}"
             for threads, ratios in found.items()
         ]
         y = [fmean(ratios) for ratios in found.values()]
-        traces.append(drawing.line(f"{method}, ours", COLORS[method], [*found], y, told))
-    # As many times as fast as there are threads is a straight line.
+        traces.append(drawing.line(f"{method}, ours", COLORS[method], [*found], y, hover))
+    # A linear speed-up is a straight line on two logarithmic axes.
     ticks = {"type": "log", "tickmode": "array", "tickvals": [*THREADS], "ticktext": [*map(str, THREADS)]}
     return drawing.figure(traces, "actor-learners", ticks, yaxis=ticks)
 
 
 def method_of(preset: str) -> str:
-    """What the paper calls the method of a preset."""
+    """Return the paper's name of a preset's method."""
     return METHODS[PRESETS[preset].config.algorithm]
 
 
-def speedups(session: Session, started: Sequence[Started]) -> dict[str, dict[int, list[float]]]:
-    """By method and number of processes, the speed-up in each game where all numbers came to one score."""
+def speedups(session: Session, started: Sequence[StartedStudy]) -> dict[str, dict[int, list[float]]]:
+    """Return speed-ups by method and number of processes, in games where all numbers of processes reached one score."""
     found: dict[str, dict[int, list[float]]] = {}
     for each in started:
         for preset, by_threads in _climbs(session, each).items():
@@ -61,7 +61,7 @@ def speedups(session: Session, started: Sequence[Started]) -> dict[str, dict[int
     return found
 
 
-def _climbs(session: Session, started: Started) -> dict[str, dict[int, list[ScoreRecords]]]:
+def _climbs(session: Session, started: StartedStudy) -> dict[str, dict[int, list[ScoreRecords]]]:
     points = measured.measured_points(session, started)
     ids = [run_id for point in points for run_id in point.finished_ids]
     every = load_score_records(session, session.scalars(select(Run).where(Run.id.in_(ids))).all())
@@ -74,7 +74,7 @@ def _climbs(session: Session, started: Started) -> dict[str, dict[int, list[Scor
 
 
 def _ratios(by_threads: Mapping[int, Sequence[ScoreRecords]]) -> dict[int, float]:
-    """How many times sooner than one process each number came to the highest score that all of them reached."""
+    """Return the speed-up of each number of processes to the highest score that all of them reached."""
     score = common_score([*by_threads.values()]) if 1 in by_threads and len(by_threads) > 1 else None
     if score is None:
         return {}
@@ -89,7 +89,7 @@ def _ratios(by_threads: Mapping[int, Sequence[ScoreRecords]]) -> dict[int, float
 
 def _part(
     name: str, title: str, presets: Sequence[str], env: str, threads: Sequence[int], steps: int, *, stands_in: bool
-) -> Part:
+) -> StudyPart:
     asked = Specification(
         name=title,
         changes={"env": env},
@@ -97,7 +97,7 @@ def _part(
         total_steps=steps,
         at_once=1,
     )
-    return Part(name, title, asked, stands_in)
+    return StudyPart(name, title, asked, stands_in)
 
 
 PONG = ("n-step-q-pong", "a3c-pong")
@@ -113,37 +113,38 @@ PARTS = (
 ITEM = Item(
     name="table-2",
     label="Table 2",
-    title="How much faster more actor-learners come to a score",
-    theirs="Measured on seven games how long each method takes with 1, 2, 4, 8 and 16 threads to come to a fixed "
-    "score, and averaged over the games how many times sooner than with one thread that is.",
-    ours="Trains each method with each number of processes, one run at a time. A run has come to a score when the mean "
-    "return of 100 episodes in a row is that high; the score is the highest that every number of processes came to.",
-    measures="Times as fast as one actor-learner, to the same score",
+    title="Training speed-up by the number of actor-learners",
+    theirs="Measures on seven games how long each method takes to reach a fixed reference score with 1, 2, 4, "
+    "8 and 16 threads. Averages the speed-up over one thread across the games.",
+    ours="Trains each method with each number of processes, one run at a time. A run has reached a score "
+    "when the mean return of 100 consecutive episodes is that high. The reference score is the highest "
+    "that every number of processes reached.",
+    measures="Speed-up over one actor-learner to the same score",
     draw=draw,
     differs=(
         PROCESSES,
-        Difference(
+        PaperDifference(
             "reference score",
-            "fixed, its value not stated",
-            "the highest that every number of processes came to, for each method and game",
-            "it exists at every share of the budget",
+            "fixed, but not stated",
+            "the highest that every number of processes reached, for each method and game",
+            "it exists for every share of the budget",
         ),
-        Difference(
+        PaperDifference(
             "learning rates",
-            "the best three of those tried, for the curves that this table belongs to",
-            "that of the preset",
-            "50 rates for each number of processes are figure 1's cost again",
+            "the best three of those tried, in the curves that this table summarizes",
+            "the preset's rate",
+            "50 rates for each number of processes would cost as much as figure 1 each time",
         ),
         BUDGET,
-        Difference(
+        PaperDifference(
             "host",
             "16 cores",
             "this host",
-            "each speed-up is a ratio within one host; beyond its cores more processes cannot be faster",
+            "each speed-up compares runs on one host; more processes than cores cannot be faster",
         ),
     ),
     published=tuple(
-        Number(f"{row.method}, {row.threads} threads", row.speedup, "×", row.source, row.table, row.protocol)
+        PrintedNumber(f"{row.method}, {row.threads} threads", row.speedup, "×", row.source, row.table, row.protocol)
         for row in published.speedups()
     ),
     parts=PARTS,

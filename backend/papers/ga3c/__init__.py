@@ -9,7 +9,7 @@ PAPER = Paper(
     full_title="Reinforcement Learning through Asynchronous Advantage Actor-Critic on a GPU",
     authors="Babaeizadeh, Frosio, Tyree, Clemons, Kautz",
     year=2017,
-    shows="One model on a GPU acts and learns for many agents, which queue their questions and their experiences.",
+    shows="One network on a GPU serves many agents, which queue prediction requests and experiences.",
     items=(
         table_1.ITEM,
         table_2.ITEM,

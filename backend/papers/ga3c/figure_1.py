@@ -1,12 +1,12 @@
 """Figure 1: the architectures of A3C and of GA3C."""
 
-from backend.papers.definition import Difference, Item, Number
-from backend.papers.diagram import Arrow, Box, Diagram, Reading
+from backend.papers.definition import Item, PaperDifference, PrintedNumber
+from backend.papers.diagram import Arrow, Box, MethodDiagram, Reading
 from workers.contract.metrics import STEPS_PER_SECOND
 
 UPDATES = "throughput/updates_per_second"
 
-A3C = Diagram(
+A3C = MethodDiagram(
     name="a3c",
     title="A3C: each actor-learner has a replica of the network",
     methods=("a3c",),
@@ -16,19 +16,19 @@ A3C = Diagram(
             "environments",
             "Environments",
             "one in each actor-learner",
-            "Step by the actions of their actor-learner.",
+            "Step with the actions of their actor-learner.",
             column=0,
             many=True,
             readings=(
                 Reading("Environments", fields=("num_actors",)),
-                Reading("Steps a second", STEPS_PER_SECOND),
+                Reading("Steps per second", STEPS_PER_SECOND),
             ),
         ),
         Box(
             "actor-learners",
             "Actor-learners",
             "processes",
-            "Each acts by its own replica of the network and computes gradients from its rollout.",
+            "Each acts with its own replica of the network and computes gradients from its rollout.",
             column=1,
             many=True,
             readings=(
@@ -45,7 +45,7 @@ A3C = Diagram(
             column=2,
             learned=True,
             readings=(
-                Reading("Updates a second", UPDATES),
+                Reading("Updates per second", UPDATES),
                 Reading("Learning rate", "train/learning_rate", fields=("learning_rate",), counts=True),
                 Reading("Gradient norm", "train/grad_norm"),
             ),
@@ -58,7 +58,7 @@ A3C = Diagram(
         Arrow("shared", "actor-learners", "θ"),
     ),
 )
-GA3C = Diagram(
+GA3C = MethodDiagram(
     name="ga3c",
     title="GA3C: queues between the agents and one network",
     methods=("ga3c",),
@@ -67,7 +67,7 @@ GA3C = Diagram(
         Box(
             "agents",
             "Agents",
-            "processes with a game each",
+            "processes, one game each",
             "Each queues its state before every action, and queues its experiences at the end of a rollout.",
             column=0,
             rows=2,
@@ -75,7 +75,7 @@ GA3C = Diagram(
             readings=(
                 Reading("Agents, N_A", "ga3c/agents", fields=("num_agents",), counts=True),
                 Reading("Rollout, t_max", fields=("t_max",), unit="steps"),
-                Reading("Steps a second", STEPS_PER_SECOND),
+                Reading("Steps per second", STEPS_PER_SECOND),
             ),
         ),
         Box(
@@ -99,27 +99,27 @@ GA3C = Diagram(
             "predictors",
             "Predictors",
             "threads",
-            "Each takes all waiting states, asks the network for their policies at once, and answers the agents.",
+            "Each takes all waiting states, gets their policies in one batch, and replies to the agents.",
             column=2,
             many=True,
             readings=(
                 Reading("Predictors, N_P", "ga3c/predictors", fields=("num_predictors",), counts=True),
                 Reading("Batch", "ga3c/prediction_batch"),
-                Reading("States a second", "throughput/predictions_per_second"),
+                Reading("States per second", "throughput/predictions_per_second"),
             ),
         ),
         Box(
             "trainers",
             "Trainers",
             "threads",
-            "Each gathers rollouts into a batch, then updates the network with it.",
+            "Each collects rollouts into a batch and updates the network with it.",
             column=2,
             row=1,
             many=True,
             readings=(
                 Reading("Trainers, N_T", "ga3c/trainers", fields=("num_trainers",), counts=True),
                 Reading("Batch", "ga3c/training_batch"),
-                Reading("Batch, at least", fields=("min_training_batch",)),
+                Reading("Minimum batch", fields=("min_training_batch",)),
             ),
         ),
         Box(
@@ -132,7 +132,7 @@ GA3C = Diagram(
             learned=True,
             readings=(
                 Reading("Body", fields=("network",)),
-                Reading("Updates a second", UPDATES),
+                Reading("Updates per second", UPDATES),
                 Reading("Policy lag", "ga3c/policy_lag"),
             ),
         ),
@@ -150,36 +150,40 @@ GA3C = Diagram(
 )
 
 
-def _printed(what: str, value: float, section: str, protocol: str) -> Number:
-    return Number(what, value, "", "GA3C (Babaeizadeh et al. 2017)", section, protocol)
+def _printed(what: str, value: float, section: str, protocol: str) -> PrintedNumber:
+    return PrintedNumber(what, value, "", "GA3C (Babaeizadeh et al. 2017)", section, protocol)
 
 
 ITEM = Item(
     name="figure-1",
     label="Figure 1",
     title="The architectures of A3C and GA3C",
-    theirs="Drew A3C, where each agent has a replica of the network and sends gradients, beside GA3C, where agents "
-    "query one network on a GPU through predictors, and trainers gather their experiences.",
-    ours="Draws both as they are built here, with the numbers of a run of each. Numbers that change are the mean of "
-    "the run's last 100 reports; the counts of agents, predictors and trainers are the latest.",
+    theirs="Shows A3C, where each agent has a replica of the network and sends gradients, beside GA3C. In "
+    "GA3C, agents query one network on a GPU through predictors, and trainers collect their "
+    "experiences.",
+    ours="Shows both architectures as implemented here, with the numbers of a run. Varying numbers are the "
+    "mean of the run's last 100 reports. The counts of agents, predictors and trainers are the latest "
+    "values.",
     measures="",
     draw=None,
     diagrams=(A3C, GA3C),
     differs=(
-        Difference("agents of A3C", "threads", "processes", "Python cannot run threads in parallel"),
-        Difference(
-            "queues", "of states and experiences", "of row numbers of tables in shared memory", "nothing is copied"
+        PaperDifference("agents of A3C", "threads", "processes", "Python cannot run threads in parallel"),
+        PaperDifference(
+            "queues", "hold states and experiences", "hold row numbers of tables in shared memory", "it avoids copies"
         ),
-        Difference(
+        PaperDifference(
             "training queue",
-            "without a limit",
-            "at most two rollouts of each agent wait, except in ga3c-paper",
-            "it bounds the policy lag; docs/decisions/0015-ga3c-queues.md",
+            "unlimited",
+            "at most two waiting rollouts per agent, except in ga3c-paper",
+            "it limits the policy lag (docs/decisions/0015-ga3c-queues.md)",
         ),
-        Difference("trainers", "update in parallel", "take turns for the update", "they share one buffer of gradients"),
+        PaperDifference(
+            "trainers", "update in parallel", "update one after the other", "they share one gradient buffer"
+        ),
     ),
     published=(
-        _printed("agents of A3C", 16, "section 3.2", "the original implementation, on a CPU of 16 cores"),
+        _printed("agents of A3C", 16, "section 3.2", "the original implementation, on a 16-core CPU"),
         _printed("agents of GA3C, N_A", 128, "section 5.1", "fastest on system I, Pong"),
         _printed("predictors of GA3C, N_P", 2, "section 5.1", "fastest on system I, Pong"),
         _printed("trainers of GA3C, N_T", 2, "section 5.1", "fastest on system I, Pong"),

@@ -1,4 +1,4 @@
-"""Figures 2 to 4: how many agents, predictors and trainers are fastest, and how full their queues are."""
+"""Figures 2 to 4: the fastest numbers of agents, predictors and trainers, and the sizes of their queues."""
 
 from collections.abc import Sequence
 
@@ -7,56 +7,56 @@ from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
 from backend.papers import drawing, measured
-from backend.papers.definition import Difference, Item, Part, Started
+from backend.papers.definition import Item, PaperDifference, StartedStudy, StudyPart
 from backend.papers.measured import MeasuredPoint
-from backend.papers.speeds import CEILING_FIRST
+from backend.papers.speeds import MEASURE_CEILING
 from backend.studies.specification import Axis, Specification
 
 AGENTS = (16, 32, 64, 128)
 PAIRS = ([1, 1], [1, 2], [2, 1], [2, 2], [2, 4], [4, 2], [4, 4], [8, 8], [16, 16])
-# Of the settings of each number of agents, as in the paper's figures.
+# The fastest settings to show for each number of agents, as in the paper.
 TOP = 3
 UPDATES = "throughput/updates_per_second"
 ROLES = ("agents", "predictors", "trainers")
 
-HOST = Difference(
+HOST = PaperDifference(
     "host",
     "16 cores and a Titan X (system I)",
     "this host",
-    "updates a second are shown as a part of the fastest setting's on this host, and not beside another's",
+    "updates per second are relative to the fastest setting on the same host",
 )
 
 
-def adjusting(session: Session, started: Sequence[Started]) -> Figure:
-    """The number of each role along the time of training."""
+def adjusting(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw the number of each role against training time."""
     traces = []
     for each in started:
         ids = [run for point in measured.measured_points(session, each) for run in point.run_ids]
         for place, role in enumerate(ROLES):
             curve = measured.curve(session, ids, "time", f"ga3c/{role}")
             if curve is not None:
-                told = [f"{y:.3g} {role} after {x:,.0f} s" for x, y in zip(curve.x, curve.mean, strict=True)]
+                hover = [f"{y:.3g} {role} after {x:,.0f} s" for x, y in zip(curve.x, curve.mean, strict=True)]
                 x, y, color = curve.x.tolist(), curve.mean.tolist(), drawing.color_at(place)
-                traces.append(drawing.line(role.capitalize(), color, x, y, told, mode="lines"))
+                traces.append(drawing.line(role.capitalize(), color, x, y, hover, mode="lines"))
     return drawing.figure(traces, "seconds of training on this host")
 
 
 def fastest(session: Session, points: Sequence[MeasuredPoint]) -> list[tuple[MeasuredPoint, float]]:
-    """The three fastest settings of each number of agents, with their updates a second."""
+    """Return the three fastest settings of each number of agents, with their updates per second."""
     rates = [(point, measured.mean(session, point.run_ids, UPDATES)) for point in points]
     known = sorted([(point, rate) for point, rate in rates if rate], key=lambda pair: -pair[1])
     return [pair for agents in AGENTS for pair in [p for p in known if p[0].values["num_agents"] == agents][:TOP]]
 
 
-def speeds(session: Session, started: Sequence[Started]) -> Figure:
-    """Updates a second of the fastest settings, as a part of the fastest one's."""
+def speeds(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw the updates per second of the fastest settings, relative to the fastest of all."""
     found = [pair for each in started for pair in fastest(session, measured.measured_points(session, each))]
     most = max((rate for _, rate in found), default=1.0)
-    return _marks([("updates a second", [(point, rate / most) for point, rate in found])], "{:.0%} of the fastest")
+    return _marks([("updates per second", [(point, rate / most) for point, rate in found])], "{:.0%} of the fastest")
 
 
-def queues(session: Session, started: Sequence[Started]) -> Figure:
-    """How many wait for training, and how many states are predicted at once, in the fastest settings."""
+def queues(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw the size of the training queue and of the prediction batch in the fastest settings."""
     found = [point for each in started for point, _ in fastest(session, measured.measured_points(session, each))]
     series = []
     for name, metric in (("waiting in the training queue", "training_queue"), ("prediction batch", "prediction_batch")):
@@ -68,9 +68,11 @@ def queues(session: Session, started: Sequence[Started]) -> Figure:
 def _marks(series: Sequence[tuple[str, list[tuple[MeasuredPoint, float]]]], written: str) -> Figure:
     traces: list[go.Scatter] = []
     for place, (name, found) in enumerate(series):
-        told = [f"{_setting(point)}: {written.format(value)} ({name})" for point, value in found]
+        hover = [f"{_setting(point)}: {written.format(value)} ({name})" for point, value in found]
         x = [str(point.values["num_agents"]) for point, _ in found]
-        traces.append(drawing.dots(name.capitalize(), drawing.color_at(place), x, [y for _, y in found], told, size=10))
+        traces.append(
+            drawing.dots(name.capitalize(), drawing.color_at(place), x, [y for _, y in found], hover, size=10)
+        )
     order = {"type": "category", "categoryorder": "array", "categoryarray": [*map(str, AGENTS)]}
     return drawing.figure(traces, "agents, N_A", order)
 
@@ -80,19 +82,19 @@ def _setting(point: MeasuredPoint) -> str:
     return f"N_A {values['num_agents']}, N_P {values['num_predictors']}, N_T {values['num_trainers']}"
 
 
-def _adjusting(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> Part:
+def _adjusting(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> StudyPart:
     begun = {"num_agents": 1, "num_predictors": 1, "num_trainers": 1, "dynamic_adjustment": True}
     asked = Specification(name=title, preset=preset, changes={"env": env, **begun}, total_steps=steps, at_once=1)
-    return Part(name, title, asked, stands_in)
+    return StudyPart(name, title, asked, stands_in)
 
 
-ROLES_STUDY = Part(
+ROLES_STUDY = StudyPart(
     "pong",
     "Pong, 36 settings",
     Specification(
         name="36 settings",
         preset="ga3c-paper",
-        changes={"dynamic_adjustment": False, "evaluate_every_steps": 0, **CEILING_FIRST},
+        changes={"dynamic_adjustment": False, "evaluate_every_steps": 0, **MEASURE_CEILING},
         axes=[
             Axis(field="num_agents", values=[*AGENTS]),
             Axis(field=["num_predictors", "num_trainers"], values=[*PAIRS]),
@@ -101,24 +103,29 @@ ROLES_STUDY = Part(
         at_once=1,
     ),
 )
-DIFFERS: tuple[Difference, ...] = (
+DIFFERS: tuple[PaperDifference, ...] = (
     HOST,
-    Difference("settings", "25 pairs of N_P and N_T from 1 to 16", "9 of them", "the fastest ratios were 1 to 2"),
-    Difference("length of training", "16 minutes", "500,000 steps a run", "a share of steps can be run on any host"),
+    PaperDifference("settings", "25 pairs of N_P and N_T from 1 to 16", "9 of them", "the fastest ratios were 1 to 2"),
+    PaperDifference(
+        "length of training", "16 minutes", "500,000 steps per run", "any host can run a share of the steps"
+    ),
 )
-NO_NUMBERS = "The text prints no numbers of this figure."
+NO_NUMBERS = "The paper prints no numbers for this figure."
 
 FIGURE_2 = Item(
     name="figure-2",
     label="Figure 2",
     title="Dynamic adjustment of agents, predictors and trainers",
-    theirs="Let the numbers of agents, predictors and trainers adjust themselves on Boxing and Pong from one of each, "
-    "by one each minute, keeping what makes updates faster.",
-    ours="Trains both games from one of each with dynamic adjustment, and draws the three numbers along time.",
-    measures="How many of each role",
+    theirs="Adjusts the numbers of agents, predictors and trainers dynamically on Boxing and Pong. It starts "
+    "from one of each, changes a number by one each minute, and keeps changes that make updates faster.",
+    ours="Trains both games from one of each with dynamic adjustment. Plots the three numbers against training time.",
+    measures="Number of agents, predictors and trainers",
     draw=adjusting,
-    differs=(HOST, Difference("budget", "not stated", "80 million steps", "a share of steps can be run on any host")),
-    unpublished=f"{NO_NUMBERS} It says that the two games come to different settings on the same system.",
+    differs=(
+        HOST,
+        PaperDifference("budget", "not stated", "80 million steps", "any host can run a share of the steps"),
+    ),
+    unpublished=f"{NO_NUMBERS} It reports that the two games reach different settings on the same system.",
     parts=(
         _adjusting("boxing", "Boxing", "ga3c-paper", "ALE/Boxing-v5", 80_000_000),
         _adjusting("pong", "Pong", "ga3c-paper", "ALE/Pong-v5", 80_000_000),
@@ -128,17 +135,18 @@ FIGURE_2 = Item(
 FIGURE_3 = Item(
     name="figure-3",
     label="Figure 3",
-    title="Updates a second by agents, predictors and trainers",
-    theirs="Measured updates a second (TPS) on Pong with 16, 32, 64 and 128 agents and 1 to 16 predictors and "
-    "trainers, and drew the three fastest pairs of each, as a part of the fastest of all; larger networks too.",
-    ours="Trains Pong with the same numbers of agents and nine pairs, and draws the same.",
-    measures="Updates a second, as a part of the fastest setting's on this host",
+    title="Updates per second by agents, predictors and trainers",
+    theirs="Measures training updates per second (TPS) on Pong with 16, 32, 64 and 128 agents and 1 to 16 "
+    "predictors and trainers. Plots the three fastest pairs for each number of agents, relative to the "
+    "fastest of all, also for larger networks.",
+    ours="Trains Pong with the same numbers of agents and nine pairs, and plots the same values.",
+    measures="Updates per second, relative to the fastest setting on this host",
     draw=speeds,
     differs=(
         *DIFFERS,
-        Difference("networks", "larger ones too", "the small one", "table 2 has the larger ones, each run once"),
+        PaperDifference("networks", "larger ones too", "the small one", "table 2 covers the larger ones"),
     ),
-    unpublished=f"{NO_NUMBERS} It says that 128 agents with 2 predictors and 2 trainers were fastest on system I.",
+    unpublished=f"{NO_NUMBERS} It reports that 128 agents with 2 predictors and 2 trainers were fastest on system I.",
     parts=(ROLES_STUDY,),
     panels="each",
 )
@@ -146,12 +154,12 @@ FIGURE_4 = Item(
     name="figure-4",
     label="Figure 4",
     title="Training queue and prediction batch",
-    theirs="Drew of the settings of figure 3 how long the training queue and how large the prediction batch is.",
-    ours="Draws both of the runs of figure 3.",
+    theirs="Plots the length of the training queue and the size of the prediction batch for the settings of figure 3.",
+    ours="Plots both for the runs of figure 3.",
     measures="Mean size of the training queue and of the prediction batch",
     draw=queues,
     differs=DIFFERS,
-    unpublished=f"{NO_NUMBERS} It says that the queue settles well below its bound.",
+    unpublished=f"{NO_NUMBERS} It reports that the queue stays well below its limit.",
     parts=(ROLES_STUDY,),
     panels="each",
     runs_of="figure-3",

@@ -1,4 +1,4 @@
-"""Table 1: the systems that the paper measured on, beside the hosts of this installation."""
+"""Table 1: the systems of the paper, and the hosts of this installation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,17 +7,17 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Attempt, Run, Worker
-from backend.papers.definition import Difference, Item, Number, Table
+from backend.papers.definition import Item, PaperDifference, PaperTable, PrintedNumber
 from workers.contract import published
 
 COLUMNS = ("System", "Processor", "Cores", "Memory", "GPU", "Software", "Known from")
-# Newest hosts that are listed.
+# The newest hosts to list.
 MAX_HOSTS = 100
 NOT_REPORTED = "not reported"
 
 
 @dataclass(frozen=True)
-class Host:
+class InstallationHost:
     """A host of this installation, as its workers and runs report it."""
 
     name: str
@@ -44,16 +44,16 @@ class Host:
         return ", ".join(found) or NOT_REPORTED
 
 
-def hosts(session: Session) -> list[Host]:
+def hosts(session: Session) -> list[InstallationHost]:
     """Return the hosts of listed workers, then those of earlier runs."""
-    found: dict[str, Host] = {}
+    found: dict[str, InstallationHost] = {}
     for worker in session.scalars(select(Worker).order_by(Worker.host, Worker.name)):
-        known = found.get(worker.host, Host(worker.host))
+        known = found.get(worker.host, InstallationHost(worker.host))
         found[worker.host] = replace(
             known,
             cores=str(worker.cores),
             memory=f"{worker.memory_bytes / 2**30:.0f} GiB",
-            # One worker of a host may use its GPU, and another one not.
+            # A host may have one worker with a GPU and one without.
             device=worker.device if known.device in (NOT_REPORTED, "cpu") else known.device,
             workers=known.workers + 1,
         )
@@ -70,12 +70,12 @@ def hosts(session: Session) -> list[Host]:
     )
     for name, device, run_id, versions in session.execute(trained):
         if name is not None:
-            known = found.get(name, Host(name, device=device or NOT_REPORTED))
+            known = found.get(name, InstallationHost(name, device=device or NOT_REPORTED))
             found[name] = replace(known, run_id=run_id, versions=versions)
     return list(found.values())[:MAX_HOSTS]
 
 
-def table(session: Session) -> Table:
+def table(session: Session) -> PaperTable:
     """Return the paper's systems above the hosts of this installation."""
     theirs = [
         [
@@ -91,33 +91,33 @@ def table(session: Session) -> Table:
     ]
     ours = [host.row for host in hosts(session)]
     note = (
-        "Cores of a host here are those that a worker may use. A GPU is listed if the worker's driver lists one."
+        "Cores of hosts here are the cores that a worker may use. GPUs are listed if the worker's driver lists them."
         if ours
-        else "No worker has connected here, and no run has trained: the paper's systems are alone."
+        else "No worker has connected here and no run has trained, so only the paper's systems are listed."
     )
-    return Table("The paper's systems and the hosts here", COLUMNS, [*theirs, *ours], note)
+    return PaperTable("The paper's systems and the hosts here", COLUMNS, [*theirs, *ours], note)
 
 
 ITEM = Item(
     name="table-1",
     label="Table 1",
-    title="The systems that were measured on",
-    theirs="Listed the four systems with an NVIDIA GPU on which GA3C was profiled and tested.",
-    ours="Lists the hosts of this installation beside them, as their workers and runs report them. Speeds of "
-    "different hosts are not compared: each run first measures what its host does with the environments alone.",
+    title="Systems used for the measurements",
+    theirs="Lists the four systems with an NVIDIA GPU on which GA3C was profiled and tested.",
+    ours="Lists the hosts of this installation beside them, as reported by their workers and runs. Speeds of "
+    "different hosts are not comparable: each run first measures the speed of its environments alone.",
     measures="",
     draw=None,
     table=table,
     differs=(
-        Difference(
+        PaperDifference(
             "profiling",
             "NVIDIA's profilers",
-            "the trainer's own metrics: rates, queues, shares of time, GPU use",
-            "they need no tools and are curves of every run",
+            "the trainer's metrics: rates, queues, shares of time, GPU use",
+            "they need no tools and are available for every run",
         ),
     ),
     published=tuple(
-        Number(f"{what}, system {row.system}", value, unit, row.source, row.table, row.protocol)
+        PrintedNumber(f"{what}, system {row.system}", value, unit, row.source, row.table, row.protocol)
         for row in published.systems()
         for what, value, unit in (("cores", float(row.cores), ""), ("clock", row.gigahertz, "GHz"))
     ),

@@ -1,4 +1,4 @@
-"""Table 2: predictions a second by the size of the network."""
+"""Table 2: predictions per second by network size."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
 from backend.papers import drawing, measured, speeds
-from backend.papers.definition import Difference, Item, Number, Part, Started
+from backend.papers.definition import Item, PaperDifference, PrintedNumber, StartedStudy, StudyPart
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
 
@@ -23,8 +23,8 @@ TITLES = {"ga3c": "GA3C", "a3c": "A3C"}
 COLORS = {"ga3c": drawing.color_at(0), "a3c": drawing.color_at(3)}
 
 
-def draw(session: Session, started: Sequence[Started]) -> Figure:
-    """How fast each network is beside the small one, within each host: the paper's first system dotted, ours solid."""
+def draw(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw the speed of each network relative to the small one on the same host. The paper's system I is dotted."""
     rows = {row.network: row for row in published.prediction_speeds() if row.system == "I"}
     theirs = {
         "ga3c": {network: row.ga3c_pps for network, row in rows.items()},
@@ -41,8 +41,8 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
     return drawing.figure(traces, "network", order)
 
 
-def _speeds(session: Session, started: Started) -> dict[str, float]:
-    """Steps a second by network."""
+def _speeds(session: Session, started: StartedStudy) -> dict[str, float]:
+    """Return steps per second by network."""
     found = {}
     for point in measured.measured_points(session, started):
         rate = measured.mean(session, point.run_ids, "throughput/steps_per_second")
@@ -54,58 +54,62 @@ def _speeds(session: Session, started: Started) -> dict[str, float]:
 def _trace(name: str, color: str, speeds: Mapping[str, float], unit: str, dash: str) -> go.Scatter:
     small = speeds.get("small")
     shown = {network: speed / small for network, speed in speeds.items()} if small else {}
-    told = [
-        f"{name}, {network}: {share:.0%} of the small network's {unit} a second" for network, share in shown.items()
+    hover = [
+        f"{name}, {network}: {share:.0%} of the small network's {unit} per second" for network, share in shown.items()
     ]
-    return drawing.line(name, color, [*shown], [*shown.values()], told, line={"color": color, "width": 2, "dash": dash})
+    return drawing.line(
+        name, color, [*shown], [*shown.values()], hover, line={"color": color, "width": 2, "dash": dash}
+    )
 
 
-def _part(name: str, title: str, preset: str, changes: dict[str, object]) -> Part:
+def _part(name: str, title: str, preset: str, changes: dict[str, object]) -> StudyPart:
     asked = Specification(
         name=title,
         preset=preset,
-        changes={"evaluate_every_steps": 0, **speeds.CEILING_FIRST, **changes},
+        changes={"evaluate_every_steps": 0, **speeds.MEASURE_CEILING, **changes},
         axes=[Axis(field="network", values=[*NETWORKS])],
         total_steps=STEPS,
         at_once=1,
     )
-    return Part(name, title, asked)
+    return StudyPart(name, title, asked)
 
 
 ITEM = Item(
     name="table-2",
     label="Table 2",
-    title="Speed by the size of the network",
-    theirs="Measured predictions a second on Pong of A3C on the CPU and of GA3C with a GPU, for a small network and "
-    "four larger ones, on three systems.",
-    ours="Trains Pong with each network, one run at a time, by GA3C and by A3C, and takes the mean of the steps a "
-    "second. Each step takes one prediction. Speeds of other hosts are not compared: the figure shows "
-    "each as a part of the speed with the small network on the same host, and the table below as a part of what that "
-    "host did with the environments alone, which each run measures first.",
-    measures="Speed, as a part of that with the small network on the same host",
+    title="Speed by network size",
+    theirs="Measures predictions per second on Pong for A3C on a CPU and GA3C with a GPU. Compares a small "
+    "network and four larger ones on three systems.",
+    ours="Trains Pong with each network, one run at a time, with GA3C and with A3C. Uses the mean steps per "
+    "second, since each step takes one prediction. Speeds of different hosts are not comparable. The "
+    "figure shows each speed relative to the small network on the same host. The table below shows it "
+    "relative to the environments alone, which each run measures first.",
+    measures="Speed relative to the small network on the same host",
     draw=draw,
     differs=(
-        Difference(
+        PaperDifference(
             "host",
             "16 cores and a Titan X (system I)",
             "this host; GA3C takes a GPU if the worker has one",
             "the figure compares networks on one host, not hosts",
         ),
-        Difference(
+        PaperDifference(
             "agents, predictors and trainers",
             "128 agents, 2 predictors, 2 trainers, the fastest on system I",
             "32 agents, 2 predictors, 2 trainers, without dynamic adjustment",
-            "so many processes suit a host with more cores",
+            "128 processes need a host with more cores",
         ),
-        Difference(
+        PaperDifference(
             "length of training",
-            "16 minutes for figure 3, not stated here",
-            "100,000 steps a run",
-            "speed settles soon",
+            "16 minutes for figure 3, not stated for this table",
+            "100,000 steps per run",
+            "the speed is stable after a short time",
         ),
     ),
     published=tuple(
-        Number(f"{method}, system {row.system}, {row.network}", value, "a second", row.source, row.table, row.protocol)
+        PrintedNumber(
+            f"{method}, system {row.system}, {row.network}", value, "per second", row.source, row.table, row.protocol
+        )
         for row in published.prediction_speeds()
         for method, value in (("A3C", row.a3c_pps), ("GA3C", row.ga3c_pps))
     ),

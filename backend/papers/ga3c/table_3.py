@@ -1,6 +1,6 @@
 """Table 3: scores in nine games."""
 
-from backend.papers.definition import Difference, Item, Part
+from backend.papers.definition import Item, PaperDifference, StudyPart
 from backend.papers.scores import number_of
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
@@ -13,24 +13,24 @@ ITEM = Item(
     name="table-3",
     label="Table 3",
     title="Scores in nine games",
-    theirs="Printed the mean of 30 games, each with a random seed, after one day of training on a GPU, beside what it "
-    "cites of A3C, a human and a random player.",
-    ours="Trains each game once, and has checkpoints evaluated. The paper's way to measure is no protocol that Arcadia "
-    "evaluates by, so its scores are drawn beside none of ours. The games' pages show both, in tables apart.",
+    theirs="Prints the mean of 30 games, each with a random seed, after one day of training on a GPU. Cites "
+    "scores of A3C, a human and a random player for comparison.",
+    ours="Trains each game once and evaluates checkpoints. The paper's way of measuring is not a protocol of "
+    "Arcadia, so its scores are not drawn with ours. The games' pages show both in separate tables.",
     measures="",
     draw=None,
     differs=(
-        Difference(
+        PaperDifference(
             "protocol",
-            "mean of 30 games, starts and cap not stated",
+            "mean of 30 games; starts and time limit not stated",
             "no-op-5min",
-            "scores compare only within a protocol",
+            "scores are comparable only within a protocol",
         ),
-        Difference("budget", "one day on a GPU", "80 million steps", "a share of steps can be run on any host"),
+        PaperDifference("budget", "one day on a GPU", "80 million steps", "any host can run a share of the steps"),
     ),
     published=tuple(map(number_of, ROWS)),
     parts=(
-        Part(
+        StudyPart(
             "games",
             "9 games",
             Specification(

@@ -10,6 +10,6 @@ PAPER = Paper(
     authors="Nair, Srinivasan, Blackwell, Alcicek, Fearon, De Maria, Panneershelvam, Suleyman, Beattie, Petersen, "
     "Legg, Mnih, Kavukcuoglu, Silver",
     year=2015,
-    shows="DQN on many machines: actors, replay memories, learners and a sharded parameter server.",
+    shows="DQN on many machines, with actors, replay memories, learners and a sharded parameter server.",
     items=(figures_1_and_2.FIGURE_1, figures_1_and_2.FIGURE_2, *tables.ITEMS, figure_5.ITEM),
 )

@@ -1,14 +1,14 @@
-"""Figures 1 and 2: the parts of DQN, and Gorila's architecture."""
+"""Figures 1 and 2: the components of DQN, and the architecture of Gorila."""
 
-from backend.papers.definition import Difference, Item, Number
-from backend.papers.diagram import Arrow, Box, Diagram, Group, Reading
+from backend.papers.definition import Item, PaperDifference, PrintedNumber
+from backend.papers.diagram import Arrow, Box, BoxGroup, MethodDiagram, Reading
 from workers.contract.metrics import STEPS_PER_SECOND
 
 UPDATES = "throughput/updates_per_second"
 EPSILON = Reading("ε", "train/epsilon", counts=True)
-MEANS = "Numbers that change are the mean of the run's last 100 reports; ε is the latest."
+MEANS = "Varying numbers are the mean of the run's last 100 reports. ε is the latest value."
 
-DQN = Diagram(
+DQN = MethodDiagram(
     name="dqn",
     title="DQN: a Q-network, a target network and a replay memory",
     methods=("gorila",),
@@ -18,29 +18,29 @@ DQN = Diagram(
             "environment",
             "Environment",
             "in the actor's process",
-            "Steps by the actions of the Q-network and stores each transition.",
+            "Steps with the actions of the Q-network and stores each transition.",
             column=0,
             rows=2,
-            readings=(Reading("Steps a second", STEPS_PER_SECOND), EPSILON),
+            readings=(Reading("Steps per second", STEPS_PER_SECOND), EPSILON),
         ),
         Box(
             "q-network",
             "Q-network",
             "θ, from the shards",
-            "Chooses the action of the largest Q, or a random one with probability ε, and learns.",
+            "Chooses the action with the largest Q, or a random one with probability ε, and learns.",
             column=1,
             learned=True,
             readings=(
                 Reading("Body", fields=("network",)),
                 Reading("Mean Q", "train/q_mean"),
-                Reading("Updates a second", UPDATES),
+                Reading("Updates per second", UPDATES),
             ),
         ),
         Box(
             "replay",
             "Replay memory",
             "frames in memory",
-            "Stores transitions and gives random minibatches of them.",
+            "Stores transitions and returns random minibatches.",
             column=1,
             row=1,
             readings=(
@@ -52,10 +52,10 @@ DQN = Diagram(
             "target",
             "Target network",
             "θ⁻, a copy of θ",
-            "Values the next state in the loss. It is an older copy: it copies the Q-network after every N updates.",
+            "Values the next state in the loss. It is an older copy of the Q-network, updated after every N updates.",
             column=2,
             learned=True,
-            readings=(Reading("Copied after, N", fields=("target_update_interval",), unit="updates"),),
+            readings=(Reading("Copied every N", fields=("target_update_interval",), unit="updates"),),
         ),
         Box(
             "loss",
@@ -81,7 +81,7 @@ DQN = Diagram(
         Arrow("loss", "q-network", "gradient of the loss", around=True),
     ),
 )
-GORILA = Diagram(
+GORILA = MethodDiagram(
     name="gorila",
     title="Gorila: actors, replay memories, learners and a parameter server",
     methods=("gorila",),
@@ -91,12 +91,12 @@ GORILA = Diagram(
             "actors",
             "Actors",
             "one environment each",
-            "Act by their replica of the Q-network and store what they experience.",
+            "Act with their replica of the Q-network and store their experience.",
             column=0,
             many=True,
             readings=(
                 Reading("Actors, N_act", fields=("num_actors",)),
-                Reading("Steps a second", STEPS_PER_SECOND),
+                Reading("Steps per second", STEPS_PER_SECOND),
                 EPSILON,
                 Reading("Busy", "gorila/actor_busy"),
             ),
@@ -105,12 +105,12 @@ GORILA = Diagram(
             "replay",
             "Replay memories",
             "frames in memory",
-            "Hold the experience: one in each bundle, or a global one in separate processes in free mode.",
+            "Store the experience. Each bundle has one; free mode has a global one in separate processes.",
             column=1,
             many=True,
             readings=(
                 Reading("Mode", fields=("mode",)),
-                Reading("Frames in all", fields=("replay_frames",)),
+                Reading("Total frames", fields=("replay_frames",)),
                 Reading("In use", "gorila/replay_fill"),
             ),
         ),
@@ -118,7 +118,7 @@ GORILA = Diagram(
             "learners",
             "Learners",
             "replicas of θ and θ⁻",
-            "Compute the gradient of the DQN loss over a minibatch, and discard outliers.",
+            "Compute the gradient of the DQN loss on a minibatch and discard outliers.",
             column=2,
             many=True,
             readings=(
@@ -132,13 +132,13 @@ GORILA = Diagram(
             "shards",
             "Parameter server",
             "shards of θ⁺, processes",
-            "Each shard applies the gradients to its part of the parameters, and discards those that are too stale.",
+            "Each shard applies gradients to its part of the parameters and discards gradients that are too stale.",
             column=3,
             many=True,
             learned=True,
             readings=(
                 Reading("Shards, N_param", fields=("num_shards",)),
-                Reading("Updates a second", UPDATES),
+                Reading("Updates per second", UPDATES),
                 Reading("Staleness", "gorila/staleness"),
                 Reading("Busy", "gorila/shard_busy"),
             ),
@@ -151,55 +151,55 @@ GORILA = Diagram(
         Arrow("shards", "learners", "θ⁺ and θ⁻"),
         Arrow("shards", "actors", "parameters θ⁺", around=True),
     ),
-    groups=(Group("Bundle, one process", ("actors", "replay", "learners"), {"mode": "bundled"}),),
+    groups=(BoxGroup("Bundle, one process", ("actors", "replay", "learners"), {"mode": "bundled"}),),
 )
 
 
-def _printed(what: str, value: float) -> Number:
-    return Number(what, value, "", "Gorila (Nair et al. 2015)", "section 5.1", "all experiments, bundled mode")
+def _printed(what: str, value: float) -> PrintedNumber:
+    return PrintedNumber(what, value, "", "Gorila (Nair et al. 2015)", "section 5.1", "all experiments, bundled mode")
 
 
 FIGURE_1 = Item(
     name="figure-1",
     label="Figure 1",
-    title="The parts of DQN",
-    theirs="Drew DQN: a Q-network that acts, a target Q-network, a replay memory, and the loss that joins them.",
-    ours=f"Draws the same parts as a Gorila run has them, with its numbers. {MEANS}",
+    title="The components of DQN",
+    theirs="Shows DQN: a Q-network that acts, a target Q-network, a replay memory, and the loss that connects them.",
+    ours=f"Shows the same components in a Gorila run, with its numbers. {MEANS}",
     measures="",
     draw=None,
     diagrams=(DQN,),
     differs=(
-        Difference(
+        PaperDifference(
             "parameters",
             "one Q-network acts and learns",
-            "actor and learner have replicas, and the parameter server has the parameters",
-            "DQN is Gorila with one actor, one learner and one memory here",
+            "actor and learner have replicas; the parameter server has the parameters",
+            "here, DQN is Gorila with one actor, one learner and one memory",
         ),
     ),
-    unpublished="The figure is a drawing and has no numbers.",
+    unpublished="The figure is a diagram without numbers.",
 )
 FIGURE_2 = Item(
     name="figure-2",
     label="Figure 2",
     title="The architecture of Gorila",
-    theirs="Drew Gorila: actors and learners with replicas of the Q-network, replay memories, and a parameter server "
-    "in shards that applies the learners' gradients.",
-    ours=f"Draws the architecture as a run has it, bundled or free, with its numbers. {MEANS}",
+    theirs="Shows Gorila: actors and learners with replicas of the Q-network, replay memories, and a sharded "
+    "parameter server that applies the learners' gradients.",
+    ours=f"Shows the architecture of a run, bundled or free, with its numbers. {MEANS}",
     measures="",
     draw=None,
     diagrams=(GORILA,),
     differs=(
-        Difference(
+        PaperDifference(
             "processes",
-            "loop on their own",
-            "work through orders of the trainer, a fifth of a second each",
-            "stops are heard in time, and steps and updates are counted in one place",
+            "run independently",
+            "carry out requests of the trainer, a fifth of a second each",
+            "stopping is fast, and steps and updates are counted in one place",
         ),
-        Difference(
+        PaperDifference(
             "target network",
-            "each learner syncs its θ⁻ from the parameter server",
-            "each shard keeps its part of θ⁻, and all learners take the same one",
-            "a bundle that is replaced has the θ⁻ of the others",
+            "each learner copies its θ⁻ from the parameter server",
+            "each shard keeps its part of θ⁻, and all learners use the same copy",
+            "a replaced bundle has the same θ⁻ as the others",
         ),
     ),
     published=(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from backend.papers.definition import Difference, Item, Part
+from backend.papers.definition import Item, PaperDifference, StudyPart
 from backend.papers.scores import human_normalised, number_of, percent_of
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
@@ -19,9 +19,9 @@ PERCENTS = {
 GAMES = [*dict.fromkeys(row.env for row in SCORES["table 4"])]
 
 
-def _part(name: str, title: str, preset: str, games: list[str], steps: int, *, stands_in: bool = False) -> Part:
+def _part(name: str, title: str, preset: str, games: list[str], steps: int, *, stands_in: bool = False) -> StudyPart:
     axes = [Axis(field="env", values=[*games])]
-    return Part(name, title, Specification(name=title, preset=preset, axes=axes, total_steps=steps), stands_in)
+    return StudyPart(name, title, Specification(name=title, preset=preset, axes=axes, total_steps=steps), stands_in)
 
 
 PARTS = (
@@ -30,34 +30,35 @@ PARTS = (
     _part("pong", "Pong, Gorila for a laptop", "gorila-laptop", ["ALE/Pong-v5"], 4_000_000, stands_in=True),
 )
 DIFFERS = (
-    Difference(
+    PaperDifference(
         "machines",
         "100 bundles and 31 parameter servers, up to 6 days",
-        "a Ray cluster, or this host alone",
-        "Ray places the roles; the numbers of the paper need as many machines",
+        "a Ray cluster or only this host",
+        "Ray places the roles; the paper's numbers of roles need as many machines",
     ),
-    Difference(
+    PaperDifference(
         "runs",
-        "5 for each game; the best evaluation of each, averaged",
-        "1 for each game; the best evaluation of any run",
-        "five times the cost; more seeds can be added on the study's page",
+        "5 per game; the average of their best evaluations",
+        "1 per game; the best evaluation of any run",
+        "five runs cost five times as much; add seeds on the study's page",
     ),
 )
 OURS = (
-    "Draws the best score that any run here has by the same protocol: evaluate a run's checkpoint, on its page or on "
-    "the game's. The studies train the runs. Only scores by this protocol are drawn."
+    "Shows the best score of any run here by the same protocol. The studies train the runs. To get a score, evaluate a "
+    "checkpoint on the run's or the game's page."
 )
 NO_OPS = "30 episodes of at most 5 minutes, after up to 30 no-ops"
-HUMAN = "100 starts from a person's play, at most 30 minutes"
-HUMAN_STARTS = "Start points from a person's play are not published: import a set, or keep a game that you play."
+HUMAN = "100 start points from human play, at most 30 minutes"
+HUMAN_STARTS = "The human start points are not published. Import a start set, or play and keep a game yourself."
 
 TABLE_1 = Item(
     name="table-1",
     label="Table 1",
-    title="Scores after no-ops, normalised",
-    theirs=f"Evaluated DQN and Gorila in 49 games: {NO_OPS}. Scores are in percent, random being 0 and the human 100.",
+    title="Normalized scores after no-ops",
+    theirs=f"Evaluates DQN and Gorila on 49 games: {NO_OPS}. Scores are in percent: a random player has 0 and "
+    "the human 100.",
     ours=OURS,
-    measures="Percent of the human's score after no-ops (no-op-5min)",
+    measures="Percent of the human score after no-ops (no-op-5min)",
     draw=human_normalised(SCORES["table 4"], "no-op-5min"),
     differs=DIFFERS,
     published=tuple(map(percent_of, PERCENTS["table 1"])),
@@ -69,10 +70,11 @@ TABLE_2 = replace(
     TABLE_1,
     name="table-2",
     label="Table 2",
-    title="Scores from human starts, normalised",
-    theirs=f"Evaluated DQN and Gorila in 49 games: {HUMAN}. Scores are in percent, random being 0 and the human 100.",
+    title="Normalized scores from human starts",
+    theirs=f"Evaluates DQN and Gorila on 49 games: {HUMAN}. Scores are in percent: a random player has 0 and "
+    "the human 100.",
     ours=f"{OURS} {HUMAN_STARTS}",
-    measures="Percent of the human's score from human starts",
+    measures="Percent of the human score from human starts",
     draw=human_normalised(SCORES["table 3"], "human-starts"),
     published=tuple(map(percent_of, PERCENTS["table 2"])),
     runs_of="table-1",
@@ -82,7 +84,7 @@ TABLE_3 = replace(
     name="table-3",
     label="Table 3",
     title="Scores from human starts",
-    theirs=f"The scores that table 2 is made of: {HUMAN}.",
+    theirs=f"Lists the scores behind table 2: {HUMAN}.",
     published=tuple(map(number_of, SCORES["table 3"])),
 )
 TABLE_4 = replace(
@@ -90,7 +92,7 @@ TABLE_4 = replace(
     name="table-4",
     label="Table 4",
     title="Scores after no-ops",
-    theirs=f"The scores that table 1 is made of: {NO_OPS}.",
+    theirs=f"Lists the scores behind table 1: {NO_OPS}.",
     published=tuple(map(number_of, SCORES["table 4"])),
     runs_of="table-1",
 )
@@ -98,23 +100,23 @@ FIGURE_3 = replace(
     TABLE_2,
     name="figure-3",
     label="Figure 3",
-    title="Table 2 as bars",
-    theirs="Drew the scores of table 2, without those that are below random, and without Video Pinball.",
+    title="Table 2 as a bar chart",
+    theirs="Shows the scores of table 2 as bars, without scores below random and without Video Pinball.",
 )
-NORMALISATION = Difference(
-    "normalisation",
-    "Gorila's scores in percent of DQN's by the same starts",
-    "in percent of the human's score, with DQN's beside them",
-    "ours are drawn over the same axis as in table 1; the percentages of DQN are printed below",
+NORMALIZATION = PaperDifference(
+    "normalization",
+    "Gorila's scores in percent of DQN's, from the same starts",
+    "both scores in percent of the human score",
+    "the axis is the same as in table 1; the percentages of DQN are listed below",
 )
 FIGURE_4 = replace(
     TABLE_1,
     name="figure-4",
     label="Figure 4",
-    title="Gorila beside DQN, by both protocols",
-    theirs="Drew Gorila's scores in percent of DQN's, by human starts and after no-ops.",
-    ours=f"{OURS} Drawn as table 1, in percent of the human's score, with DQN's beside it.",
-    differs=(*DIFFERS, NORMALISATION),
+    title="Gorila and DQN by both protocols",
+    theirs="Shows Gorila's scores in percent of DQN's, from human starts and after no-ops.",
+    ours=f"{OURS} As in table 1, scores are in percent of the human score, with DQN's scores for comparison.",
+    differs=(*DIFFERS, NORMALIZATION),
     published=tuple(percent_of(row) for table in PERCENTS.values() for row in table if row.normalised_by == "DQN"),
     runs_of="table-1",
 )

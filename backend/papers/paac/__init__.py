@@ -9,6 +9,6 @@ PAPER = Paper(
     full_title="Efficient Parallel Methods for Deep Reinforcement Learning",
     authors="Clemente, Castejón, Chandra",
     year=2017,
-    shows="Many environments step in parallel, and one network acts and learns for all of them in batches.",
+    shows="Many environments step in parallel. One network acts and learns for all of them in batches.",
     items=(table_1.ITEM, figure_1.ITEM, figure_2.ITEM, figures_3_and_4.FIGURE_3, figures_3_and_4.FIGURE_4),
 )

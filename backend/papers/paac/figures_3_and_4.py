@@ -1,4 +1,4 @@
-"""Figures 3 and 4: scores by the number of environments, along epochs and along hours."""
+"""Figures 3 and 4: scores by the number of environments, against epochs and training time."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
 from backend.papers import drawing
-from backend.papers.definition import Difference, Item, Part, Started
+from backend.papers.definition import Item, PaperDifference, StartedStudy, StudyPart
 from backend.papers.paac.source import HOST, PREPROCESSING, RATE, SIZES
 from backend.studies.specification import Axis, Specification
 
@@ -22,32 +22,32 @@ STEPS = 115_000_000
 DIFFERS = (
     RATE,
     PREPROCESSING,
-    Difference(
+    PaperDifference(
         "games",
-        "six, which the text does not name",
+        "six, not named in the text",
         "six that the papers share: " + ", ".join(title for title, _ in SIX_GAMES.values()),
-        "the text of the figures has no names",
+        "the text does not name the games of the figures",
     ),
-    Difference(
+    PaperDifference(
         "score",
-        "not stated of which episodes",
-        "mean return of the training episodes that end around a place",
-        "it costs nothing beside training",
+        "the text does not state which episodes",
+        "mean return of the training episodes around each place",
+        "it needs no extra computation",
     ),
 )
 
 
-def by_epoch(session: Session, started: Sequence[Started]) -> Figure:
-    """A curve for each n_e, along epochs of four million frames."""
+def by_epoch(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw a curve for each n_e against epochs of 4 million frames."""
     return drawing.curves(session, started, "epoch", "epoch (4 M frames)")
 
 
-def by_time(session: Session, started: Sequence[Started]) -> Figure:
-    """The same along the time that the runs took on this host."""
+def by_time(session: Session, started: Sequence[StartedStudy]) -> Figure:
+    """Draw a curve for each n_e against training time on this host."""
     return drawing.curves(session, started, "time", "seconds of training on this host")
 
 
-def _part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> Part:
+def _part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> StudyPart:
     asked = Specification(
         name=title,
         preset=preset,
@@ -56,7 +56,7 @@ def _part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in
         total_steps=steps,
         at_once=1,
     )
-    return Part(name, title, asked, stands_in)
+    return StudyPart(name, title, asked, stands_in)
 
 
 PARTS = (
@@ -64,22 +64,22 @@ PARTS = (
     _part("cartpole", "CartPole", "paac-cartpole", "CartPole-v1", 1_500_000, stands_in=True),
 )
 OURS = (
-    "Trains each game with each n_e and a learning rate of 0.0007 · n_e, the small network and all else as in the "
-    "paper's table 1, one run at a time, for 115 million steps."
+    "Trains each game with each n_e for 115 million steps, one run at a time. The learning rate is 0.0007 · n_e and "
+    "the network is the small one. All other settings are those of the paper's table 1."
 )
 UNPUBLISHED = (
-    "The text prints no numbers of this figure. It says that most n_e score alike at a given step, that larger ones "
-    "reach it sooner, and that 256 diverges in three games of four."
+    "The paper prints no numbers for this figure. It reports that most values of n_e have similar scores at a given "
+    "step, that larger values reach it sooner, and that 256 diverges in three of four games."
 )
 
 FIGURE_3 = Item(
     name="figure-3",
     label="Figure 3",
-    title="Score by the number of environments, along epochs",
-    theirs="Trained six games with n_e of 16, 32, 64, 128 and 256, a learning rate of 0.0007 · n_e that was tuned for "
-    "none of them, and drew the score at each epoch of 4 million frames.",
+    title="Scores by the number of environments, against epochs",
+    theirs="Trains six games with n_e of 16, 32, 64, 128 and 256 and a learning rate of 0.0007 · n_e, which "
+    "was not tuned for any of them. Plots the score at each epoch of 4 million frames.",
     ours=OURS,
-    measures="Mean return along epochs of 4 million frames",
+    measures="Mean return against epochs of 4 million frames",
     draw=by_epoch,
     differs=DIFFERS,
     unpublished=UNPUBLISHED,
@@ -89,10 +89,10 @@ FIGURE_3 = Item(
 FIGURE_4 = Item(
     name="figure-4",
     label="Figure 4",
-    title="Score by the number of environments, along time",
-    theirs="Drew the runs of figure 3 along the time that they took.",
-    ours=f"{OURS} Time is this host's, so the figure compares n_e with each other, not hosts.",
-    measures="Mean return along the time of training",
+    title="Scores by the number of environments, against training time",
+    theirs="Plots the runs of figure 3 against training time.",
+    ours=f"{OURS} Time is that of this host, so the figure compares values of n_e, not hosts.",
+    measures="Mean return against training time",
     draw=by_time,
     differs=(HOST, *DIFFERS),
     unpublished=UNPUBLISHED,

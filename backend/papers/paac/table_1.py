@@ -1,6 +1,6 @@
 """Table 1: scores in twelve games."""
 
-from backend.papers.definition import Difference, Item, Part
+from backend.papers.definition import Item, PaperDifference, StudyPart
 from backend.papers.paac.source import HOST, PREPROCESSING, RATE, SOURCE
 from backend.papers.scores import number_of
 from backend.studies.specification import Axis, Specification
@@ -10,7 +10,7 @@ ROWS = tuple(row for row in published.scores() if row.source == SOURCE)
 GAMES = [*dict.fromkeys(row.env for row in ROWS)]
 
 
-def _part(network: str) -> Part:
+def _part(network: str) -> StudyPart:
     title = f"12 games, arch_{network}"
     asked = Specification(
         name=title,
@@ -20,29 +20,29 @@ def _part(network: str) -> Part:
         seeds=[1, 2, 3],
         total_steps=115_000_000,
     )
-    return Part(network, title, asked)
+    return StudyPart(network, title, asked)
 
 
 ITEM = Item(
     name="table-1",
     label="Table 1",
     title="Scores in twelve games",
-    theirs="Trained three actors for each game and network, and printed the mean of 30 episodes of the best one, after "
-    "up to 30 no-ops.",
-    ours="Trains three seeds for each game and network, and has checkpoints evaluated by no-op-30min. The paper "
-    "does not say when an episode is cut off, so its scores belong to no protocol that Arcadia evaluates by: they are "
-    "drawn beside none of ours. The games' pages show both, in tables apart.",
+    theirs="Trains three actors for each game and network. Prints the mean of 30 episodes of the best one, "
+    "after up to 30 no-ops.",
+    ours="Trains three seeds for each game and network, and evaluates checkpoints by no-op-30min. The paper "
+    "states no time limit, so its scores match no protocol of Arcadia and are not drawn with ours. The "
+    "games' pages show both in separate tables.",
     measures="",
     draw=None,
     differs=(
         HOST,
         RATE,
         PREPROCESSING,
-        Difference(
+        PaperDifference(
             "protocol",
-            "30 episodes, up to 30 no-ops, no cap stated",
-            "30 episodes after 1 to 30 no-ops, cut off after 30 minutes (no-op-30min)",
-            "the cap is that of the training; scores compare only within a protocol",
+            "30 episodes after up to 30 no-ops; no time limit stated",
+            "30 episodes of at most 30 minutes after 1 to 30 no-ops (no-op-30min)",
+            "the time limit is that of training; scores are comparable only within a protocol",
         ),
     ),
     published=tuple(map(number_of, ROWS)),

@@ -199,7 +199,7 @@ export interface paths {
         };
         /**
          * Export Games
-         * @description The best score of each game by each protocol as CSV. The averages over the games are in `/games` alone.
+         * @description Export the best score of each game by each protocol as CSV, without averages.
          */
         get: operations["export_games"];
         put?: never;
@@ -219,7 +219,7 @@ export interface paths {
         };
         /**
          * Export Game
-         * @description Every score of a game as CSV, with its protocol, interval and source.
+         * @description Export all scores of a game as CSV, with protocol, interval and source.
          */
         get: operations["export_game"];
         put?: never;
@@ -479,7 +479,7 @@ export interface paths {
         };
         /**
          * List Games
-         * @description Atari games that have runs or published scores, with their best scores and averages over the games.
+         * @description List Atari games that have runs or published scores, with their best scores and averages.
          */
         get: operations["list_games"];
         put?: never;
@@ -499,7 +499,7 @@ export interface paths {
         };
         /**
          * Read Game
-         * @description The scores of a game's best runs beside those that the papers publish, a table for each protocol.
+         * @description Return the scores of a game's best runs and of the papers, in a table for each protocol.
          */
         get: operations["read_game"];
         put?: never;
@@ -519,7 +519,7 @@ export interface paths {
         };
         /**
          * Draw Scores
-         * @description One table of a game as bars: the best runs with their intervals, and every published score.
+         * @description Return a table as a bar chart: the best runs with their intervals, and all published scores.
          */
         get: operations["draw_scores"];
         put?: never;
@@ -763,7 +763,7 @@ export interface paths {
         };
         /**
          * List Papers
-         * @description The papers with their tables and figures, the oldest first.
+         * @description List the papers with their tables and figures, oldest first.
          */
         get: operations["list_papers"];
         put?: never;
@@ -783,7 +783,7 @@ export interface paths {
         };
         /**
          * Read Paper
-         * @description A paper with its tables and figures.
+         * @description Return a paper with its tables and figures.
          */
         get: operations["read_paper"];
         put?: never;
@@ -803,7 +803,7 @@ export interface paths {
         };
         /**
          * Read Item
-         * @description A table or figure: what the paper did, what ours does, in what they differ, and what was started from it.
+         * @description Return a table or figure: the paper's experiment, ours, the differences, and the started studies.
          */
         get: operations["read_item"];
         put?: never;
@@ -823,7 +823,7 @@ export interface paths {
         };
         /**
          * Read Diagram
-         * @description Return the architecture of a method with the numbers of a run: queues, batches, and counts of each role.
+         * @description Return the architecture of a method with the numbers of a run, such as queue lengths and batch sizes.
          */
         get: operations["read_diagram"];
         put?: never;
@@ -843,7 +843,9 @@ export interface paths {
         };
         /**
          * Draw Item
-         * @description Ours over theirs: the newest study of each part at one share of the budget, or the best scores of any run.
+         * @description Return our results over the paper's numbers.
+         *
+         *     The figure has the newest study of each part at one share of the budget, or the best scores of all runs.
          */
         get: operations["draw_item"];
         put?: never;
@@ -865,9 +867,9 @@ export interface paths {
         put?: never;
         /**
          * Measure Item
-         * @description Queue a short run for each method of these parts whose speed is not known here.
+         * @description Queue a short run for each method of these parts whose speed is unknown here.
          *
-         *     Each trains for half a minute, stops and is archived. Estimates use its rate from then on.
+         *     Each run trains for half a minute, then stops and is archived. Cost estimates use its speed.
          */
         post: operations["measure_item"];
         delete?: never;
@@ -887,7 +889,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Item
-         * @description How many runs, steps and hours it would be; nothing is stored.
+         * @description Return the runs, steps and time that these parts would take. Nothing is stored.
          */
         post: operations["preview_item"];
         delete?: never;
@@ -909,7 +911,7 @@ export interface paths {
          * Start Item
          * @description Start a study for each named part at this share of its budget.
          *
-         *     Where the preview says so, the total of its steps has to be sent as `confirm_steps`.
+         *     If the preview requires confirmation, send its total steps as `confirm_steps`.
          */
         post: operations["start_item"];
         delete?: never;
@@ -2334,12 +2336,12 @@ export interface components {
         };
         /**
          * Average
-         * @description Human-normalised scores by one protocol over games, the best run of each; null without any.
+         * @description Averages of human-normalized scores over games by one protocol. Null if there are none.
          */
         Average: {
             /**
              * Games
-             * @description With an evaluation by it.
+             * @description Games with an evaluation by it.
              */
             games: number;
             /**
@@ -2355,19 +2357,19 @@ export interface components {
             normalised_by: components["schemas"]["Source"][];
             /**
              * Normalised Games
-             * @description Those with a normalised score, over which the averages are.
+             * @description Games with a normalized score. The averages are over these.
              */
             normalised_games: number;
             /** Protocol */
             protocol: string;
             /**
              * Sentence
-             * @description What the protocol is.
+             * @description Description of the protocol.
              */
             sentence: string;
             /**
              * Short Games
-             * @description Those of them whose evaluation has fewer episodes than the protocol.
+             * @description Those of them whose evaluation has too few episodes.
              */
             short_games: number;
             /** Title */
@@ -2419,7 +2421,7 @@ export interface components {
             finished_at: string | null;
             /**
              * Frames
-             * @description Of the checkpoint.
+             * @description Frames of the checkpoint.
              */
             frames: number;
             /**
@@ -2429,7 +2431,7 @@ export interface components {
             human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /**
              * Interval
-             * @description 95 % bootstrap interval of the mean.
+             * @description 95% bootstrap interval of the mean.
              */
             interval: [
                 number | ("NaN" | "Infinity" | "-Infinity"),
@@ -2447,17 +2449,17 @@ export interface components {
             run: components["schemas"]["ScoredRun"];
             /**
              * Short
-             * @description Of fewer episodes than the protocol asks for: it is not ranked.
+             * @description True if it has fewer episodes than the protocol requires. It is not ranked.
              */
             short: boolean;
             /**
              * Start Set
-             * @description The name of the start points, where its episodes began at some.
+             * @description Name of the start set, if the protocol uses one.
              */
             start_set: string | null;
             /**
              * Step
-             * @description Of the checkpoint.
+             * @description Step of the checkpoint.
              */
             step: number;
         };
@@ -2888,7 +2890,7 @@ export interface components {
         };
         /**
          * Diagram
-         * @description How a method is built here, with the numbers of a run.
+         * @description The architecture of a method as implemented here, with the numbers of a run.
          */
         Diagram: {
             /** Arrows */
@@ -2901,14 +2903,14 @@ export interface components {
             name: string;
             /**
              * Preset
-             * @description Launches a run of the method.
+             * @description Preset that launches a run of the method.
              */
             preset: string;
-            /** @description Whose numbers these are; null where no run has started. */
+            /** @description Run whose numbers are shown. Null if none has started. */
             run: components["schemas"]["DiagramRun"] | null;
             /**
              * Runs
-             * @description Runs that can be chosen, the newest first.
+             * @description Runs to choose from, newest first.
              */
             runs: components["schemas"]["DiagramRun"][];
             /** Title */
@@ -2916,12 +2918,12 @@ export interface components {
         };
         /**
          * DiagramArrow
-         * @description What one box sends to another.
+         * @description Data that one box sends to another.
          */
         DiagramArrow: {
             /**
              * Around
-             * @description It leads past the boxes between them.
+             * @description True if it leads past the boxes between them.
              */
             around: boolean;
             /** Carries */
@@ -2933,7 +2935,7 @@ export interface components {
         };
         /**
          * DiagramBox
-         * @description A part of a method, and its place in a grid.
+         * @description A component of a method at its place in a grid.
          */
         DiagramBox: {
             /** Column */
@@ -2942,17 +2944,17 @@ export interface components {
             does: string;
             /**
              * Kind
-             * @description What it is on the host, as threads.
+             * @description What it is on the host, such as threads.
              */
             kind: string;
             /**
              * Learned
-             * @description The learned parameters are there.
+             * @description True if it holds the learned parameters.
              */
             learned: boolean;
             /**
              * Many
-             * @description There are several of it.
+             * @description True if there are several instances.
              */
             many: boolean;
             /** Name */
@@ -2963,7 +2965,7 @@ export interface components {
             row: number;
             /**
              * Rows
-             * @description How many rows of the grid it takes.
+             * @description Number of grid rows that it spans.
              */
             rows: number;
             /** Title */
@@ -2971,7 +2973,7 @@ export interface components {
         };
         /**
          * DiagramGroup
-         * @description Boxes that are one process.
+         * @description Boxes that share a process.
          */
         DiagramGroup: {
             /** Boxes */
@@ -2988,14 +2990,14 @@ export interface components {
             label: string;
             /**
              * Measured
-             * @description False for a field of the run's configuration.
+             * @description False for a configuration field.
              */
             measured: boolean;
             /** Unit */
             unit: string;
             /**
              * Value
-             * @description Null where the run has not reported it, or there is no run.
+             * @description Null if the run has not reported it, or there is no run.
              */
             value: number | string | null;
         };
@@ -3796,7 +3798,7 @@ export interface components {
         };
         /**
          * Game
-         * @description A game with its tables of scores; those with scores of runs come first.
+         * @description A game with its tables. Tables with runs come first.
          */
         Game: {
             /** Env */
@@ -3805,11 +3807,11 @@ export interface components {
             evaluated_runs: number;
             /** Name */
             name: string;
-            /** @description The best agent's newest replay, or the newest of any run. */
+            /** @description Newest replay of the best run, or of any run. */
             picture: components["schemas"]["Picture"] | null;
             /**
              * Runs
-             * @description Archived ones too.
+             * @description Includes archived runs.
              */
             runs: number;
             /** Slug */
@@ -3818,7 +3820,7 @@ export interface components {
             tables: components["schemas"]["ScoreTable"][];
             /**
              * Waiting
-             * @description The newest runs without a score, without archived ones.
+             * @description Newest runs without a score, without archived runs.
              */
             waiting: components["schemas"]["WaitingRun"][];
             /** Waiting Total */
@@ -3831,7 +3833,7 @@ export interface components {
         GameCard: {
             /**
              * Best
-             * @description One for each protocol by which a run is evaluated.
+             * @description Best score by each protocol with an evaluation.
              */
             best: components["schemas"]["BestScore"][];
             /** Env */
@@ -3844,17 +3846,17 @@ export interface components {
             picture: components["schemas"]["Picture"] | null;
             /**
              * Published
-             * @description How many scores the papers publish.
+             * @description Number of published scores.
              */
             published: number;
             /**
              * Runs
-             * @description Archived ones too.
+             * @description Includes archived runs.
              */
             runs: number;
             /**
              * Slug
-             * @description Its name in addresses.
+             * @description Name in URLs.
              */
             slug: string;
         };
@@ -3917,7 +3919,7 @@ export interface components {
         };
         /**
          * Games
-         * @description Each game that has runs or published scores, and averages over games by each protocol apart.
+         * @description Games that have runs or published scores, and averages over games by protocol.
          */
         Games: {
             /** Averages */
@@ -4109,7 +4111,7 @@ export interface components {
         };
         /**
          * ItemDifference
-         * @description Something that ours does otherwise.
+         * @description A difference between the paper's experiment and ours.
          */
         ItemDifference: {
             /** Ours */
@@ -4122,10 +4124,35 @@ export interface components {
             why: string;
         };
         /**
-         * ItemInstead
+         * ItemPart
+         * @description A study that reproduces an item, or part of it.
+         */
+        ItemPart: {
+            /** @description Cost of the full budget. */
+            cost: components["schemas"]["PartCost"];
+            /** Name */
+            name: string;
+            /**
+             * Stands In
+             * @description True for a quick substitute that is not in the paper.
+             */
+            stands_in: boolean;
+            /**
+             * Suggested Share
+             * @description The smallest share that shows something.
+             * @example 0.01
+             * @example 0.1
+             * @example 1
+             */
+            suggested_share: number;
+            /** Title */
+            title: string;
+        };
+        /**
+         * ItemSubstitute
          * @description A substitute for an environment that Arcadia lacks.
          */
-        ItemInstead: {
+        ItemSubstitute: {
             /** Env */
             env: string;
             /**
@@ -4137,71 +4164,46 @@ export interface components {
             why: string;
         };
         /**
-         * ItemPart
-         * @description A study that an item can be run as.
-         */
-        ItemPart: {
-            /** @description At all of its budget. */
-            cost: components["schemas"]["PartCost"];
-            /** Name */
-            name: string;
-            /**
-             * Stands In
-             * @description It is not the paper's own, and stands in for it where time is short.
-             */
-            stands_in: boolean;
-            /**
-             * Suggested Share
-             * @description The smallest share whose runs are long enough to show something.
-             * @example 0.01
-             * @example 0.1
-             * @example 1
-             */
-            suggested_share: number;
-            /** Title */
-            title: string;
-        };
-        /**
          * ItemSummary
          * @description A table or figure in a paper's list.
          */
         ItemSummary: {
             /**
-             * Cannot
-             * @description Why Arcadia cannot do what the paper did.
-             */
-            cannot: string | null;
-            /**
              * Frames
-             * @description Of all these runs together.
+             * @description Total frames of these runs.
              */
             frames: number;
             /**
              * Label
-             * @description As the paper calls it.
+             * @description Label in the paper.
              */
             label: string;
             /**
              * Name
-             * @description In addresses, as figure-2.
+             * @description Name in URLs, such as figure-2.
              */
             name: string;
             /**
              * Runs
-             * @description At all of the budget, of the paper's own parts.
+             * @description Runs of the paper's own parts at the full budget.
              */
             runs: number;
             /**
              * Studies
-             * @description How many were started from it.
+             * @description Number of studies started from it.
              */
             studies: number;
             /** Title */
             title: string;
+            /**
+             * Unavailable Reason
+             * @description Why Arcadia cannot run the experiment.
+             */
+            unavailable_reason: string | null;
         };
         /**
          * ItemTable
-         * @description Ours beside theirs in words, where there is nothing to draw.
+         * @description A table of text that compares the paper with this installation.
          */
         ItemTable: {
             /** Columns */
@@ -4421,7 +4423,7 @@ export interface components {
         };
         /**
          * Measurement
-         * @description A short run that measures how fast a method trains here. It stops after half a minute of training.
+         * @description A short run that measures training speed. It stops after half a minute of training.
          */
         Measurement: {
             /**
@@ -4434,7 +4436,7 @@ export interface components {
         };
         /**
          * MeasureParts
-         * @description Parts of the item whose speed to measure on this host.
+         * @description Parts whose speed to measure on this host.
          */
         MeasureParts: {
             /** Parts */
@@ -4632,69 +4634,62 @@ export interface components {
         };
         /**
          * Panel
-         * @description A figure that can be drawn now.
+         * @description A figure that can be drawn now. Send `part` and `share` to draw it.
          */
         Panel: {
             /**
+             * Caption
+             * @description The budget of our studies in it, and how many of their runs have finished.
+             */
+            caption: string;
+            /**
              * Part
-             * @description To be sent as `part`.
+             * @description Null for all parts.
              */
             part: string | null;
             /**
              * Share
-             * @description To be sent as `share`; null where it draws no studies of one share.
+             * @description Null if it draws no studies of one share.
              */
             share: number | null;
             /** Title */
             title: string;
-            /**
-             * Told
-             * @description Which of ours it draws: at which budget, and how many have finished.
-             */
-            told: string;
         };
         /**
          * PaperItem
-         * @description A table or figure: what the paper did, what ours does, what was published and what was started here.
+         * @description A table or figure: the paper's experiment, ours, published numbers, and started studies.
          */
         PaperItem: {
             /**
-             * Cannot
-             * @description Why Arcadia cannot do what the paper did.
-             */
-            cannot: string | null;
-            /**
              * Diagrams
-             * @description Names of the diagrams of how its methods are built here.
+             * @description Names of the diagrams of its methods.
              */
             diagrams: string[];
             /** Differs */
             differs: components["schemas"]["ItemDifference"][];
             /**
              * Frames
-             * @description Of all these runs together.
+             * @description Total frames of these runs.
              */
             frames: number;
             /**
              * Height
-             * @description Of a figure, in pixels.
+             * @description Height of a figure in pixels.
              */
             height: number;
-            /** @description What can be run here where Arcadia cannot do what the paper did. */
-            instead: components["schemas"]["ItemInstead"] | null;
             /**
              * Label
-             * @description As the paper calls it.
+             * @description Label in the paper.
              */
             label: string;
             /**
              * Measures
-             * @description What the figure's heights are.
+             * @description Meaning of the figure's y axis.
              */
             measures: string;
             /**
              * Name
-             * @description In addresses, as figure-2.
+             * @description Name in URLs, such as figure-2.
              */
             name: string;
             /** Ours */
@@ -4711,41 +4706,48 @@ export interface components {
             published: components["schemas"]["PublishedNumber"][];
             /**
              * Runs
-             * @description At all of the budget, of the paper's own parts.
+             * @description Runs of the paper's own parts at the full budget.
              */
             runs: number;
             /** Settings */
             settings: components["schemas"]["StatedSetting"][];
             /**
              * Speeds
-             * @description Of the newest study of each part at each share.
+             * @description Speeds in the newest study of each part at each share.
              */
             speeds: components["schemas"]["PaperSpeed"][];
             /**
              * Started
-             * @description The newest first.
+             * @description Newest first.
              */
             started: components["schemas"]["PaperStudy"][];
             /**
              * Studies
-             * @description How many were started from it.
+             * @description Number of studies started from it.
              */
             studies: number;
-            /** @description Null where the item is drawn. */
+            /** @description What to run here instead, if Arcadia cannot run the experiment. */
+            substitute: components["schemas"]["ItemSubstitute"] | null;
+            /** @description Null if the item is a figure. */
             table: components["schemas"]["ItemTable"] | null;
             /** Theirs */
             theirs: string;
             /** Title */
             title: string;
             /**
+             * Unavailable Reason
+             * @description Why Arcadia cannot run the experiment.
+             */
+            unavailable_reason: string | null;
+            /**
              * Unpublished
-             * @description Why there are no published numbers.
+             * @description Why the paper has no numbers to compare with.
              */
             unpublished: string | null;
         };
         /**
          * PaperPreview
-         * @description What these parts would take together, before anything is stored.
+         * @description The cost of several parts before anything is stored.
          */
         PaperPreview: {
             /**
@@ -4755,26 +4757,26 @@ export interface components {
             concurrent_runs: number;
             /**
              * Confirm
-             * @description Why `confirm_steps` is required to start them.
+             * @description Why starting requires `confirm_steps`.
              */
             confirm: string | null;
             /**
              * Estimated
-             * @description Kinds whose rate is that of the same method in similar environments.
+             * @description Kinds of runs whose speed is estimated from similar environments.
              */
             estimated: string[];
             /** Frames */
             frames: number;
             /**
              * Refused
-             * @description Why it is too much.
+             * @description Why these parts cannot be started.
              */
             refused: string | null;
             /** Runs */
             runs: number;
             /**
              * Seconds
-             * @description By the clock, at the rates measured here, if they are known.
+             * @description Estimated duration at the speeds measured here. Null if unknown.
              */
             seconds: number | null;
             /** Steps */
@@ -4783,28 +4785,28 @@ export interface components {
             studies: number;
             /**
              * Too Short
-             * @description Which parts would train too few steps to show anything.
+             * @description Which part has too few steps to show anything.
              */
             too_short: string | null;
             /**
              * Unmeasured
-             * @description Kinds of runs that have not trained here yet.
+             * @description Kinds of runs whose speed is unknown here.
              */
             unmeasured: string[];
         };
         /**
          * PaperSpeed
-         * @description How fast runs of a setting trained, beside what the same host did with the environments alone.
+         * @description Training speed of a setting, compared with the environments alone on the same host.
          */
         PaperSpeed: {
             /**
              * Ceiling
-             * @description Of the environments alone; null where no run measured it.
+             * @description Steps per second of the environments alone. Null if not measured.
              */
             ceiling: number | null;
             /**
              * Of Ceiling
-             * @description The one as a part of the other, as the mean over runs.
+             * @description Mean over runs of speed divided by ceiling.
              */
             of_ceiling: number | null;
             /**
@@ -4814,7 +4816,7 @@ export interface components {
             part: string;
             /**
              * Rate
-             * @description Steps a second.
+             * @description Steps per second.
              */
             rate: number;
             /** Setting */
@@ -4898,7 +4900,7 @@ export interface components {
             shows: string;
             /**
              * Title
-             * @description As people call its method.
+             * @description Short name of its method.
              */
             title: string;
             /** Year */
@@ -4918,7 +4920,7 @@ export interface components {
         };
         /**
          * PartCost
-         * @description What a part takes.
+         * @description The cost of a part.
          */
         PartCost: {
             /**
@@ -4928,7 +4930,7 @@ export interface components {
             concurrent_runs: number;
             /**
              * Estimated
-             * @description Kinds whose rate is that of the same method in similar environments.
+             * @description Kinds of runs whose speed is estimated from similar environments.
              */
             estimated: string[];
             /** Frames */
@@ -4937,20 +4939,20 @@ export interface components {
             runs: number;
             /**
              * Seconds
-             * @description By the clock, at the rates measured here, if they are known.
+             * @description Estimated duration at the speeds measured here. Null if unknown.
              */
             seconds: number | null;
             /** Steps */
             steps: number;
             /**
              * Unmeasured
-             * @description Kinds of runs that have not trained here yet.
+             * @description Kinds of runs whose speed is unknown here.
              */
             unmeasured: string[];
         };
         /**
          * Picture
-         * @description A replay to show a game by.
+         * @description A replay that represents a game.
          */
         Picture: {
             /** File Id */
@@ -4961,7 +4963,7 @@ export interface components {
             run_id: number;
             /**
              * Step
-             * @description Of the checkpoint that played it.
+             * @description Step of the checkpoint that played it.
              */
             step: number;
         };
@@ -5119,7 +5121,7 @@ export interface components {
         };
         /**
          * PreviewPart
-         * @description Share of the budget and parts of the item to preview; without `parts`, all of the paper's own.
+         * @description Share of the budget and parts to preview. By default, all parts of the paper itself.
          */
         PreviewPart: {
             /** Parts */
@@ -5222,7 +5224,7 @@ export interface components {
         };
         /**
          * PublishedAverage
-         * @description Human-normalised scores that a paper publishes over 57 games, in percent.
+         * @description Averages of human-normalized scores over 57 games in a paper, in percent.
          */
         PublishedAverage: {
             /** Mean */
@@ -6065,7 +6067,7 @@ export interface components {
         };
         /**
          * RunScore
-         * @description The best finished evaluation of a run by one protocol, going by the newest of each checkpoint.
+         * @description The best finished evaluation of a run by one protocol. Only the newest of each checkpoint counts.
          */
         RunScore: {
             acting: components["schemas"]["Acting"];
@@ -6077,7 +6079,7 @@ export interface components {
             finished_at: string | null;
             /**
              * Frames
-             * @description Of the checkpoint.
+             * @description Frames of the checkpoint.
              */
             frames: number;
             /**
@@ -6087,7 +6089,7 @@ export interface components {
             human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /**
              * Interval
-             * @description 95 % bootstrap interval of the mean.
+             * @description 95% bootstrap interval of the mean.
              */
             interval: [
                 number | ("NaN" | "Infinity" | "-Infinity"),
@@ -6103,17 +6105,17 @@ export interface components {
             run: components["schemas"]["ScoredRun"];
             /**
              * Short
-             * @description Of fewer episodes than the protocol asks for: it is not ranked.
+             * @description True if it has fewer episodes than the protocol requires. It is not ranked.
              */
             short: boolean;
             /**
              * Start Set
-             * @description The name of the start points, where its episodes began at some.
+             * @description Name of the start set, if the protocol uses one.
              */
             start_set: string | null;
             /**
              * Step
-             * @description Of the checkpoint.
+             * @description Step of the checkpoint.
              */
             step: number;
         };
@@ -6302,7 +6304,7 @@ export interface components {
         };
         /**
          * ScoredRun
-         * @description The run that has a score.
+         * @description The run of a score.
          */
         ScoredRun: {
             /** Algorithm */
@@ -6320,7 +6322,7 @@ export interface components {
         };
         /**
          * ScoreTable
-         * @description Scores that compare with one another; with those of no other table.
+         * @description Comparable scores. Scores of different tables are not comparable.
          */
         ScoreTable: {
             /**
@@ -6333,27 +6335,27 @@ export interface components {
             not_normalised_because: string | null;
             /**
              * Protocol
-             * @description A protocol's name, or in words what the paper did.
+             * @description Name of the protocol, or a description of what the paper did.
              */
             protocol: string;
             /**
              * Rows
-             * @description The best 100 runs and every published score, the best first, then what is not ranked.
+             * @description Best 100 runs and all published scores, best first, then unranked ones.
              */
             rows: components["schemas"]["TableRow"][];
             /**
              * Runs Total
-             * @description Runs with a score by it; the CSV has all of them.
+             * @description Runs with a score. The CSV has all of them.
              */
             runs_total: number;
             /**
              * Sentence
-             * @description What the protocol is.
+             * @description Description of the protocol.
              */
             sentence: string | null;
             /**
              * Starts
-             * @description Where scores compare only from the same set of start points, its SHA-256.
+             * @description SHA-256 of the start set, if only scores from the same set are comparable.
              */
             starts: string | null;
             /** Title */
@@ -6437,7 +6439,7 @@ export interface components {
         };
         /**
          * Source
-         * @description Where a number was published.
+         * @description The table of a paper that prints a number.
          */
         Source: {
             /**
@@ -6593,7 +6595,7 @@ export interface components {
         };
         /**
          * StartPart
-         * @description Share of the budget and parts of the item to start, with the total of steps where that must be confirmed.
+         * @description Share of the budget and parts to start, with the total steps if they must be confirmed.
          */
         StartPart: {
             /** Confirm Steps */
@@ -6848,12 +6850,12 @@ export interface components {
         };
         /**
          * StatedSetting
-         * @description A field of the presets that the paper, or its code, states otherwise or not at all.
+         * @description A preset field whose value the paper or its code states differently or not at all.
          */
         StatedSetting: {
             /**
              * Code
-             * @description Empty where the code does not say, or was not looked at.
+             * @description The value in the authors' code. Empty if unknown.
              */
             code: string;
             /** Field */
@@ -6862,7 +6864,7 @@ export interface components {
             ours: string;
             /**
              * Paper
-             * @description Empty where the paper does not say.
+             * @description The paper's value. Empty if it states none.
              */
             paper: string;
             /** Why */
@@ -7170,7 +7172,7 @@ export interface components {
         };
         /**
          * TableRow
-         * @description A player's score: of a run, or published.
+         * @description A score of a run or of a paper.
          */
         TableRow: {
             /** Human Normalised */
@@ -7186,7 +7188,7 @@ export interface components {
             score: number | ("NaN" | "Infinity" | "-Infinity");
             /**
              * Sources
-             * @description Every table that has a published score.
+             * @description All tables that print the score.
              */
             sources: components["schemas"]["Source"][];
             /** Unranked Because */
@@ -7436,7 +7438,7 @@ export interface components {
         };
         /**
          * WaitingEvaluation
-         * @description An evaluation that has given its run no score: it is under way, or has failed.
+         * @description An evaluation without a score: it is queued, running or failed.
          */
         WaitingEvaluation: {
             /** Episodes Done */
@@ -7449,7 +7451,7 @@ export interface components {
             protocol: string;
             /**
              * Reason
-             * @description In plain words, why it waits, or has failed.
+             * @description Why it waits or has failed.
              */
             reason: string | null;
             /**
@@ -7459,12 +7461,12 @@ export interface components {
             state: "queued" | "running" | "failed";
             /**
              * Step
-             * @description Of the checkpoint.
+             * @description Step of the checkpoint.
              */
             step: number;
             /**
              * Traceback
-             * @description Of a failure that is a bug.
+             * @description Traceback if it failed because of a bug.
              */
             traceback: string | null;
         };
@@ -7475,7 +7477,7 @@ export interface components {
         WaitingRun: {
             /** Color */
             color: string;
-            /** @description One that is under way; else the last one, where it has failed. */
+            /** @description Queued or running evaluation, or the last one if it failed. */
             evaluation: components["schemas"]["WaitingEvaluation"] | null;
             /** Has Checkpoint */
             has_checkpoint: boolean;
@@ -7915,7 +7917,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game's name in addresses, as ms-pacman. */
+                /** @description Name of the game in URLs, such as ms-pacman. */
                 slug: string;
             };
             cookie?: never;
@@ -8403,7 +8405,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game's name in addresses, as ms-pacman. */
+                /** @description Name of the game in URLs, such as ms-pacman. */
                 slug: string;
             };
             cookie?: never;
@@ -8433,14 +8435,14 @@ export interface operations {
     draw_scores: {
         parameters: {
             query: {
-                /** @description That of the table, as no-op-5min. */
+                /** @description Protocol of the table, such as no-op-5min. */
                 protocol: string;
-                /** @description The table's set of start points. */
+                /** @description Start set of the table. */
                 starts?: string | null;
             };
             header?: never;
             path: {
-                /** @description A game's name in addresses, as ms-pacman. */
+                /** @description Name of the game in URLs, such as ms-pacman. */
                 slug: string;
             };
             cookie?: never;
@@ -8472,7 +8474,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game's name in addresses, as ms-pacman. */
+                /** @description Name of the game in URLs, such as ms-pacman. */
                 slug: string;
             };
             cookie?: never;
@@ -8505,7 +8507,7 @@ export interface operations {
             header?: never;
             path: {
                 play_id: number;
-                /** @description A game's name in addresses, as ms-pacman. */
+                /** @description Name of the game in URLs, such as ms-pacman. */
                 slug: string;
             };
             cookie?: never;
@@ -8538,7 +8540,7 @@ export interface operations {
             header?: never;
             path: {
                 play_id: number;
-                /** @description A game's name in addresses, as ms-pacman. */
+                /** @description Name of the game in URLs, such as ms-pacman. */
                 slug: string;
             };
             cookie?: never;
@@ -8874,7 +8876,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As a3c. */
+                /** @description Name of the paper, such as a3c. */
                 paper: string;
             };
             cookie?: never;
@@ -8906,9 +8908,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As figure-2. */
+                /** @description Name of the table or figure, such as figure-2. */
                 item: string;
-                /** @description As a3c. */
+                /** @description Name of the paper, such as a3c. */
                 paper: string;
             };
             cookie?: never;
@@ -8938,16 +8940,16 @@ export interface operations {
     read_diagram: {
         parameters: {
             query?: {
-                /** @description Whose numbers; without it those of the newest run. */
+                /** @description Run whose numbers to show. By default, the newest run. */
                 run?: number | null;
             };
             header?: never;
             path: {
-                /** @description As ga3c. */
+                /** @description Name of the diagram, such as ga3c. */
                 diagram: string;
-                /** @description As figure-2. */
+                /** @description Name of the table or figure, such as figure-2. */
                 item: string;
-                /** @description As a3c. */
+                /** @description Name of the paper, such as a3c. */
                 paper: string;
             };
             cookie?: never;
@@ -8977,16 +8979,16 @@ export interface operations {
     draw_item: {
         parameters: {
             query?: {
-                /** @description Of which part; of all without it. */
+                /** @description Part to draw. By default, all. */
                 part?: string | null;
-                /** @description Of which studies; without it none. */
+                /** @description Share of the budget of our studies. By default, none are drawn. */
                 share?: number | null;
             };
             header?: never;
             path: {
-                /** @description As figure-2. */
+                /** @description Name of the table or figure, such as figure-2. */
                 item: string;
-                /** @description As a3c. */
+                /** @description Name of the paper, such as a3c. */
                 paper: string;
             };
             cookie?: never;
@@ -9018,9 +9020,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As figure-2. */
+                /** @description Name of the table or figure, such as figure-2. */
                 item: string;
-                /** @description As a3c. */
+                /** @description Name of the paper, such as a3c. */
                 paper: string;
             };
             cookie?: never;
@@ -9056,9 +9058,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As figure-2. */
+                /** @description Name of the table or figure, such as figure-2. */
                 item: string;
-                /** @description As a3c. */
+                /** @description Name of the paper, such as a3c. */
                 paper: string;
             };
             cookie?: never;
@@ -9094,9 +9096,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As figure-2. */
+                /** @description Name of the table or figure, such as figure-2. */
                 item: string;
-                /** @description As a3c. */
+                /** @description Name of the paper, such as a3c. */
                 paper: string;
             };
             cookie?: never;

@@ -17,7 +17,7 @@ const summary: PaperItemSummary = {
   runs: 50,
   frames: 16e9,
   studies: 0,
-  cannot: null,
+  unavailable_reason: null,
 };
 
 /** A paper with one figure that can be run. */
@@ -66,7 +66,7 @@ export function aPaperItem(changes: Partial<PaperItem> = {}): PaperItem {
         suggested_share: 1,
       },
     ],
-    instead: null,
+    substitute: null,
     started: [],
     panels: [],
     table: null,

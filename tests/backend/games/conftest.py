@@ -1,4 +1,4 @@
-"""Evaluated runs of Atari games."""
+"""Fixture with evaluated runs of Atari games."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,16 +13,16 @@ ENOUGH = 30
 
 @dataclass
 class Scorer:
-    """Trains runs and has them evaluated."""
+    """Client that trains and evaluates runs."""
 
     api: Api
 
     def run(self, env: str = "ALE/Pong-v5", **more: Any) -> int:
-        """A run of a game with a checkpoint, that has ended."""
+        """Create a finished run with a checkpoint."""
         return self.run_with_checkpoints(1, env, **more)[0]
 
     def run_with_checkpoints(self, many: int, env: str = "ALE/Pong-v5", **more: Any) -> tuple[int, list[int]]:
-        """A run of a game that has ended, and its checkpoints."""
+        """Create a finished run. Return it and its checkpoints."""
         config = {"algorithm": "paac", "env": env, "total_steps": 1_000, "num_envs": 4}
         run_id, attempt = self.api.running(config=config, **more)
         saved = [self.api.save(run_id, attempt, 2 + number, 100 * (1 + number)) for number in range(many)]
@@ -30,18 +30,18 @@ class Scorer:
         return run_id, saved
 
     def evaluate(self, run_id: int, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:
-        """Have a run evaluated with this mean; the evaluation's number."""
+        """Evaluate a run with this mean. Return the evaluation's ID."""
         episodes = more.pop("episodes", ENOUGH)
         chosen = {name: more.pop(name) for name in ("checkpoint", "acting", "seed") if name in more}
-        asked = self.api.evaluate(run_id, protocol=protocol, episodes=episodes, **chosen)
+        queued = self.api.evaluate(run_id, protocol=protocol, episodes=episodes, **chosen)
         spread = [float(mean) - 1, float(mean) + 1] if mean != "NaN" else ["NaN", "NaN"]
         self.api.play([mean] * episodes, mean=mean, interval=more.pop("interval", spread), protocol=protocol, **more)
-        return int(asked["id"])
+        return int(queued["id"])
 
     def evaluate_from_points(
         self, run_id: int, env: str = "ALE/Pong-v5", points: int = 100, episodes: int | None = None
     ) -> str:
-        """Have a run evaluated from that many points of an agent's play, or some; the SHA-256 of their set."""
+        """Evaluate a run from a start set of an agent's play. Return the SHA-256 of the set."""
         stored = self.api.import_starts(start_set("agent", points, env), f"{points} points")
         self.api.evaluate(run_id, protocol="agent-starts", start_set=stored["id"], episodes=episodes)
         used = {"player": "agent", "sha256": stored["sha256"], "starts": points, "source": "paac"}
@@ -49,18 +49,18 @@ class Scorer:
         return str(stored["sha256"])
 
     def scored(self, env: str, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:
-        """A run of a game with a score."""
+        """Create a run with a score."""
         run_id = self.run(env, **more)
         self.evaluate(run_id, mean, protocol)
         return run_id
 
     def games(self) -> dict[str, Any]:
-        """The answer for all games, with the games by their names in addresses."""
+        """Return the response for all games, with the games by slug."""
         answer: dict[str, Any] = self.api.user.get("/api/v1/games").json()
         return {**answer, "games": {game["slug"]: game for game in answer["games"]}}
 
     def game(self, slug: str) -> dict[str, Any]:
-        """The answer for one game."""
+        """Return the response for one game."""
         response = self.api.user.get(f"/api/v1/games/{slug}")
         assert response.status_code == 200, response.text
         answer: dict[str, Any] = response.json()
@@ -69,5 +69,5 @@ class Scorer:
 
 @pytest.fixture
 def scorer(api: Api) -> Scorer:
-    """Trains runs and has them evaluated."""
+    """Return a client that trains and evaluates runs."""
     return Scorer(api)

@@ -1,4 +1,4 @@
-"""A table of scores as bars."""
+"""Tests of the bar chart of a score table."""
 
 from collections.abc import Sequence
 from html import unescape
@@ -8,20 +8,20 @@ import pytest
 from sqlalchemy.orm import Session
 
 from backend.games import schemas, scores, tables
-from backend.games.scores import Found
+from backend.games.scores import FinishedEvaluation
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api
 
 
-def bars(api: Api, slug: str, **asked: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """The bars of a table, those with intervals first, and the names of all from the top."""
-    response = api.user.get(f"/api/v1/games/{slug}/figure", params=asked)
+def bars(api: Api, slug: str, **requested: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the bars of a table, those with intervals first, and all names from the top."""
+    response = api.user.get(f"/api/v1/games/{slug}/figure", params=requested)
     assert response.status_code == 200, response.text
     figure = response.json()
     return figure["data"], figure["layout"]["yaxis"]["ticktext"]
 
 
-def test_bars_stand_in_the_order_of_the_ranking_with_the_intervals_of_runs(scorer: Scorer, api: Api) -> None:
+def test_bars_are_in_order_of_rank_with_intervals(scorer: Scorer, api: Api) -> None:
     run_id = scorer.run("ALE/Amidar-v5", name="a <b>name</b> that is far too long for an axis")
     scorer.evaluate(run_id, 1_000.0, interval=[900.0, 1_200.0])
     (ours, theirs), names = bars(api, "amidar", protocol="no-op-5min")
@@ -34,7 +34,7 @@ def test_bars_stand_in_the_order_of_the_ranking_with_the_intervals_of_runs(score
     assert len(set(theirs["marker"]["color"])) == 1
 
 
-def test_what_is_no_number_is_not_drawn_and_what_is_not_ranked_is_pale(scorer: Scorer, api: Api) -> None:
+def test_nan_is_left_out_and_unranked_scores_are_pale(scorer: Scorer, api: Api) -> None:
     for mean, episodes in ((5.0, 30), (9.0, 2), ("NaN", 30)):
         scorer.evaluate(scorer.run("ALE/Phoenix-v5"), mean, episodes=episodes)
     (trace,), _ = bars(api, "phoenix", protocol="no-op-5min")
@@ -42,40 +42,40 @@ def test_what_is_no_number_is_not_drawn_and_what_is_not_ranked_is_pale(scorer: S
     assert unescape(trace["hovertext"][1]).endswith("2 episodes, not ranked: 2 of the protocol's 30 episodes")
 
 
-def test_of_many_runs_the_best_are_drawn(scorer: Scorer, api: Api) -> None:
+def test_only_the_best_of_many_runs_are_drawn(scorer: Scorer, api: Api) -> None:
     for score in range(25):
         scorer.scored("ALE/Phoenix-v5", float(score))
     (trace,), _ = bars(api, "phoenix", protocol="no-op-5min")
     assert trace["x"] == [float(score) for score in range(24, 4, -1)]
 
 
-def test_no_other_table_is_read_for_the_bars_of_one(scorer: Scorer, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_requested_table_is_read(scorer: Scorer, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     run_id = scorer.scored("ALE/Pong-v5", 1.0)
     scorer.evaluate(run_id, 2.0, "no-op-30min")
     read: list[int] = []
 
-    def told(session: Session, chosen: Sequence[Found]) -> dict[int, schemas.RunScore]:
+    def recorded(session: Session, chosen: Sequence[FinishedEvaluation]) -> dict[int, schemas.RunScore]:
         read.append(len(chosen))
-        return scores.told(session, chosen)
+        return scores.to_schemas(session, chosen)
 
-    monkeypatch.setattr(tables, "told", told)
+    monkeypatch.setattr(tables, "to_schemas", recorded)
     bars(api, "pong", protocol="no-op-30min")
     assert read == [1]
 
 
-def test_a_table_that_is_not_there_is_told_with_those_that_are(scorer: Scorer, api: Api) -> None:
+def test_an_unknown_table_lists_the_known_ones(scorer: Scorer, api: Api) -> None:
     scorer.scored("ALE/Phoenix-v5", 1.0)
     response = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "human-starts"})
     assert response.status_code == 404
-    assert response.json()["detail"] == "Phoenix has no scores by 'human-starts'. It has some by no-op-5min."
+    assert response.json()["detail"] == "Phoenix has no scores by 'human-starts'. It has scores by no-op-5min."
 
 
-def test_a_table_of_other_start_points_is_told_with_those_that_are_there(scorer: Scorer, api: Api) -> None:
+def test_an_unknown_start_set_lists_the_known_ones(scorer: Scorer, api: Api) -> None:
     env = "ALE/Phoenix-v5"
     starts = scorer.evaluate_from_points(scorer.run(env), env)
-    there = f"It has some by agent-starts with starts={starts}."
-    for asked, told in (({}, "'agent-starts'"), ({"starts": "abc"}, "'agent-starts' with starts=abc")):
-        response = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "agent-starts", **asked})
-        assert response.json()["detail"] == f"Phoenix has no scores by {told}. {there}"
+    there = f"It has scores by agent-starts with starts={starts}."
+    for requested, message in (({}, "'agent-starts'"), ({"starts": "abc"}, "'agent-starts' with starts=abc")):
+        response = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "agent-starts", **requested})
+        assert response.json()["detail"] == f"Phoenix has no scores by {message}. {there}"
     found = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "agent-starts", "starts": starts})
     assert found.status_code == 200

@@ -1,4 +1,4 @@
-"""The best scores of all games as CSV."""
+"""Tests of the CSV of the best scores of all games."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ GORILA = "Gorila (Nair et al. 2015)"
 
 
 def exported(scorer: Scorer) -> list[dict[str, str]]:
-    """The lines, by the names of their columns."""
+    """Return the lines by column."""
     response = scorer.api.user.get("/api/v1/export/games.csv")
     assert response.status_code == 200
     assert response.headers["content-type"].startswith("text/csv")
@@ -18,7 +18,7 @@ def exported(scorer: Scorer) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(response.text)))
 
 
-def test_the_best_score_of_each_game_by_each_protocol_is_a_line(scorer: Scorer) -> None:
+def test_each_best_score_is_a_line(scorer: Scorer) -> None:
     scorer.scored("ALE/Pong-v5", 3.0)
     scorer.scored("ALE/Amidar-v5", 100.0)
     run_id = scorer.run("ALE/Amidar-v5", name="=1+1")
@@ -52,7 +52,7 @@ def test_the_best_score_of_each_game_by_each_protocol_is_a_line(scorer: Scorer) 
     assert (third["game"], third["score"]) == ("Pong", "3.0")
 
 
-def test_the_lines_are_what_the_list_of_games_has(scorer: Scorer) -> None:
+def test_lines_match_the_list_of_games(scorer: Scorer) -> None:
     for game, mean in (("Pong", 3.0), ("Alien", 900.0), ("Phoenix", "NaN")):
         scorer.scored(f"ALE/{game}-v5", mean)
     games: dict[str, Any] = scorer.games()["games"]
@@ -61,7 +61,7 @@ def test_the_lines_are_what_the_list_of_games_has(scorer: Scorer) -> None:
     assert listed == [("Alien", "900.0"), ("Phoenix", "NaN"), ("Pong", "3.0")]
 
 
-def test_scores_from_several_sets_of_start_points_are_lines_of_their_own(scorer: Scorer) -> None:
+def test_each_start_set_has_its_own_line(scorer: Scorer) -> None:
     run_id = scorer.run()
     for points in (100, 101):
         scorer.evaluate_from_points(run_id, points=points)
@@ -72,18 +72,18 @@ def test_scores_from_several_sets_of_start_points_are_lines_of_their_own(scorer:
     ]
 
 
-def test_what_does_not_compare_says_why(scorer: Scorer) -> None:
+def test_unranked_scores_have_a_note(scorer: Scorer) -> None:
     scorer.evaluate(scorer.run("ALE/Amidar-v5"), 10.0, episodes=2)
     scorer.scored("ALE/Phoenix-v5", "NaN")
     scorer.evaluate_from_points(scorer.run(), points=120, episodes=100)
     assert [line["note"] for line in exported(scorer)] == [
         "2 of the protocol's 30 episodes",
-        "its mean is no number",
-        "only the first 100 points of its set",
+        "its mean is not a number",
+        "only the first 100 points of its start set",
     ]
 
 
-def test_without_scores_there_are_the_names_of_the_columns_alone(scorer: Scorer) -> None:
+def test_without_scores_there_is_only_the_header(scorer: Scorer) -> None:
     scorer.run()
     assert exported(scorer) == []
     assert scorer.api.user.get("/api/v1/export/games.csv").text.startswith("game,env,protocol,start_set,run,")

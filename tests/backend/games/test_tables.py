@@ -1,4 +1,4 @@
-"""A game's tables: who is ranked with whom."""
+"""Tests of the rankings in a game's tables."""
 
 import csv
 import io
@@ -14,11 +14,11 @@ PAAC = "PAAC (Clemente et al. 2017)"
 
 
 def ranks(table: dict[str, Any]) -> list[tuple[int | None, str, Any]]:
-    """Rank, player and score of each row."""
+    """Return the rank, player and score of each row."""
     return [(row["rank"], row["player"], row["score"]) for row in table["rows"]]
 
 
-def test_runs_are_ranked_with_the_papers_of_the_same_protocol(scorer: Scorer) -> None:
+def test_runs_are_ranked_with_papers_by_the_same_protocol(scorer: Scorer) -> None:
     good, bad = scorer.scored("ALE/Amidar-v5", 1_000.0, name="good"), scorer.scored("ALE/Amidar-v5", 8.0, name="bad")
     game = scorer.game("amidar")
     first = game["tables"][0]
@@ -46,7 +46,7 @@ def test_runs_are_ranked_with_the_papers_of_the_same_protocol(scorer: Scorer) ->
     assert (game["runs"], game["evaluated_runs"]) == (2, 2)
 
 
-def test_scores_are_normalised_by_the_table_of_their_protocol(scorer: Scorer) -> None:
+def test_scores_are_normalized_with_the_table_of_their_protocol(scorer: Scorer) -> None:
     scorer.scored("ALE/Amidar-v5", 840.8)
     scorer.scored("ALE/Amidar-v5", 840.8, "no-op-30min")
     first, second = scorer.game("amidar")["tables"][:2]
@@ -64,7 +64,7 @@ def test_scores_are_normalised_by_the_table_of_their_protocol(scorer: Scorer) ->
     assert second["not_normalised_because"].startswith("the papers publish no random and human scores")
 
 
-def test_unlike_protocols_stand_apart_and_say_why(scorer: Scorer) -> None:
+def test_different_protocols_have_separate_tables_with_a_reason(scorer: Scorer) -> None:
     run_id = scorer.scored("ALE/Amidar-v5", 1e6)
     tables = scorer.game("amidar")["tables"]
     assert [(table["protocol"], table["apart_because"] is None) for table in tables] == [
@@ -76,7 +76,7 @@ def test_unlike_protocols_stand_apart_and_say_why(scorer: Scorer) -> None:
     ]
     _, human_starts, ga3c, paac, cited = tables
     assert human_starts["apart_because"].startswith("No run has a score by human-starts")
-    assert "is no protocol here" in ga3c["apart_because"]
+    assert "is not a protocol here" in ga3c["apart_because"]
     assert "does not say" in cited["apart_because"]
     assert ranks(human_starts)[:2] == [(1, "human", 1540.4), (2, "A3C FF", 263.9)]
     assert ranks(ga3c) == [(None, "GA3C", 218.0)]
@@ -85,20 +85,20 @@ def test_unlike_protocols_stand_apart_and_say_why(scorer: Scorer) -> None:
     assert (elsewhere, tables[0]["rows"][0]["ours"]["run"]["id"]) == ([], run_id)
 
 
-def test_what_one_paper_cites_of_another_stands_once_with_both(scorer: Scorer) -> None:
+def test_a_cited_score_is_one_row_with_both_sources(scorer: Scorer) -> None:
     tables = {table["protocol"]: table for table in scorer.game("amidar")["tables"]}
     (a3c,) = [row for row in tables["human-starts"]["rows"] if row["player"].startswith("A3C")]
     assert [each["source"].split()[0] for each in a3c["sources"]] == ["PAAC", "GA3C"]
 
 
-def test_what_the_paper_swapped_is_noted(scorer: Scorer) -> None:
+def test_swapped_columns_in_a_paper_are_noted(scorer: Scorer) -> None:
     tables = {table["protocol"]: table for table in scorer.game("ms-pacman")["tables"]}
     rows = {row["player"]: row for row in tables["cited, protocol not stated"]["rows"]}
     assert rows["random"]["note"].startswith("stands swapped")
     assert rows["human"]["note"] is None
 
 
-def test_each_run_stands_once_with_the_evaluation_of_its_best_checkpoint(scorer: Scorer) -> None:
+def test_each_run_has_one_row_with_its_best_checkpoint(scorer: Scorer) -> None:
     run_id, checkpoints = scorer.run_with_checkpoints(3)
     _, best, _ = (
         scorer.evaluate(run_id, mean, checkpoint=checkpoint)
@@ -110,7 +110,7 @@ def test_each_run_stands_once_with_the_evaluation_of_its_best_checkpoint(scorer:
     assert [(row["rank"], row["score"]) for row in second["rows"]] == [(1, 9.0)]
 
 
-def test_of_a_checkpoint_that_was_evaluated_again_the_newest_evaluation_counts(scorer: Scorer) -> None:
+def test_the_newest_evaluation_of_a_checkpoint_counts(scorer: Scorer) -> None:
     often, (first, second) = scorer.run_with_checkpoints(2, "ALE/Phoenix-v5")
     for seed, (mean, checkpoint) in enumerate(((15.0, first), (9.0, first), (8.0, second))):
         scorer.evaluate(often, mean, checkpoint=checkpoint, seed=seed)
@@ -125,7 +125,7 @@ def test_of_a_checkpoint_that_was_evaluated_again_the_newest_evaluation_counts(s
     assert table["rows"][0]["ours"]["evaluation_id"] == greedy
 
 
-def test_what_a_run_went_back_behind_is_not_ranked(scorer: Scorer, api: Api) -> None:
+def test_superseded_evaluations_are_not_ranked(scorer: Scorer, api: Api) -> None:
     run_id, attempt = api.running(config=PONG)
     for seq, step, mean in ((2, 100, 3.0), (3, 200, 20.0)):
         scorer.evaluate(run_id, mean, checkpoint=api.save(run_id, attempt, seq, step))
@@ -142,10 +142,10 @@ def test_equal_scores_share_a_rank(scorer: Scorer) -> None:
     assert [(row["rank"], row["ours"]["run"]["id"]) for row in table["rows"]] == [(1, one), (1, two), (3, three)]
 
 
-def test_of_many_runs_the_best_are_sent_and_the_csv_has_all(
+def test_a_table_has_the_best_runs_and_the_csv_has_all(
     scorer: Scorer, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.games.tables.MOST_RUNS", 2)
+    monkeypatch.setattr("backend.games.tables.MAX_RUNS", 2)
     best, second = (scorer.scored("ALE/Amidar-v5", mean) for mean in (9_000.0, 2_000.0))
     third = scorer.scored("ALE/Amidar-v5", 1_500.0)
     table = scorer.game("amidar")["tables"][0]
@@ -160,7 +160,7 @@ def test_of_many_runs_the_best_are_sent_and_the_csv_has_all(
     assert sum(f",{run_id},PAAC," in line for line in lines for run_id in (best, second, third)) == 3
 
 
-def test_scores_that_are_no_numbers_are_not_ranked(scorer: Scorer) -> None:
+def test_nan_is_not_ranked(scorer: Scorer) -> None:
     wrong, right = scorer.run("ALE/Phoenix-v5"), scorer.run("ALE/Phoenix-v5")
     scorer.evaluate(wrong, "NaN")
     scorer.evaluate(right, "NaN")
@@ -170,10 +170,10 @@ def test_scores_that_are_no_numbers_are_not_ranked(scorer: Scorer) -> None:
         (1, f"PAAC on Phoenix #{right}", -50.0),
         (None, f"PAAC on Phoenix #{wrong}", "NaN"),
     ]
-    assert table["rows"][1]["unranked_because"] == "its mean is no number"
+    assert table["rows"][1]["unranked_because"] == "its mean is not a number"
 
 
-def test_too_few_episodes_are_shown_and_not_ranked(scorer: Scorer) -> None:
+def test_too_few_episodes_are_not_ranked(scorer: Scorer) -> None:
     both, few = scorer.run("ALE/Phoenix-v5"), scorer.run("ALE/Phoenix-v5")
     scorer.evaluate(both, 900.0, episodes=2)
     scorer.evaluate(both, 10.0)
@@ -185,7 +185,7 @@ def test_too_few_episodes_are_shown_and_not_ranked(scorer: Scorer) -> None:
     ]
 
 
-def test_what_is_not_finished_has_no_score(scorer: Scorer) -> None:
+def test_unfinished_evaluations_have_no_score(scorer: Scorer) -> None:
     run_id = scorer.run("ALE/Phoenix-v5")
     playing = scorer.api.evaluate(run_id)["id"]
     game = scorer.game("phoenix")
@@ -199,7 +199,7 @@ def test_what_is_not_finished_has_no_score(scorer: Scorer) -> None:
     assert (game["waiting"], game["waiting_total"], game["evaluated_runs"]) == ([], 0, 1)
 
 
-def test_a_result_counts_once_its_evaluation_is_done(scorer: Scorer, api: Api) -> None:
+def test_an_evaluation_counts_when_it_is_done(scorer: Scorer, api: Api) -> None:
     scorer.api.evaluate(scorer.run("ALE/Phoenix-v5"), protocol="no-op-5min")
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
@@ -211,7 +211,7 @@ def test_a_result_counts_once_its_evaluation_is_done(scorer: Scorer, api: Api) -
     assert ranks(scorer.game("phoenix")["tables"][0]) == [(1, "PAAC on Phoenix #1", 5.0)]
 
 
-def test_a_purged_run_is_gone_and_an_archived_one_stays(scorer: Scorer, api: Api) -> None:
+def test_archived_runs_are_ranked_and_purged_ones_are_not(scorer: Scorer, api: Api) -> None:
     purged, archived = scorer.scored("ALE/Phoenix-v5", 2.0), scorer.scored("ALE/Phoenix-v5", 1.0)
     for run_id in (purged, archived):
         api.act(run_id, "archive")
@@ -222,7 +222,7 @@ def test_a_purged_run_is_gone_and_an_archived_one_stays(scorer: Scorer, api: Api
     assert game["runs"] == 1
 
 
-def test_a_removed_evaluation_is_gone(scorer: Scorer, api: Api) -> None:
+def test_a_deleted_evaluation_is_not_ranked(scorer: Scorer, api: Api) -> None:
     run_id = scorer.run("ALE/Phoenix-v5")
     number = scorer.evaluate(run_id, 2.0)
     assert api.user.delete(f"/api/v1/evaluations/{number}").status_code == 204
@@ -230,24 +230,24 @@ def test_a_removed_evaluation_is_gone(scorer: Scorer, api: Api) -> None:
     assert (game["tables"], [run["id"] for run in game["waiting"]]) == ([], [run_id])
 
 
-def test_an_unknown_game_is_told_with_what_it_may_be(api: Api) -> None:
-    def told(slug: str) -> str:
+def test_an_unknown_game_gets_suggestions(api: Api) -> None:
+    def message(slug: str) -> str:
         response = api.user.get(f"/api/v1/games/{slug}")
         assert response.status_code == 404
         return str(response.json()["detail"])
 
-    assert told("pongg") == "There is no Atari game 'pongg'. Did you mean pong?"
-    assert told("ms_pacman").endswith("Did you mean ms-pacman, pacman?")
-    assert told("cartpole") == "There is no Atari game 'cartpole'. Games have names such as pong and ms-pacman."
+    assert message("pongg") == "There is no Atari game 'pongg'. Did you mean pong?"
+    assert message("ms_pacman").endswith("Did you mean ms-pacman, pacman?")
+    assert message("cartpole") == "There is no Atari game 'cartpole'. Games have names such as pong and ms-pacman."
     assert api.user.get("/api/v1/export/games/pongg.csv").status_code == 404
 
 
-def test_a_game_without_anything_is_a_game(scorer: Scorer) -> None:
+def test_a_game_without_runs_exists(scorer: Scorer) -> None:
     game = scorer.game("tetris")
     assert (game["name"], game["tables"], game["picture"], game["runs"]) == ("Tetris", [], None, 0)
 
 
-def test_a_table_is_exported_with_protocol_and_source(scorer: Scorer, api: Api) -> None:
+def test_the_csv_has_protocol_and_source(scorer: Scorer, api: Api) -> None:
     run_id = scorer.run("ALE/Amidar-v5", name="=1+1")
     number = scorer.evaluate(run_id, 840.8)
     lines = api.user.get("/api/v1/export/games/amidar.csv").text.splitlines()
@@ -261,7 +261,7 @@ def test_a_table_is_exported_with_protocol_and_source(scorer: Scorer, api: Api) 
     assert any(line.startswith("no-op-5min,,,2,Gorila,,,,1189.7") and f"{PAAC}, table 1" in line for line in lines)
 
 
-def test_an_exported_score_names_its_start_points_and_its_evaluation(scorer: Scorer, api: Api) -> None:
+def test_the_csv_has_start_set_and_evaluation(scorer: Scorer, api: Api) -> None:
     numbers = []
     for points, name in ((100, "Ana's"), (101, "Bea's")):
         starts = api.import_starts(start_set("human", points), name)

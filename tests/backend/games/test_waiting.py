@@ -1,4 +1,4 @@
-"""Runs without a score, and what their evaluations wait for or failed of."""
+"""Tests of runs without a score and the state of their evaluations."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ NO_WORKER = "No worker that takes jobs is connected: start one with `arcadia wor
 DAMAGED = "The checkpoint is damaged: its hash is not the announced one."
 
 
-def told(scorer: Scorer) -> dict[str, Any] | None:
-    """What is told of the evaluation of the only run of Pong."""
+def shown(scorer: Scorer) -> dict[str, Any] | None:
+    """Return the evaluation shown for the only run of Pong."""
     (run,) = scorer.game("pong")["waiting"]
     evaluation: dict[str, Any] | None = run["evaluation"]
     return evaluation
 
 
 def fail(api: Api, **ended: Any) -> None:
-    """Do the oldest waiting job in vain."""
+    """Fail the oldest queued job."""
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     failed = {"message": DAMAGED, "traceback": "", **ended}
@@ -25,15 +25,15 @@ def fail(api: Api, **ended: Any) -> None:
     assert api.release_job(*held, "failed", message=failed["message"]).json() == {"state": "failed"}
 
 
-def test_a_run_that_nobody_has_evaluated_tells_of_no_evaluation(scorer: Scorer) -> None:
+def test_an_unevaluated_run_shows_no_evaluation(scorer: Scorer) -> None:
     scorer.run()
-    assert told(scorer) is None
+    assert shown(scorer) is None
 
 
-def test_an_evaluation_says_why_it_waits(scorer: Scorer, api: Api) -> None:
-    asked = api.evaluate(scorer.run())
-    assert told(scorer) == {
-        "id": asked["id"],
+def test_a_queued_evaluation_shows_its_reason(scorer: Scorer, api: Api) -> None:
+    requested = api.evaluate(scorer.run())
+    assert shown(scorer) == {
+        "id": requested["id"],
         "state": "queued",
         "reason": NO_WORKER,
         "traceback": None,
@@ -43,53 +43,53 @@ def test_an_evaluation_says_why_it_waits(scorer: Scorer, api: Api) -> None:
         "episodes_total": 30,
     }
     api.beat(job_slots=1)
-    waiting = told(scorer)
+    waiting = shown(scorer)
     assert waiting is not None
-    assert waiting["reason"] == api.evaluation(asked["id"])["reason"] == "A worker is about to take it."
+    assert waiting["reason"] == api.evaluation(requested["id"])["reason"] == "A worker is about to take it."
 
 
-def test_one_that_is_played_says_how_far_it_is(scorer: Scorer, api: Api) -> None:
+def test_a_running_evaluation_shows_its_progress(scorer: Scorer, api: Api) -> None:
     run_id = scorer.run()
     played = api.evaluate(run_id)["id"]
     claimed = api.claim_job()
     ended = evaluated_episode(2, 1, 30)
     assert api.send_of_job(claimed["job_id"], claimed["attempt"], started(1), ended).is_success
     api.evaluate(run_id, seed=2)
-    evaluation = told(scorer)
+    evaluation = shown(scorer)
     assert evaluation is not None
     assert (evaluation["id"], evaluation["state"], evaluation["episodes_done"]) == (played, "running", 1)
 
 
-def test_one_that_failed_says_of_what(scorer: Scorer, api: Api) -> None:
-    asked = api.evaluate(scorer.run(), protocol="no-op-30min")
+def test_a_failed_evaluation_shows_its_reason(scorer: Scorer, api: Api) -> None:
+    requested = api.evaluate(scorer.run(), protocol="no-op-30min")
     fail(api)
-    evaluation = told(scorer)
+    evaluation = shown(scorer)
     assert evaluation is not None
-    assert (evaluation["id"], evaluation["state"], evaluation["protocol"]) == (asked["id"], "failed", "no-op-30min")
+    assert (evaluation["id"], evaluation["state"], evaluation["protocol"]) == (requested["id"], "failed", "no-op-30min")
     assert (evaluation["reason"], evaluation["traceback"]) == (DAMAGED, None)
 
 
-def test_a_failure_that_is_a_bug_comes_with_its_traceback(scorer: Scorer, api: Api) -> None:
+def test_a_failure_by_a_bug_has_a_traceback(scorer: Scorer, api: Api) -> None:
     api.evaluate(scorer.run())
     fail(api, message="RuntimeError: odd", traceback="Traceback: in play")
-    evaluation = told(scorer)
+    evaluation = shown(scorer)
     assert evaluation is not None
     assert (evaluation["reason"], evaluation["traceback"]) == ("RuntimeError: odd", "Traceback: in play")
 
 
-def test_a_failure_is_no_longer_told_once_another_is_asked_for(scorer: Scorer, api: Api) -> None:
+def test_a_new_evaluation_replaces_a_failed_one(scorer: Scorer, api: Api) -> None:
     run_id = scorer.run()
     api.evaluate(run_id)
     fail(api)
     again = api.evaluate(run_id)["id"]
-    evaluation = told(scorer)
+    evaluation = shown(scorer)
     assert evaluation is not None
     assert (evaluation["id"], evaluation["state"], evaluation["reason"]) == (again, "queued", NO_WORKER)
     api.user.post(f"/api/v1/evaluations/{again}/cancel")
-    assert told(scorer) is None
+    assert shown(scorer) is None
 
 
-def test_a_run_whose_second_evaluation_found_a_score_waits_no_more(scorer: Scorer, api: Api) -> None:
+def test_a_run_with_a_score_is_not_listed(scorer: Scorer, api: Api) -> None:
     run_id = scorer.run()
     api.evaluate(run_id)
     fail(api)
@@ -97,7 +97,7 @@ def test_a_run_whose_second_evaluation_found_a_score_waits_no_more(scorer: Score
     assert scorer.game("pong")["waiting"] == []
 
 
-def test_each_run_tells_of_its_own_evaluation(scorer: Scorer, api: Api) -> None:
+def test_each_run_shows_its_own_evaluation(scorer: Scorer, api: Api) -> None:
     runs = [scorer.run() for _ in range(3)]
     api.evaluate(runs[0])
     fail(api)

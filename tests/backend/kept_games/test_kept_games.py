@@ -153,7 +153,7 @@ def test_your_best_stands_beside_the_published_human(api: Api, client: TestClien
     you = next(row for row in found["rows"] if row["player"] == "You")
     assert (you["rank"], you["unranked_because"]) == (
         None,
-        "the best of 2 finished games that were kept, by no protocol",
+        "the best of 2 finished kept games, without a protocol",
     )
     assert you["human_normalised"] == pytest.approx(100 * (3 + 20.7) / (9.3 + 20.7))
     assert "You" in client.get("/api/v1/export/games/pong.csv").text

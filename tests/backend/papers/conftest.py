@@ -1,4 +1,4 @@
-"""Studies of papers are studies: the same shorthands."""
+"""Fixtures of the papers tests: those of studies."""
 
 from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies

@@ -1,11 +1,11 @@
-"""Diagrams of the methods: their parts, and the numbers of a run in them."""
+"""Tests of the diagrams of methods and the numbers in them."""
 
 from typing import Any
 
 import pytest
 
 from backend.papers.catalogue import every_paper
-from backend.papers.diagram import Diagram
+from backend.papers.diagram import MethodDiagram
 from tests.factories import Api, event, metrics
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.metrics import METRICS
@@ -15,7 +15,9 @@ GA3C = "/api/v1/papers/ga3c/figure-1/diagrams/ga3c"
 GORILA = "/api/v1/papers/gorila/figure-2/diagrams/gorila"
 
 
-DIAGRAMS: list[Diagram] = [diagram for paper in every_paper() for item in paper.items for diagram in item.diagrams]
+DIAGRAMS: list[MethodDiagram] = [
+    diagram for paper in every_paper() for item in paper.items for diagram in item.diagrams
+]
 
 
 def read(api: Api, path: str, **params: Any) -> dict[str, Any]:
@@ -31,7 +33,7 @@ def finish(api: Api, run_id: int, attempt: int, seq: int) -> None:
 
 
 def values(diagram: dict[str, Any], box: str) -> dict[str, Any]:
-    """The numbers of a box by their labels."""
+    """Return the numbers of a box by label."""
     (found,) = [each for each in diagram["boxes"] if each["name"] == box]
     return {reading["label"]: reading["value"] for reading in found["readings"]}
 
@@ -52,7 +54,7 @@ def test_the_papers_architectures_have_diagrams() -> None:
 
 
 @pytest.mark.parametrize("diagram", DIAGRAMS, ids=lambda diagram: diagram.name)
-def test_every_diagram_is_of_its_methods(diagram: Diagram) -> None:
+def test_boxes_name_metrics_and_fields_of_the_methods(diagram: MethodDiagram) -> None:
     assert PRESETS[diagram.preset].config.algorithm in diagram.methods
     boxes = {box.name for box in diagram.boxes}
     assert len(boxes) == len(diagram.boxes)
@@ -76,12 +78,12 @@ def test_a_diagram_without_a_run_has_no_numbers(api: Api) -> None:
     assert set(values(found, "agents").values()) == {None}
 
 
-def test_a_diagram_has_the_numbers_of_the_newest_run_or_of_a_chosen_one(api: Api) -> None:
+def test_a_diagram_has_the_numbers_of_the_newest_or_the_chosen_run(api: Api) -> None:
     for agents in (4, 8):
         run_id, attempt = api.running(config=None, preset="ga3c-cartpole", overrides={"num_agents": agents})
         for seq, queue in ((2, 1.0), (3, 3.0)):
-            told = {"ga3c/agents": agents + seq, "ga3c/training_queue": queue * agents}
-            assert api.send(run_id, attempt, metrics(seq, seq, told)).is_success
+            reported = {"ga3c/agents": agents + seq, "ga3c/training_queue": queue * agents}
+            assert api.send(run_id, attempt, metrics(seq, seq, reported)).is_success
         finish(api, run_id, attempt, 4)
     newest = read(api, GA3C)
     assert (newest["run"]["id"], newest["run"]["state"]) == (run_id, "finished")
@@ -99,7 +101,7 @@ def test_a_diagram_has_the_numbers_of_the_newest_run_or_of_a_chosen_one(api: Api
     assert (chosen["run"]["id"], values(chosen, "training-queue")) == (earlier, {"Waiting": 8.0})
 
 
-def test_a_run_of_another_method_is_refused(api: Api) -> None:
+def test_a_run_of_another_method_is_rejected(api: Api) -> None:
     run_id, _ = api.running()
     response = api.user.get(GA3C, params={"run": run_id})
     assert response.status_code == 422
@@ -115,14 +117,14 @@ def test_the_batch_of_paac_is_the_product_of_its_fields(api: Api) -> None:
     assert values(found, "rollout")["Batch n_e · t_max"] == 80.0
 
 
-def test_a_bundle_is_drawn_for_runs_in_bundled_mode_alone(api: Api) -> None:
+def test_a_bundle_is_drawn_only_in_bundled_mode(api: Api) -> None:
     for overrides, groups in (({}, 1), ({"mode": "free", "num_actors": 2, "num_learners": 1}, 0)):
         run_id, attempt = api.running(config=None, preset="gorila-cartpole", overrides=overrides)
         assert len(read(api, GORILA, run=run_id)["groups"]) == groups
         finish(api, run_id, attempt, 2)
 
 
-def test_a_value_that_is_no_number_is_left_out(api: Api) -> None:
+def test_nan_is_left_out(api: Api) -> None:
     run_id, attempt = api.running(config=None, preset="gorila-cartpole", overrides={})
     assert api.send(run_id, attempt, metrics(2, 1, {"gorila/staleness": "NaN"})).is_success
     assert values(read(api, GORILA), "shards")["Staleness"] is None

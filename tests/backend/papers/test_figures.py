@@ -1,4 +1,4 @@
-"""What the papers' figures draw of runs with known numbers, and of the papers' own."""
+"""Tests of the papers' figures on runs with known numbers."""
 
 from typing import Any
 
@@ -19,21 +19,21 @@ def start(studies: Studies, item: str, part: str) -> None:
 
 
 def figure(studies: Studies, item: str, **params: Any) -> dict[str, dict[str, Any]]:
-    """The traces of a figure by name."""
+    """Return the traces of a figure by name."""
     response = studies.api.user.get(f"/api/v1/papers/{item}/figure", params=params)
     assert response.status_code == 200, response.text
     return {trace["name"]: trace for trace in response.json()["data"]}
 
 
-def test_table_2_of_a3c_divides_the_times_to_the_score_that_all_came_to(studies: Studies) -> None:
+def test_table_2_of_a3c_compares_times_to_the_shared_score(studies: Studies) -> None:
     start(studies, "a3c/table-2", "cartpole")
     for _ in range(8):
         run = studies.api.claim()
         held, total, actors = (run["run_id"], run["attempt"]), run["config"]["total_steps"], run["config"]["num_actors"]
         seconds = {1: 30.0, 2: 12.0}[actors]
         low, high = metrics(2, 10, returns=[1.0] * 100), metrics(3, 20, returns=[10.0 * actors] * 100)
-        told = [started(), {**low, "time": BEGUN}, {**high, "time": BEGUN + seconds}, event(4, "finished", total)]
-        assert studies.api.send(*held, *told).status_code == 200
+        sent = [started(), {**low, "time": BEGUN}, {**high, "time": BEGUN + seconds}, event(4, "finished", total)]
+        assert studies.api.send(*held, *sent).status_code == 200
         assert studies.api.release(*held, "finished").status_code == 200
         studies.schedule()
     drawn = figure(studies, "a3c/table-2", share=0.01)
@@ -53,7 +53,7 @@ def test_table_2_of_a3c_divides_the_times_to_the_score_that_all_came_to(studies:
     assert sarsa["1-step SARSA, 2"]["y"][-1] == 20.0
 
 
-def test_a_run_whose_returns_are_no_numbers_is_left_out_of_a_curve(studies: Studies) -> None:
+def test_a_run_with_nan_returns_is_left_out_of_a_curve(studies: Studies) -> None:
     start(studies, "a3c/table-2", "cartpole")
     for value in ("NaN", 10.0):
         run = studies.api.claim()
@@ -64,13 +64,13 @@ def test_a_run_whose_returns_are_no_numbers_is_left_out_of_a_curve(studies: Stud
     assert trace["y"] == [10.0]
 
 
-def test_table_2_of_ga3c_shows_each_host_beside_its_own_small_network(studies: Studies) -> None:
+def test_table_2_of_ga3c_is_relative_to_the_small_network(studies: Studies) -> None:
     start(studies, "ga3c/table-2", "ga3c")
     for speed in (400.0, 300.0):
         run = studies.api.claim()
         held, total = (run["run_id"], run["attempt"]), run["config"]["total_steps"]
-        told = [started(), metrics(2, total, {"throughput/steps_per_second": speed}), event(3, "finished", total)]
-        assert studies.api.send(*held, *told).status_code == 200
+        sent = [started(), metrics(2, total, {"throughput/steps_per_second": speed}), event(3, "finished", total)]
+        assert studies.api.send(*held, *sent).status_code == 200
         assert studies.api.release(*held, "finished").status_code == 200
         studies.schedule()
     drawn = figure(studies, "ga3c/table-2", share=0.01)
@@ -80,14 +80,14 @@ def test_table_2_of_ga3c_shows_each_host_beside_its_own_small_network(studies: S
     assert theirs == [pytest.approx(speed / 1361) for speed in (1361, 1271, 1206, 874, 490)]
 
 
-def test_figures_3_and_4_of_ga3c_draw_the_three_fastest_settings_of_each_number_of_agents(studies: Studies) -> None:
+def test_figures_3_and_4_of_ga3c_show_the_three_fastest_settings(studies: Studies) -> None:
     start(studies, "ga3c/figure-3", "pong")
     for updates in (10.0, 40.0, 20.0, 30.0):
         run = studies.api.claim()
         held, total = (run["run_id"], run["attempt"]), run["config"]["total_steps"]
-        told = {"throughput/updates_per_second": updates, "ga3c/training_queue": updates / 10}
+        sent = {"throughput/updates_per_second": updates, "ga3c/training_queue": updates / 10}
         assert (
-            studies.api.send(*held, started(), metrics(2, total, told), event(3, "finished", total)).status_code == 200
+            studies.api.send(*held, started(), metrics(2, total, sent), event(3, "finished", total)).status_code == 200
         )
         assert studies.api.release(*held, "finished").status_code == 200
         studies.schedule()
@@ -98,20 +98,20 @@ def test_figures_3_and_4_of_ga3c_draw_the_three_fastest_settings_of_each_number_
     assert (queue["name"], queue["y"]) == ("Waiting in the training queue", [4.0, 3.0, 2.0])
 
 
-def test_figure_1_of_a3c_draws_the_best_five_of_a_methods_runs(studies: Studies) -> None:
+def test_figure_1_of_a3c_averages_the_best_five_runs(studies: Studies) -> None:
     start(studies, "a3c/figure-1", "cartpole")
     for score in (1.0, 7.0, 6.0, 5.0, 4.0, 3.0):
         run = studies.api.claim()
         held, total = (run["run_id"], run["attempt"]), run["config"]["total_steps"]
-        told = [started(), metrics(2, total, returns=[score]), event(3, "finished", total)]
-        assert studies.api.send(*held, *told).status_code == 200
+        sent = [started(), metrics(2, total, returns=[score]), event(3, "finished", total)]
+        assert studies.api.send(*held, *sent).status_code == 200
         assert studies.api.release(*held, "finished").status_code == 200
         studies.schedule()
     (best,) = figure(studies, "a3c/figure-1", share=0.01, part="cartpole").values()
     assert (best["name"], best["y"]) == ("One-step Q, best 5 of 6", [5.0])
 
 
-def test_scores_are_normalised_as_gorila_prints_them_and_only_like_ones_are_drawn(studies: Studies) -> None:
+def test_scores_match_gorilas_normalization_and_protocol(studies: Studies) -> None:
     drawn = figure(studies, "gorila/table-1")
     dqn = dict(zip(drawn["DQN"]["y"], drawn["DQN"]["x"], strict=True))
     assert dqn["Alien"] == pytest.approx(42.74, abs=0.01)
@@ -130,19 +130,17 @@ def test_scores_are_normalised_as_gorila_prints_them_and_only_like_ones_are_draw
     assert (refused.status_code, "has no figure" in refused.json()["detail"]) == (404, True)
 
 
-def test_scores_of_any_run_are_one_panel_that_names_no_budget(studies: Studies) -> None:
+def test_best_scores_are_one_panel_without_a_budget(studies: Studies) -> None:
     path = "/api/v1/papers/gorila/table-1"
     (panel,) = studies.api.user.get(path).json()["panels"]
-    assert (panel["title"], panel["part"], panel["share"]) == ("Scores after no-ops, normalised", None, None)
-    assert panel["told"] == (
-        "Ours: the best score that any run here has by this protocol, however long it was trained."
-    )
+    assert (panel["title"], panel["part"], panel["share"]) == ("Normalized scores after no-ops", None, None)
+    assert panel["caption"] == ("Ours is the best score of any run here by this protocol, for any training length.")
     for share in (0.01, 0.1):
         assert studies.api.user.post(f"{path}/studies", json=confirmed(studies, path, share, "pong")).is_success
     assert studies.api.user.get(path).json()["panels"] == [panel]
 
 
-def test_a_score_of_too_few_episodes_is_marked_and_gives_way_to_a_full_one(studies: Studies) -> None:
+def test_a_score_of_too_few_episodes_is_marked_until_there_is_a_full_one(studies: Studies) -> None:
     scorer = Scorer(studies.api)
     scorer.evaluate(scorer.run(), 20.0, episodes=1)
     scorer.evaluate(scorer.run(), "NaN")

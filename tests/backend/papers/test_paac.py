@@ -1,4 +1,4 @@
-"""PAAC's figures: shares of time by n_e, and scores by n_e along epochs and time."""
+"""Tests of PAAC's figures: shares of time and scores by n_e."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ def figure(studies: Studies, item: str, part: str) -> dict[str, Any]:
 def train(studies: Studies, values: dict[str, float], returns: list[float]) -> dict[str, Any]:
     run = studies.api.claim()
     held, total = (run["run_id"], run["attempt"]), run["config"]["total_steps"]
-    told = [metrics(2, total // 2, values, returns), metrics(3, total, values, returns), event(4, "finished", total)]
-    assert studies.api.send(*held, started(), *told).status_code == 200
+    sent = [metrics(2, total // 2, values, returns), metrics(3, total, values, returns), event(4, "finished", total)]
+    assert studies.api.send(*held, started(), *sent).status_code == 200
     assert studies.api.release(*held, "finished").status_code == 200
     config: dict[str, Any] = run["config"]
     return config
 
 
-def test_figure_2_stacks_the_shares_of_time_that_trainers_report_beside_the_papers(studies: Studies) -> None:
+def test_figure_2_stacks_reported_shares_of_time(studies: Studies) -> None:
     start(studies, "figure-2", "nips")
     for speed, alone in ((100.0, {}), (250.0, {"throughput/ceiling_steps_per_second": 500.0})):
         shares = {f"time/{activity}": share for activity, share in SHARES.items()}
@@ -47,7 +47,7 @@ def test_figure_2_stacks_the_shares_of_time_that_trainers_report_beside_the_pape
         activity.capitalize(): [pytest.approx(100 * share)] * 2 for activity, share in SHARES.items()
     }
     assert bars[0]["x"] == ["16", "32"]
-    # Speeds are told beside what the same host did with the environments alone, and never beside another host's.
+    # Speeds are relative to the environments alone on the same host, never to another host.
     assert bars[0]["hovertext"][0].endswith("; the environments alone were not measured on this host")
     assert bars[0]["hovertext"][1].endswith("; 50% of the steps a second of the environments alone")
     speeds = studies.api.user.get(f"{PAAC}/figure-2").json()["speeds"]
@@ -60,7 +60,7 @@ def test_figure_2_stacks_the_shares_of_time_that_trainers_report_beside_the_pape
     assert "arch_nature" not in str(figure(studies, "figure-2", "nature"))
 
 
-def test_figures_3_and_4_draw_the_same_runs_along_epochs_and_along_time(studies: Studies) -> None:
+def test_figures_3_and_4_draw_the_same_runs(studies: Studies) -> None:
     start(studies, "figure-3", "cartpole")
     for score in (10.0, 20.0):
         config = train(studies, {}, [score])

@@ -1,4 +1,4 @@
-"""Papers: a folder each, studies started from their tables and figures, and figures of ours over theirs."""
+"""Tests of papers, the studies started from them, and their figures."""
 
 import math
 from pathlib import Path
@@ -49,7 +49,7 @@ def confirmed(studies: Studies, path: str, share: float, *parts: str) -> dict[st
 
 
 def scoring(score: float) -> Score:
-    """Every run comes to this."""
+    """Return a scoring function that gives every run this score."""
     return lambda _: score
 
 
@@ -59,7 +59,7 @@ def refused(studies: Studies, path: str, status: int, **body: Any) -> str:
     return str(response.json()["detail"])
 
 
-def test_a_paper_is_a_folder(studies: Studies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_folder_is_a_paper(studies: Studies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "fifth"
     folder.mkdir()
     (folder / "__init__.py").write_text(FIFTH_PAPER)
@@ -70,26 +70,28 @@ def test_a_paper_is_a_folder(studies: Studies, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("paper", every_paper(), ids=lambda paper: paper.name)
-def test_every_part_is_a_study_that_can_be_made(paper: Any) -> None:
+def test_every_part_is_a_valid_study(paper: Any) -> None:
     assert len({item.name for item in paper.items}) == len(paper.items)
     for item in paper.items:
         assert len({part.name for part in item.parts}) == len(item.parts)
         for part in item.parts:
-            assert part.asked.total_steps is not None, f"{item.name}, {part.name}: a budget is what a share is of"
+            assert part.specification.total_steps is not None, (
+                f"{item.name}, {part.name}: a budget is what a share is of"
+            )
             for share in (0.01, 1.0):
                 validate(part.at(share))
-            if part.asked.sampler == "grid":
-                for draw in initial_draws(part.asked, 5):
-                    validate_draw(part.asked, draw)
+            if part.specification.sampler == "grid":
+                for draw in initial_draws(part.specification, 5):
+                    validate_draw(part.specification, draw)
 
 
 @pytest.mark.parametrize("paper", every_paper(), ids=lambda paper: paper.name)
-def test_every_item_tells_what_it_is_and_where_its_numbers_stand(paper: Any) -> None:
+def test_every_item_has_texts_and_sources(paper: Any) -> None:
     for item in paper.items:
         assert item.theirs, item.name
         assert item.ours, item.name
         assert item.published or item.unpublished, f"{item.name}: numbers, or why there are none"
-        assert not (item.parts and item.cannot), f"{item.name}: can be run, and says why it cannot"
+        assert not (item.parts and item.unavailable_reason), f"{item.name}: can be run, and says why it cannot"
         for number in item.published:
             assert math.isfinite(number.value)
             assert number.source, item.name
@@ -97,7 +99,7 @@ def test_every_item_tells_what_it_is_and_where_its_numbers_stand(paper: Any) -> 
             assert number.protocol, item.name
 
 
-def test_a_figure_tells_what_differs_from_the_paper_and_what_it_costs(studies: Studies) -> None:
+def test_an_item_has_differences_and_costs(studies: Studies) -> None:
     item = get(studies, FIGURE_2)
     assert (item["runs"], item["frames"]) == (250, 250 * 320_000_000)
     cost = next(part["cost"] for part in item["parts"] if part["name"] == "pong")
@@ -110,13 +112,13 @@ def test_a_figure_tells_what_differs_from_the_paper_and_what_it_costs(studies: S
     assert (item["started"], item["panels"]) == ([], [])
 
 
-def test_a_setting_of_one_of_several_presets_names_it(studies: Studies) -> None:
+def test_a_setting_of_one_preset_names_it(studies: Studies) -> None:
     rows = [row["field"] for row in get(studies, "/api/v1/papers/ga3c/table-2")["settings"]]
     assert "A lost life ends the episode (a3c-paper-ff)" in rows
     assert "A lost life ends the episode" not in rows
 
 
-def test_a_share_of_a_figure_is_started_trained_and_drawn(studies: Studies) -> None:
+def test_a_share_of_a_figure_can_be_started_and_drawn(studies: Studies) -> None:
     (study,) = start(studies, 0.01, "cartpole")
     assert (study["name"], study["part"], study["share"]) == ("A3C, figure 2: CartPole, 1%", "CartPole", 0.01)
     trained = [run for _ in range(2) if (run := studies.train(lambda config: 100 * config["learning_rate"]))]
@@ -126,14 +128,14 @@ def test_a_share_of_a_figure_is_started_trained_and_drawn(studies: Studies) -> N
     assert [each["id"] for each in item["started"]] == [study["id"]]
     (panel,) = item["panels"]
     assert (panel["part"], panel["share"]) == ("cartpole", 0.01)
-    told = "Ours at 1% of the budget: 4,000 of 400,000 steps a run. 2 of 50 runs have finished."
-    assert panel["told"] == told
+    caption = "Ours at 1% of the budget: 4,000 of 400,000 steps per run. 2 of 50 runs have finished."
+    assert panel["caption"] == caption
     (dots,) = get(studies, f"{FIGURE_2}/figure", share=0.01, part="cartpole")["data"]
     rates = {run["config"]["learning_rate"] for run in trained}
     assert dict(zip(dots["x"], dots["y"], strict=True)) == {rate: pytest.approx(100 * rate) for rate in rates}
 
 
-def test_a_study_tells_which_part_of_which_item_it_was_started_from(studies: Studies) -> None:
+def test_a_study_has_its_paper_as_origin(studies: Studies) -> None:
     (study,) = start(studies, 0.01, "catch")
     # Figure 4 draws the runs of figure 3, so either page starts the same study.
     figure_4 = "/api/v1/papers/paac/figure-4"
@@ -157,7 +159,7 @@ def test_budgets_are_not_mixed_and_the_newest_study_is_drawn(studies: Studies) -
     assert get(studies, f"{FIGURE_2}/figure", share=1)["data"] == []
 
 
-def test_a_preview_stores_nothing_and_what_is_absurd_is_refused(studies: Studies) -> None:
+def test_a_preview_stores_nothing_and_invalid_requests_are_rejected(studies: Studies) -> None:
     preview = studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 0.1}).json()
     assert (preview["studies"], preview["runs"], preview["steps"]) == (5, 250, 250 * 8_000_000)
     assert get(studies, "/api/v1/studies")["items"] == []
@@ -171,15 +173,15 @@ def test_a_preview_stores_nothing_and_what_is_absurd_is_refused(studies: Studies
     assert "It has table-1, table-2, figure-1" in refused(studies, "/api/v1/papers/a3c/figure-99/studies", 404, share=1)
 
 
-def test_what_would_take_years_is_refused_with_its_cost(studies: Studies) -> None:
+def test_a_study_of_years_is_refused(studies: Studies) -> None:
     studies.api.launch(config=None, preset="a3c-paper-ff", overrides={"env": "ALE/Pong-v5", "total_steps": 100})
     studies.train()
-    told = refused(studies, f"{FIGURE_2}/studies", 422, share=1, parts=["pong"])
-    assert "years at the rate measured here: choose a smaller share or fewer parts" in told
+    message = refused(studies, f"{FIGURE_2}/studies", 422, share=1, parts=["pong"])
+    assert "years at the rate measured here: choose a smaller share or fewer parts" in message
     assert get(studies, "/api/v1/studies")["items"] == []
 
 
-def test_deleting_a_study_takes_it_from_its_figure(studies: Studies) -> None:
+def test_a_deleted_study_leaves_its_figure(studies: Studies) -> None:
     (study,) = start(studies, 0.01, "catch")
     studies.act(study["id"], "stop")
     assert studies.api.user.delete(f"/api/v1/studies/{study['id']}").status_code == 204
@@ -187,18 +189,20 @@ def test_deleting_a_study_takes_it_from_its_figure(studies: Studies) -> None:
     assert (item["started"], item["panels"], item["studies"]) == ([], [], 0)
 
 
-def test_parts_are_started_by_name_alone(studies: Studies) -> None:
-    told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01)
-    assert "name the parts to start: Figure 2 has beam-rider, breakout, pong, qbert, space-invaders, cartpole" in told
+def test_parts_must_be_named(studies: Studies) -> None:
+    message = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01)
+    assert (
+        "name the parts to start: Figure 2 has beam-rider, breakout, pong, qbert, space-invaders, cartpole" in message
+    )
     assert get(studies, "/api/v1/studies")["items"] == []
 
 
-def test_an_unknown_cost_is_confirmed_by_its_steps(studies: Studies) -> None:
-    told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"])
-    assert "50 runs train 200,000 steps, and the duration is unknown: A3C on Catch has not trained" in told
-    assert 'send "confirm_steps": 200000 to start them' in told
-    told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"], confirm_steps=1)
-    assert "50 runs train 200,000 steps, not 1: send 200000" in told
+def test_an_unknown_cost_must_be_confirmed(studies: Studies) -> None:
+    message = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"])
+    assert "50 runs train 200,000 steps, and the duration is unknown: A3C on Catch has not trained" in message
+    assert 'send "confirm_steps": 200000 to start them' in message
+    message = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"], confirm_steps=1)
+    assert "50 runs train 200,000 steps, not 1: send 200000" in message
     assert get(studies, "/api/v1/studies")["items"] == []
     start(studies, 0.01, "catch")
     studies.train()
@@ -212,20 +216,20 @@ def test_many_steps_of_unknown_cost_are_refused_even_if_confirmed(studies: Studi
     preview = studies.api.user.post(f"{path}/preview", json={"share": 1}).json()
     assert preview["steps"] > 49e9
     assert "measure the duration of Gorila on Alien" in preview["refused"]
-    told = refused(studies, f"{path}/studies", 422, share=1, parts=["gorila"], confirm_steps=49_000_000_000)
-    assert "while the duration is unknown" in told
+    message = refused(studies, f"{path}/studies", 422, share=1, parts=["gorila"], confirm_steps=49_000_000_000)
+    assert "while the duration is unknown" in message
 
 
-def test_a_share_that_shows_nothing_is_marked_and_a_better_one_is_suggested(studies: Studies) -> None:
+def test_a_share_that_is_too_short_gets_a_suggestion(studies: Studies) -> None:
     shares = {part["name"]: part["suggested_share"] for part in get(studies, FIGURE_2)["parts"]}
     assert (shares["catch"], shares["pong"]) == (1.0, 0.1)
     short = studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 0.01, "parts": ["catch"]}).json()["too_short"]
-    assert short == "4,000 steps a run are too few to show anything (Catch): run it at 100% of its budget"
+    assert short == "Catch: 4,000 steps per run are too few to show anything. Use 100% of the budget"
     enough = studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 1, "parts": ["catch"]}).json()
     assert enough["too_short"] is None
 
 
-def test_a_part_is_measured_by_a_short_run_that_stops_and_is_archived(studies: Studies) -> None:
+def test_a_measurement_run_stops_and_is_archived(studies: Studies) -> None:
     user = studies.api.user
     measured = user.post(f"{FIGURE_2}/measurements", json={"parts": ["pong"]}).json()
     assert [each["kind"] for each in measured] == ["A3C on Pong"]
@@ -252,16 +256,16 @@ def test_a_part_is_measured_by_a_short_run_that_stops_and_is_archived(studies: S
 
 
 MARKED = [
-    ("a3c/figure-s5", "learning rates", "three best"),
-    ("a3c/figure-s6", "learning rates", "three best"),
-    ("a3c/figure-s7", "initialisation", "random"),
-    ("a3c/figure-3", "learning rates", "three best"),
-    ("a3c/figure-4", "learning rates", "three best"),
+    ("a3c/figure-s5", "learning rates", "best three"),
+    ("a3c/figure-s6", "learning rates", "best three"),
+    ("a3c/figure-s7", "initialization", "random"),
+    ("a3c/figure-3", "learning rates", "best three"),
+    ("a3c/figure-4", "learning rates", "best three"),
     ("a3c/mujoco", "input", "pixels"),
-    ("a3c/mujoco", "learning rate over time", "falls to 0"),
-    ("a3c/labyrinth", "learning rate over time", "falls to 0"),
+    ("a3c/mujoco", "learning rate over time", "decays to 0"),
+    ("a3c/labyrinth", "learning rate over time", "decays to 0"),
     ("ga3c/figure-3", "networks", "larger"),
-    ("gorila/figure-4", "normalisation", "DQN's"),
+    ("gorila/figure-4", "normalization", "DQN's"),
     ("paac/table-1", "learning rate over time", "not stated"),
     ("paac/table-1", "screens", "maximum over two frames"),
     ("paac/figure-3", "learning rate over time", "not stated"),
@@ -276,20 +280,20 @@ def test_a_deviation_from_the_paper_is_marked(item: str, what: str, theirs: str)
     assert theirs in rows[what]
 
 
-def test_torcs_is_unavailable_and_car_racing_is_offered_instead(studies: Studies) -> None:
+def test_car_racing_is_offered_instead_of_torcs(studies: Studies) -> None:
     item = get(studies, "/api/v1/papers/a3c/figure-s2")
-    assert "TORCS is unavailable" in item["cannot"]
-    assert (item["instead"]["env"], item["instead"]["title"]) == ("Arcadia/CarRacing-v0", "Car Racing")
+    assert "TORCS is unavailable" in item["unavailable_reason"]
+    assert (item["substitute"]["env"], item["substitute"]["title"]) == ("Arcadia/CarRacing-v0", "Car Racing")
     assert [number["value"] for number in item["published"]] == [75, 90, 12]
     assert item["parts"] == []
 
 
-def test_the_study_of_paacs_table_is_evaluated_by_its_protocol() -> None:
+def test_paacs_table_is_evaluated_with_no_ops() -> None:
     for part in find_item(find_paper("paac"), "table-1").parts:
-        assert part.asked.changes["evaluation_protocol"] == "no-op-30min"
+        assert part.specification.changes["evaluation_protocol"] == "no-op-30min"
 
 
-def test_figure_s7_is_figure_2_by_the_three_value_based_methods(studies: Studies) -> None:
+def test_figure_s7_trains_three_value_based_methods(studies: Studies) -> None:
     item = get(studies, "/api/v1/papers/a3c/figure-s7")
     assert item["runs"] == 3 * 5 * 50
     path = "/api/v1/papers/a3c/figure-s7"
@@ -304,7 +308,7 @@ def test_figure_s7_is_figure_2_by_the_three_value_based_methods(studies: Studies
     assert (dots["x"], dots["y"]) == ([rate], [pytest.approx(100 * rate)])
 
 
-def test_table_1_of_ga3c_lists_the_papers_systems_and_the_hosts_here(studies: Studies) -> None:
+def test_table_1_of_ga3c_lists_systems_and_hosts(studies: Studies) -> None:
     path = "/api/v1/papers/ga3c/table-1"
     alone = get(studies, path)["table"]
     assert [row[0] for row in alone["rows"]] == [f"The paper: {system}" for system in ("I", "II", "III", "IV")]

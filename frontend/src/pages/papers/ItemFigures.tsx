@@ -56,7 +56,7 @@ function ItemFigure({ item, panel }: { item: PaperItem; panel: PaperPanel }) {
       <FigureFrame
         title={panel.title}
         hint={item.measures}
-        label={`${item.paper_title}, ${item.label}: ${panel.title}. ${item.measures}. ${panel.told}`}
+        label={`${item.paper_title}, ${item.label}: ${panel.title}. ${item.measures}. ${panel.caption}`}
         query={query}
         zoom={null}
         onZoom={() => undefined}
@@ -68,7 +68,7 @@ function ItemFigure({ item, panel }: { item: PaperItem; panel: PaperPanel }) {
         points={points}
       />
       <p className={classes.dim}>
-        {item.measures}. {panel.told}
+        {item.measures}. {panel.caption}
       </p>
     </section>
   );

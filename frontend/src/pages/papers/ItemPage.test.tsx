@@ -76,13 +76,13 @@ describe("the page of a paper's figure", () => {
 
   it("requires confirmation for an unknown cost, and suggests a share", async () => {
     const confirm = "the duration is unknown: A3C on Pong has not trained here yet";
-    const too_short = "4,000 steps a run are too few to show anything (Pong): run it at 10% of its budget";
+    const too_short = "Pong: 4,000 steps per run are too few to show anything. Use 10% of the budget";
     const server = open(aPaperItem(), { confirm, too_short });
     const run = within(await region("Run it"));
     expect(run.getByText(/10 % is the smallest share/)).toBeTruthy();
     await userEvent.click(run.getByRole("button", { name: "Run at 1 %" }));
     const asked = within(await screen.findByRole("dialog"));
-    expect(await asked.findByText(/^4,000 steps a run are too few/)).toBeTruthy();
+    expect(await asked.findByText(/^Pong: 4,000 steps per run are too few/)).toBeTruthy();
     const start = asked.getByRole<HTMLButtonElement>("button", { name: "Start 1 study" });
     expect(start.disabled).toBe(true);
     await userEvent.click(asked.getByRole("checkbox", { name: "Start 40 M steps in 50 runs" }));
@@ -127,7 +127,7 @@ describe("the page of a paper's figure", () => {
       title: "Pong",
       part: "pong",
       share,
-      told: `Ours at ${share * 100} %.`,
+      caption: `Ours at ${share * 100} %.`,
     });
     open(aPaperItem({ panels: [panel(0.1), panel(0.01)] }));
     expect((await region("Pong")).textContent).toContain("Ours at 10 %.");
@@ -145,7 +145,7 @@ describe("the page of a paper's figure", () => {
   it("exports the figure and the published numbers", async () => {
     userEvent.setup();
     const saved = downloads();
-    const panels = [{ title: "Pong", part: "pong", share: 0.01 as const, told: "Ours at 1 %." }];
+    const panels = [{ title: "Pong", part: "pong", share: 0.01 as const, caption: "Ours at 1 %." }];
     open(aPaperItem({ panels }));
     const choose = async (entry: string) => {
       await userEvent.click(await screen.findByLabelText("Menu of the chart Pong"));
@@ -202,12 +202,12 @@ describe("the page of a paper's figure", () => {
   });
 
   it("explains what Arcadia does not run, with a link to an alternative", async () => {
-    const instead = {
+    const substitute = {
       env: "Arcadia/CarRacing-v0",
       title: "Car Racing",
       why: "It is driven from pictures, too.",
     };
-    open(aPaperItem({ parts: [], cannot: "TORCS is no part of Arcadia.", instead }));
+    open(aPaperItem({ parts: [], unavailable_reason: "TORCS is no part of Arcadia.", substitute }));
     expect(await screen.findByText("TORCS is no part of Arcadia.")).toBeTruthy();
     const link = screen.getByRole("link", { name: "Launch a run in Car Racing" });
     expect(link.getAttribute("href")).toBe("/launch?env=Arcadia%2FCarRacing-v0");

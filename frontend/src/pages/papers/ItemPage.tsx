@@ -59,20 +59,20 @@ function ItemSheet({ item }: { item: PaperItem }) {
         <Description heading="The paper" words={item.theirs} />
         <Description heading="Arcadia" words={item.ours} />
       </div>
-      {item.cannot && (
+      {item.unavailable_reason && (
         <Alert variant="light" color="yellow" p="sm" title="Not supported by Arcadia">
-          <Text size="sm">{item.cannot}</Text>
-          {item.instead && (
+          <Text size="sm">{item.unavailable_reason}</Text>
+          {item.substitute && (
             <Text size="sm" mt={4}>
               <Anchor
                 component={Link}
-                to={`/launch?env=${encodeURIComponent(item.instead.env)}`}
+                to={`/launch?env=${encodeURIComponent(item.substitute.env)}`}
                 c="inherit"
                 size="sm"
               >
-                Launch a run in {item.instead.title}
+                Launch a run in {item.substitute.title}
               </Anchor>{" "}
-              instead. {item.instead.why}
+              instead. {item.substitute.why}
             </Text>
           )}
         </Alert>

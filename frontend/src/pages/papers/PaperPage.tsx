@@ -88,7 +88,7 @@ function ItemRow({ paper, item }: { paper: Paper; item: PaperItemSummary }) {
       </Table.Td>
       <Table.Td className={classes.why}>
         {item.title}
-        {item.cannot && <p className={classes.dim}>{item.cannot}</p>}
+        {item.unavailable_reason && <p className={classes.dim}>{item.unavailable_reason}</p>}
       </Table.Td>
       <Table.Td className={classes.number}>{item.runs > 0 ? item.runs.toLocaleString("en") : "–"}</Table.Td>
       <Table.Td className={classes.number}>{item.frames > 0 ? short(item.frames) : "–"}</Table.Td>

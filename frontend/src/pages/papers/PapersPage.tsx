@@ -55,7 +55,7 @@ function PaperCard({ paper }: { paper: Paper }) {
             <span>{item.title}</span>
             <span className={classes.count}>
               {item.studies > 0 && plural(item.studies, "study", "studies")}
-              {item.cannot && "not supported"}
+              {item.unavailable_reason && "not supported"}
             </span>
           </li>
         ))}

@@ -1,4 +1,4 @@
-"""All games, and averages over them."""
+"""Tests of the list of games and the averages."""
 
 import statistics
 from collections.abc import Callable
@@ -12,18 +12,18 @@ from sqlalchemy.orm import Session
 from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Base, Checkpoint, Evaluation, Job, Run
-from backend.games.game import game as read_game
-from backend.games.wall import games
+from backend.games.overview import list_games
+from backend.games.service import read_game
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api, video
 
 
 def percent(score: float, random: float, human: float) -> float:
-    """The human-normalised score as the papers define it."""
+    """Return the human-normalized score as the papers define it."""
     return 100 * (score - random) / (human - random)
 
 
-def test_without_runs_there_are_the_games_of_the_papers(scorer: Scorer) -> None:
+def test_without_runs_the_papers_games_are_listed(scorer: Scorer) -> None:
     answer = scorer.games()
     assert len(answer["games"]) == 49
     alien = answer["games"]["alien"]
@@ -34,7 +34,7 @@ def test_without_runs_there_are_the_games_of_the_papers(scorer: Scorer) -> None:
     assert (lstm["method"], lstm["protocol"], lstm["mean"], lstm["median"]) == ("A3C, LSTM", "human-starts", 623, 112.6)
 
 
-def test_a_game_of_no_paper_is_there_once_it_has_a_run(scorer: Scorer, api: Api) -> None:
+def test_a_game_without_published_scores_is_listed_with_its_first_run(scorer: Scorer, api: Api) -> None:
     assert "tetris" not in scorer.games()["games"]
     scorer.run("ALE/Tetris-v5")
     api.launch()
@@ -60,7 +60,7 @@ def test_a_game_has_its_best_score_by_each_protocol(scorer: Scorer) -> None:
     assert (second["run"]["id"], second["protocol"], second["human_normalised"]) == (other, "no-op-30min", None)
 
 
-def test_averages_are_over_games_and_of_one_protocol(scorer: Scorer) -> None:
+def test_averages_are_per_protocol(scorer: Scorer) -> None:
     # Table 4 of Gorila: Alien 227.8 and 6875.4, Amidar 5.8 and 1675.8, Assault 222.4 and 1496.4, Pong -20.7 and 9.3.
     scores = {"Alien": 3_000.0, "Amidar": 1_000.0, "Assault": 5_000.0, "Pong": 20.0}
     tables = {"Alien": (227.8, 6875.4), "Amidar": (5.8, 1675.8), "Assault": (222.4, 1496.4), "Pong": (-20.7, 9.3)}
@@ -81,7 +81,7 @@ def test_averages_are_over_games_and_of_one_protocol(scorer: Scorer) -> None:
     assert (longer["mean"], longer["median"], longer["interquartile_mean"]) == (None, None, None)
 
 
-def test_a_game_with_scores_from_several_sets_of_start_points_is_one_game(scorer: Scorer) -> None:
+def test_several_start_sets_of_a_game_count_as_one_game(scorer: Scorer) -> None:
     run_id = scorer.run()
     for points in (100, 101):
         scorer.evaluate_from_points(run_id, points=points)
@@ -90,7 +90,7 @@ def test_a_game_with_scores_from_several_sets_of_start_points_is_one_game(scorer
     assert [(each["protocol"], each["games"]) for each in answer["averages"]] == [("agent-starts", 1)]
 
 
-def test_few_episodes_count_where_there_are_no_others_and_are_told(scorer: Scorer) -> None:
+def test_too_few_episodes_count_if_there_are_no_others(scorer: Scorer) -> None:
     run_id = scorer.run("ALE/Amidar-v5")
     scorer.evaluate(run_id, 1675.8, episodes=2)
     answer = scorer.games()
@@ -102,7 +102,7 @@ def test_few_episodes_count_where_there_are_no_others_and_are_told(scorer: Score
 
 
 def recorded(api: Api, env: str, *steps: int) -> tuple[int, dict[int, int]]:
-    """A run with a replay of each step: its number, and the files of the replays by step."""
+    """Create a run with a replay at each step. Return the run and the replay files by step."""
     config = {"algorithm": "paac", "env": env, "total_steps": 1_000, "num_envs": 4}
     run_id, attempt = api.running(config=config)
     seq, files = 2, {}
@@ -116,7 +116,7 @@ def recorded(api: Api, env: str, *steps: int) -> tuple[int, dict[int, int]]:
     return run_id, files
 
 
-def test_a_game_is_shown_by_the_newest_replay_of_its_best_run(scorer: Scorer, api: Api) -> None:
+def test_the_picture_is_the_newest_replay_of_the_best_run(scorer: Scorer, api: Api) -> None:
     best, films = recorded(api, "ALE/Pong-v5", 100, 200)
     other, others = recorded(api, "ALE/Pong-v5", 900)
     pong = scorer.games()["games"]["pong"]
@@ -129,7 +129,7 @@ def test_a_game_is_shown_by_the_newest_replay_of_its_best_run(scorer: Scorer, ap
     assert score["picture"]["poster_file_id"] is not None
 
 
-def test_the_best_run_without_a_replay_leaves_that_of_another(scorer: Scorer, api: Api) -> None:
+def test_another_run_has_the_picture_if_the_best_has_no_replay(scorer: Scorer, api: Api) -> None:
     other, _ = recorded(api, "ALE/Pong-v5", 900)
     scorer.scored("ALE/Pong-v5", 10.0)
     pong = scorer.games()["games"]["pong"]
@@ -138,7 +138,7 @@ def test_the_best_run_without_a_replay_leaves_that_of_another(scorer: Scorer, ap
 
 
 def fill(database: Database, first: int, runs: int, evaluations: int) -> None:
-    """Store evaluated runs of some games, from this number on."""
+    """Store evaluated runs of some games, with IDs from `first`."""
     games = ["Pong", "Breakout", "Alien", "Amidar", "Assault"]
     same: dict[str, Any] = {"algorithm": "paac", "queue": "cpu", "config": {}, "total_steps": 1}
     rows: dict[type[Base], list[dict[str, Any]]] = {Run: [], Checkpoint: [], Job: [], Evaluation: []}
@@ -150,33 +150,33 @@ def fill(database: Database, first: int, runs: int, evaluations: int) -> None:
             job = {"id": n, "run_id": run_id, "kind": "evaluation", "checkpoint_id": n, "parameters": {}}
             rows[Job].append({**job, "total": 30, "state": "done", "finished_at": utc_now()})
             scored = {"document": {"interval": [n - 1.0, n + 1.0], "starts": None}, "mean": float(n)}
-            asked = {"protocol": "no-op-5min", "acting": {"name": "sampled"}, "seed": 1, "origin": "asked"}
-            rows[Evaluation].append({"job_id": n, "checkpoint_id": n, **asked, **scored, **place})
+            requested = {"protocol": "no-op-5min", "acting": {"name": "sampled"}, "seed": 1, "origin": "asked"}
+            rows[Evaluation].append({"job_id": n, "checkpoint_id": n, **requested, **scored, **place})
     with database.write() as session:
         for table, values in rows.items():
             session.execute(insert(table), values)
 
 
 def queries(database: Database, read: Callable[[Session], Any]) -> tuple[int, Any]:
-    """How many queries reading takes, and what is read. The backend's threads ask on connections of their own."""
-    asked: list[str] = []
+    """Return the number of queries and the result. The backend's threads use other connections."""
+    requested: list[str] = []
     with database.read() as session:
-        sql.listen(session.connection(), "before_cursor_execute", lambda *told: asked.append(told[2]))
+        sql.listen(session.connection(), "before_cursor_execute", lambda *message: requested.append(message[2]))
         found = read(session)
-    return len(asked), found
+    return len(requested), found
 
 
-def pong_of_the_wall(session: Session) -> Any:
-    """Read all games, for Pong."""
-    return next(each for each in games(session).games if each.slug == "pong")
+def pong_in_the_list(session: Session) -> Any:
+    """Return Pong in the list of all games."""
+    return next(each for each in list_games(session).games if each.slug == "pong")
 
 
 def pong(session: Session) -> Any:
-    """Read Pong alone."""
+    """Return the page of Pong."""
     return read_game(session, "pong")
 
 
-@pytest.mark.parametrize("read", [pong_of_the_wall, pong])
+@pytest.mark.parametrize("read", [pong_in_the_list, pong])
 def test_more_runs_take_no_more_queries(database: Database, read: Callable[[Session], Any]) -> None:
     fill(database, 1, 10, 2)
     few, _ = queries(database, read)

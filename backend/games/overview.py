@@ -1,4 +1,4 @@
-"""Every game with its best score by each protocol, and averages over the games."""
+"""All games with their best score by each protocol, and averages over games."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ from backend.games import schemas
 from backend.games.catalogue import ATARI, GAMES
 from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.published import published_scores
-from backend.games.scores import Found, best, best_of_runs, told
+from backend.games.scores import FinishedEvaluation, best_by, best_of_runs, to_schemas
 from workers.contract import published
 from workers.contract.protocols import PROTOCOLS
 
 
-def games(session: Session) -> schemas.Games:
-    """The games that have runs or published scores, by name."""
+def list_games(session: Session) -> schemas.Games:
+    """Return the games that have runs or published scores, by name."""
     counts = select(Run.env, func.count()).where(Run.env.in_(ATARI)).group_by(Run.env)
     runs = {row[0]: row[1] for row in session.execute(counts)}
     found = best_of_runs(session, ATARI)
@@ -45,27 +45,27 @@ def games(session: Session) -> schemas.Games:
     return schemas.Games(games=shown, averages=averages(shown), published_averages=_published_averages())
 
 
-def _best_scores(session: Session, found: Sequence[Found]) -> dict[str, list[schemas.BestScore]]:
-    """The best score of each game by each protocol, with a replay of its run."""
-    chosen = best(found, lambda each: (each.env, each.like))
-    scores = told(session, chosen)
+def _best_scores(session: Session, found: Sequence[FinishedEvaluation]) -> dict[str, list[schemas.BestScore]]:
+    """Return the best score of each game by each protocol, with a replay of its run."""
+    chosen = best_by(found, lambda each: (each.env, each.key))
+    scores = to_schemas(session, chosen)
     pictures = newest_of_runs(session, {each.run_id for each in chosen})
     order = list(PROTOCOLS)
     by_game: dict[str, list[schemas.BestScore]] = {}
-    for each in sorted(chosen, key=lambda each: order.index(each.like.protocol)):
+    for each in sorted(chosen, key=lambda each: order.index(each.key.protocol)):
         score = schemas.BestScore(**dict(scores[each.id]), picture=pictures.get(each.run_id))
         by_game.setdefault(each.env, []).append(score)
     return by_game
 
 
 def averages(cards: Sequence[schemas.GameCard]) -> list[schemas.Average]:
-    """Averages over the games that have an evaluation, by each protocol apart."""
+    """Return averages over the games with an evaluation, by protocol."""
     found: dict[str, list[schemas.BestScore]] = {}
     played: dict[str, set[str]] = {}
     for card in cards:
         for score in card.best:
             found.setdefault(score.protocol, []).append(score)
-            # A game may have several scores: one from each set of an agent's start points.
+            # A game may have several scores, one from each start set.
             played.setdefault(score.protocol, set()).add(card.env)
     return [_average(name, found[name], len(played[name])) for name in PROTOCOLS if name in found]
 
@@ -93,7 +93,7 @@ def _average(name: str, scores: Sequence[schemas.BestScore], played: int) -> sch
 
 
 def _over(statistic: Callable[[Floats], Floats], percents: Sequence[float]) -> float | None:
-    """The statistic of one score a game."""
+    """Return a statistic over games, or None without any."""
     return float(statistic(np.array([percents]))) if percents else None
 
 
