@@ -105,7 +105,7 @@ def test_a_run_of_another_method_is_rejected(api: Api) -> None:
     run_id, _ = api.running()
     response = api.user.get(GA3C, params={"run": run_id})
     assert response.status_code == 422
-    assert response.json()["errors"][0]["message"] == f"run {run_id} trains by paac, and the diagram shows ga3c"
+    assert response.json()["errors"][0]["message"] == f"run {run_id} uses paac, but the diagram shows ga3c"
     assert api.user.get(GA3C, params={"run": 999}).status_code == 404
     missing = api.user.get("/api/v1/papers/ga3c/figure-1/diagrams/paac")
     assert missing.json()["detail"] == "Figure 1 has no diagram 'paac'. It has a3c, ga3c."

@@ -93,7 +93,7 @@ def test_figures_3_and_4_of_ga3c_show_the_three_fastest_settings(studies: Studie
         studies.schedule()
     (fastest,) = figure(studies, "ga3c/figure-3", share=0.01, part="pong").values()
     assert (fastest["x"], fastest["y"]) == (["16"] * 3, [1.0, 0.75, 0.5])
-    assert fastest["hovertext"][0] == "N_A 16, N_P 1, N_T 2: 100% of the fastest (updates a second)"
+    assert fastest["hovertext"][0] == "N_A 16, N_P 1, N_T 2: 100% of the fastest (updates per second)"
     (queue,) = figure(studies, "ga3c/figure-4", share=0.01, part="pong").values()
     assert (queue["name"], queue["y"]) == ("Waiting in the training queue", [4.0, 3.0, 2.0])
 

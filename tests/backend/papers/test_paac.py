@@ -49,7 +49,7 @@ def test_figure_2_stacks_reported_shares_of_time(studies: Studies) -> None:
     assert bars[0]["x"] == ["16", "32"]
     # Speeds are relative to the environments alone on the same host, never to another host.
     assert bars[0]["hovertext"][0].endswith("; the environments alone were not measured on this host")
-    assert bars[0]["hovertext"][1].endswith("; 50% of the steps a second of the environments alone")
+    assert bars[0]["hovertext"][1].endswith("; 50% of the speed of the environments alone")
     speeds = studies.api.user.get(f"{PAAC}/figure-2").json()["speeds"]
     assert [(row["setting"], row["rate"], row["ceiling"], row["of_ceiling"]) for row in speeds] == [
         ("Environments 16", 100.0, None, None),

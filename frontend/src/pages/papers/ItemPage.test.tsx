@@ -136,9 +136,9 @@ describe("the page of a paper's figure", () => {
   });
 
   it("draws scores of all runs without a budget choice", async () => {
-    const told = "Ours: the best score of any run.";
-    open(aPaperItem({ panels: [{ title: "Scores", part: null, share: null, told }] }));
-    expect((await region("Scores")).textContent).toContain(told);
+    const caption = "Ours is the best score of any run.";
+    open(aPaperItem({ panels: [{ title: "Scores", part: null, share: null, caption }] }));
+    expect((await region("Scores")).textContent).toContain(caption);
     expect(screen.queryByRole("radiogroup", { name: "Budget share" })).toBeNull();
   });
 
