@@ -17,7 +17,7 @@ from workers.contract import events as ev
 MAX_RESUMABLE = 10
 
 
-def store_checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> bool:
+def store_checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.CheckpointEvent) -> bool:
     """Store a reported checkpoint and prune the others of the run. Return False if the uploaded file is damaged."""
     reported = event.checkpoint
     file = find_reported(session, Maker(run.id, attempt.attempt), reported.file)

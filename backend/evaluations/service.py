@@ -104,7 +104,7 @@ def find_best(session: Session, run: Run) -> int | None:
     return max(scores).evaluation_id if scores else None
 
 
-def store_result(session: Session, job: Job, event: ev.Evaluation) -> None:
+def store_result(session: Session, job: Job, event: ev.EvaluationEvent) -> None:
     """Store the result of an evaluation."""
     evaluation = _of(session, job)
     # Convert it through JSON text, which spells NaN and infinity as strings. PostgreSQL's JSON cannot store them.

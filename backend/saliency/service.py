@@ -79,7 +79,7 @@ def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
     job.done = min(event.done, job.total)
 
 
-def keep(session: Session, job: Job, event: ev.Saliency) -> None:
+def keep(session: Session, job: Job, event: ev.SaliencyEvent) -> None:
     """Check that the result file has arrived. It is found by its job."""
     find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), event.file)
     replay = session.scalars(select(Replay).where(Replay.saliency_job_id == job.id)).one()

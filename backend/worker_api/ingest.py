@@ -91,7 +91,7 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
     )
 
 
-def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> None:
+def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.CheckpointEvent) -> None:
     if not store_checkpoint(session, run, attempt, event):
         return
     schedule_evaluation(session, run)
@@ -122,7 +122,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.Log: _log,
     ev.Roles: _store_roles,
     ev.Progress: _progress,
-    ev.Checkpoint: _checkpoint,
+    ev.CheckpointEvent: _checkpoint,
     ev.ReplayEvent: keep_replay,
     ev.Stopped: _end,
     ev.Finished: _end,

@@ -168,7 +168,7 @@ _NOTHING = _Results({}, lambda _session, _job: True, lambda _session, _job: None
 
 _RESULTS: dict[JobKind, _Results] = {
     "evaluation": _Results(
-        {ev.EvaluatedEpisode: store_episode, ev.Evaluation: store_result}, has_result, discard_result
+        {ev.EvaluatedEpisode: store_episode, ev.EvaluationEvent: store_result}, has_result, discard_result
     ),
     "live": _NOTHING,
     "play": _Results({ev.GameKept: kept_games.keep}, lambda _session, _job: True, lambda _session, _job: None),
@@ -177,7 +177,7 @@ _RESULTS: dict[JobKind, _Results] = {
     ),
     "recording": _Results({ev.ReplayEvent: keep_recording}, has_recording, discard_recording),
     "saliency": _Results(
-        {ev.Advanced: saliency.advance, ev.Saliency: saliency.keep},
+        {ev.Advanced: saliency.advance, ev.SaliencyEvent: saliency.keep},
         saliency.has_arrived,
         # An earlier attempt has left only its file, which the claim deletes.
         lambda _session, _job: None,

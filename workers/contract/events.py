@@ -115,7 +115,7 @@ class Progress(_Event):
     seconds_left: float | None = None
 
 
-class Checkpoint(_Event):
+class CheckpointEvent(_Event):
     kind: Literal["checkpoint"] = "checkpoint"
     checkpoint: CheckpointFile
     return_mean: float | None = Field(default=None, description="Mean return of the last 100 training episodes.")
@@ -146,7 +146,7 @@ class EvaluatedEpisode(_Event):
     episodes: Count = Field(description="How many the evaluation has.")
 
 
-class Evaluation(_Event):
+class EvaluationEvent(_Event):
     kind: Literal["evaluation"] = "evaluation"
     returns: list[float] = Field(description="The document's scores.")
     document: EvaluationDocument | None = Field(
@@ -160,7 +160,7 @@ class Advanced(_Event):
     total: Count
 
 
-class Saliency(_Event):
+class SaliencyEvent(_Event):
     kind: Literal["saliency"] = "saliency"
     file: Text = Field(description="How much each place of what the network saw counted, as an .npz.")
 
@@ -207,12 +207,12 @@ Event = Annotated[
     | Log
     | Roles
     | Progress
-    | Checkpoint
+    | CheckpointEvent
     | ReplayEvent
     | EvaluatedEpisode
-    | Evaluation
+    | EvaluationEvent
     | Advanced
-    | Saliency
+    | SaliencyEvent
     | GameKept
     | Film
     | Stopped

@@ -2533,8 +2533,8 @@ export interface components {
              */
             kind: "chart";
         };
-        /** Checkpoint */
-        Checkpoint: {
+        /** CheckpointEvent */
+        CheckpointEvent: {
             /**
              * Best
              * @description Whether return_mean is the highest of this run so far.
@@ -3271,41 +3271,6 @@ export interface components {
              */
             time: number;
         };
-        /** Evaluation */
-        Evaluation: {
-            /** @description Everything about the evaluation; None where an earlier version wrote the event. */
-            document?: components["schemas"]["EvaluationDocument"] | null;
-            /**
-             * Frames
-             * @description Emulator frames so far.
-             */
-            frames: number;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "evaluation";
-            /**
-             * Returns
-             * @description The document's scores.
-             */
-            returns: number[];
-            /**
-             * Seq
-             * @description Rises by one within an attempt, from 1.
-             */
-            seq: number;
-            /**
-             * Step
-             * @description Agent decisions so far.
-             */
-            step: number;
-            /**
-             * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
-             */
-            time: number;
-        };
         /**
          * EvaluationChoices
          * @description Protocols and ways to choose actions, with their defaults.
@@ -3388,6 +3353,41 @@ export interface components {
             versions?: {
                 [key: string]: string;
             };
+        };
+        /** EvaluationEvent */
+        EvaluationEvent: {
+            /** @description Everything about the evaluation; None where an earlier version wrote the event. */
+            document?: components["schemas"]["EvaluationDocument"] | null;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "evaluation";
+            /**
+             * Returns
+             * @description The document's scores.
+             */
+            returns: number[];
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             */
+            time: number;
         };
         /**
          * EvaluationPage
@@ -3548,7 +3548,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * ExtendStudy
@@ -6163,8 +6163,8 @@ export interface components {
             /** Run Id */
             run_id: number;
         };
-        /** Saliency */
-        Saliency: {
+        /** SaliencyEvent */
+        SaliencyEvent: {
             /**
              * File
              * @description How much each place of what the network saw counted, as an .npz.

@@ -262,7 +262,7 @@ def test_events_tell_of_each_episode_and_at_the_end_of_all(run: Path, capsys: py
     episodes = of_kind(folder, events.EvaluatedEpisode)
     assert [(event.done, event.episodes) for event in episodes] == [(done, 10) for done in range(1, 11)]
     in_order = sorted((event.episode for event in episodes), key=lambda episode: episode.number)
-    (whole,) = of_kind(folder, events.Evaluation)
+    (whole,) = of_kind(folder, events.EvaluationEvent)
     assert whole.returns == found["scores"]
     assert whole.document == EvaluationDocument.model_validate(found)
     assert whole.document.episodes == in_order

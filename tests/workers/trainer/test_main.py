@@ -95,7 +95,7 @@ def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: S
     assert started.command[:5] == ["python", "-m", "workers.trainer", "--dir", str(run)]
     assert started.versions["torch"] == torch.__version__
     assert {"python", "arcadia", "torch", "numpy", "gymnasium", "ale-py"} <= started.versions.keys()
-    checkpoint = of_kind(run, events.Checkpoint)[-1]
+    checkpoint = of_kind(run, events.CheckpointEvent)[-1]
     assert checkpoint.step >= 3000
     episodes = [episode for event in of_kind(run, events.Metrics) for episode in event.episodes]
     assert sum(episode.length for episode in episodes) == pytest.approx(3000, rel=0.3)
@@ -119,7 +119,7 @@ def test_sigterm_saves_and_ends_without_waiting_for_a_replay(tmp_path: Path, sta
     stopped = read_events(run)[-1]
     assert isinstance(stopped, events.Stopped)
     assert stopped.reason == "stopped by SIGTERM"
-    assert of_kind(run, events.Checkpoint)[-1].step == stopped.step
+    assert of_kind(run, events.CheckpointEvent)[-1].step == stopped.step
     assert len(of_kind(run, events.ReplayEvent)) == played
     assert_gone(recorders)
 
@@ -194,7 +194,7 @@ def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path
         file.write(b'{"seq":')
     (run / newest.file.file).write_bytes(b"damaged")
     (run / "checkpoints/.step-000000000001.safetensors.tmp").write_bytes(b"half")
-    announced = of_kind(run, events.Checkpoint)
+    announced = of_kind(run, events.CheckpointEvent)
     older = next(event.step for event in reversed(announced) if event.step != newest.state.step)
 
     # Keep the saved configuration, except for an end a little later.
@@ -229,7 +229,7 @@ def test_a_full_disk_fails_a_run_only_at_its_last_checkpoint(tmp_path: Path, sta
 
     # When there is room again, the next checkpoint is written.
     resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
-    wait_until(lambda: of_kind(run, events.Checkpoint)[-1].step > whole.state.step)
+    wait_until(lambda: of_kind(run, events.CheckpointEvent)[-1].step > whole.state.step)
 
     # Without room for the last checkpoint, the run fails.
     resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (1_500_000, unlimited))

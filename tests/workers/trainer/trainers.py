@@ -45,7 +45,7 @@ def wait_for_checkpoints(directory: Path, trainer: Trainer, number: int) -> None
 
     def announced() -> bool:
         assert trainer.poll() is None, trainer.communicate()
-        return len(of_kind(directory, events.Checkpoint)) >= number
+        return len(of_kind(directory, events.CheckpointEvent)) >= number
 
     wait_until(announced)
 

@@ -68,7 +68,7 @@ class JobReport:
 
     def evaluated(self, document: EvaluationDocument) -> None:
         """Report the result of the evaluation."""
-        self._emit(events.Evaluation, returns=document.scores, document=document)
+        self._emit(events.EvaluationEvent, returns=document.scores, document=document)
 
     def finished(self) -> None:
         """Report that the evaluation is finished."""
@@ -93,7 +93,7 @@ class JobReport:
 
     def salient(self, file: str) -> None:
         """Report the file of a saliency."""
-        self._emit(events.Saliency, file=file)
+        self._emit(events.SaliencyEvent, file=file)
         self._emit(events.Finished)
 
     def kept(self, game: KeptPlay) -> None:

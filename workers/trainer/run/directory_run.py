@@ -295,7 +295,7 @@ class DirectoryRun:
         self._retention = written.retention
         self._kept = self._kept_after(file.step)
         self._journal.emit(
-            events.Checkpoint,
+            events.CheckpointEvent,
             step=file.step,
             frames=file.frames,
             checkpoint=file,

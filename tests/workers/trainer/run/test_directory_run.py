@@ -79,7 +79,7 @@ def announced(run: DirectoryRun, step: int) -> bool:
     """Let the run do its rounds and say whether the step's checkpoint has been announced."""
     run._next_tick = 0
     run.advance(step, step)
-    return any(event.step == step for event in of_kind(run._directory, events.Checkpoint))
+    return any(event.step == step for event in of_kind(run._directory, events.CheckpointEvent))
 
 
 def block(directory: Path, step: int) -> None:
@@ -195,7 +195,7 @@ def test_episodes_come_before_the_checkpoint_that_counts_them(tmp_path: Path, op
     save(run, 10)
     kinds = [event.kind for event in read_events(tmp_path)]
     assert kinds.index("metrics") < kinds.index("checkpoint")
-    checkpoint = of_kind(tmp_path, events.Checkpoint)[0]
+    checkpoint = of_kind(tmp_path, events.CheckpointEvent)[0]
     assert (checkpoint.step, checkpoint.return_mean, checkpoint.best) == (10, 5.0, True)
     manifest = json.loads((tmp_path / "checkpoints/step-000000000010.json").read_text())
     assert checkpoint.checkpoint.model_dump() == manifest
@@ -212,9 +212,9 @@ def test_the_first_the_best_the_last_and_one_between_stay_on_disk(tmp_path: Path
         for _ in range(100):
             run.episode(step, step, mean, 1)
         save(run, step)
-    last = of_kind(tmp_path, events.Checkpoint)[-1]
+    last = of_kind(tmp_path, events.CheckpointEvent)[-1]
     assert [int(name[-15:-12]) for name in last.kept] == [1, 2, 4, 5]
-    assert [event.best for event in of_kind(tmp_path, events.Checkpoint)] == [True, True, False, False, False]
+    assert [event.best for event in of_kind(tmp_path, events.CheckpointEvent)] == [True, True, False, False, False]
     # One that is being played is deleted after that.
     wait_until(lambda: announced(run, 5) and files(tmp_path) == [1, 2, 4, 5])
 
@@ -266,7 +266,7 @@ def test_a_resumed_run_goes_on_with_state_returns_and_kept_files(tmp_path: Path,
     for _ in range(50):
         resumed.episode(4, 4, 6.0, 1)
     save(resumed, 4)
-    last = of_kind(tmp_path, events.Checkpoint)[-1]
+    last = of_kind(tmp_path, events.CheckpointEvent)[-1]
     assert (last.return_mean, last.best) == (5.0, False)
     assert [int(name[-15:-12]) for name in last.kept] == [1, 2, 3, 4]
     assert_unbroken(tmp_path)
@@ -287,7 +287,7 @@ def test_a_checkpoint_that_is_written_but_not_told_of_outlives_the_end_of_a_reco
     wait_until(recording_was_told_of)
     assert files(tmp_path) == [1, 2]
     wait_until(lambda: announced(run, 2))
-    assert [event.step for event in of_kind(tmp_path, events.Checkpoint)] == [1, 2]
+    assert [event.step for event in of_kind(tmp_path, events.CheckpointEvent)] == [1, 2]
 
 
 def test_saving_the_same_step_twice_makes_one_checkpoint(tmp_path: Path, open_run: OpenRun) -> None:
@@ -295,7 +295,7 @@ def test_saving_the_same_step_twice_makes_one_checkpoint(tmp_path: Path, open_ru
     save(run, 10)
     run.save(state(10))
     run.complete("test")
-    assert len(of_kind(tmp_path, events.Checkpoint)) == 1
+    assert len(of_kind(tmp_path, events.CheckpointEvent)) == 1
 
 
 def test_the_end_waits_for_the_last_checkpoint(tmp_path: Path, open_run: OpenRun) -> None:
@@ -315,8 +315,8 @@ def test_a_checkpoint_that_fails_is_a_warning_and_the_next_one_heals(tmp_path: P
     run.complete("test")
     warning = next(event for event in of_kind(tmp_path, events.Log) if event.level == "warning")
     assert "the checkpoint of step 2 could not be written" in warning.message
-    assert [event.step for event in of_kind(tmp_path, events.Checkpoint)] == [1, 3]
-    assert [int(name[-15:-12]) for name in of_kind(tmp_path, events.Checkpoint)[-1].kept] == [1, 3]
+    assert [event.step for event in of_kind(tmp_path, events.CheckpointEvent)] == [1, 3]
+    assert [int(name[-15:-12]) for name in of_kind(tmp_path, events.CheckpointEvent)[-1].kept] == [1, 3]
 
 
 def test_a_last_checkpoint_that_fails_fails_the_run(tmp_path: Path, open_run: OpenRun) -> None:

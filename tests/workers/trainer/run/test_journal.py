@@ -113,7 +113,7 @@ def test_a_disk_that_takes_a_line_in_parts_gets_the_whole_line(tmp_path: Path, m
 
 def test_words_without_end_are_cut_and_an_event_too_long_to_send_becomes_a_warning(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        journal.emit(events.Evaluation, step=1, frames=1, returns=[1 / 3] * 200_000)
+        journal.emit(events.EvaluationEvent, step=1, frames=1, returns=[1 / 3] * 200_000)
         journal.emit(events.Log, step=2, frames=2, message="\ud800" + "m" * 50_000)
         journal.emit(events.Failed, step=3, frames=3, message="m" * 10**7, traceback="t" * 10**7 + "the end")
     left_out, log, failed = read_events(tmp_path)

@@ -258,7 +258,7 @@ def test_sigterm_ends_the_run_with_all_processes(tmp_path: Path, start_trainer: 
     trainer.wait(timeout=PATIENCE_SECONDS)
     assert trainer.returncode == 0
     stopped = of_kind(tmp_path / "run", events.Stopped)[-1]
-    assert of_kind(tmp_path / "run", events.Checkpoint)[-1].step == stopped.step > 0
+    assert of_kind(tmp_path / "run", events.CheckpointEvent)[-1].step == stopped.step > 0
     assert_gone(family)
 
 

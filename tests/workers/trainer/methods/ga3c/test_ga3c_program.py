@@ -38,16 +38,16 @@ def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, s
     processes = family(first)
     first.kill()
     assert_gone(processes, seconds=PATIENCE_SECONDS)
-    saved = of_kind(run, events.Checkpoint)[-1].step
+    saved = of_kind(run, events.CheckpointEvent)[-1].step
 
     second = start_trainer("--resume", "--no-progress-bar")
-    wait_until(lambda: of_kind(run, events.Checkpoint)[-1].step > saved)
+    wait_until(lambda: of_kind(run, events.CheckpointEvent)[-1].step > saved)
     processes = family(second)
     second.send_signal(signal.SIGTERM)
     assert second.wait(timeout=PATIENCE_SECONDS) == 0
     assert_gone(processes, seconds=PATIENCE_SECONDS)
     assert of_kind(run, events.Started)[-1].resumed_from == saved
-    assert of_kind(run, events.Checkpoint)[-1].step == of_kind(run, events.Stopped)[-1].step > saved
+    assert of_kind(run, events.CheckpointEvent)[-1].step == of_kind(run, events.Stopped)[-1].step > saved
 
 
 def test_a_killed_agent_fails_the_run_with_its_name(tmp_path: Path, start_trainer: StartTrainer) -> None:

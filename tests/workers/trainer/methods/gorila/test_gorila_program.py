@@ -48,11 +48,11 @@ def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, s
     assert any(process.name() == "raylet" for process in processes)
     first.kill()
     assert_gone(processes, seconds=PATIENCE_SECONDS)
-    saved = of_kind(run, events.Checkpoint)[-1].step
+    saved = of_kind(run, events.CheckpointEvent)[-1].step
     wait_until(lambda: not folders_of_ray(first))
 
     second = start_trainer("--resume", "--no-progress-bar")
-    wait_until(lambda: of_kind(run, events.Checkpoint)[-1].step > saved)
+    wait_until(lambda: of_kind(run, events.CheckpointEvent)[-1].step > saved)
     processes = family(second)
     assert {connection.laddr.ip.removeprefix("::ffff:") for each in processes for connection in listening(each)} == {
         "127.0.0.1"
@@ -61,7 +61,7 @@ def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, s
     assert second.wait(timeout=PATIENCE_SECONDS) == 0
     assert_gone(processes, seconds=PATIENCE_SECONDS)
     assert of_kind(run, events.Started)[-1].resumed_from == saved
-    assert of_kind(run, events.Checkpoint)[-1].step == of_kind(run, events.Stopped)[-1].step > saved
+    assert of_kind(run, events.CheckpointEvent)[-1].step == of_kind(run, events.Stopped)[-1].step > saved
     assert not folders_of_ray(second)
     assert "SIGTERM received" not in second.communicate()[1]
 
