@@ -25,10 +25,10 @@ from backend.health import router as health
 from backend.kept_games.routes import router as kept_games
 from backend.live import notices
 from backend.live.routes import router as live
-from backend.live_games.abandoned import calling_off
 from backend.live_games.routes import router as watching
 from backend.live_games.sockets import router as sockets
 from backend.live_games.stages import Stages
+from backend.live_games.unwatched import cancel_unwatched_games
 from backend.logs.service import router as logs
 from backend.metrics.export import router as export
 from backend.metrics.routes import router as metrics
@@ -108,7 +108,7 @@ def create_app(settings: Settings) -> FastAPI:
             sweeper.start()
             scheduler.start()
             try:
-                async with calling_off(app.state.database, app.state.stages):
+                async with cancel_unwatched_games(app.state.database, app.state.stages):
                     yield
             finally:
                 scheduler.stop()

@@ -1,4 +1,4 @@
-"""The live stream."""
+"""The stream of notices to pages, as server-sent events."""
 
 import time
 from collections.abc import AsyncIterator
@@ -12,35 +12,35 @@ from backend.live.notices import REFETCH, current_hub
 
 router = APIRouter(tags=["live"])
 
-# The sign-in is checked when a stream opens. Streams end after this time, and pages reconnect by themselves.
-LIFE_SECONDS = 3_600.0
+# The sign-in is checked when a stream opens. Streams end after this time, and pages reconnect.
+MAX_STREAM_SECONDS = 3_600.0
 RECONNECT_MILLISECONDS = 1_000
-MOST_STREAMS = 500
+MAX_STREAMS = 500
 
 
 class TooManyStreams(Problem):
-    """The number of open streams is bounded, since each takes memory."""
+    """Too many open streams. Each takes memory, so their number is limited."""
 
     status = 503
     kind = "too-many-streams"
     title = "Too many open pages"
 
 
-async def room_for_one_more() -> None:
-    """Refuse before the response begins."""
-    if len(current_hub().streams) >= MOST_STREAMS:
-        raise TooManyStreams(f"{MOST_STREAMS} pages are open already; close some.")
+async def check_capacity() -> None:
+    """Raise TooManyStreams before the response starts."""
+    if len(current_hub().streams) >= MAX_STREAMS:
+        raise TooManyStreams(f"The limit of {MAX_STREAMS} open pages is reached. Close some.")
 
 
-@router.get("/events", response_class=EventSourceResponse, dependencies=[Depends(room_for_one_more)])
+@router.get("/events", response_class=EventSourceResponse, dependencies=[Depends(check_capacity)])
 async def stream_events(
-    last_event_id: Annotated[str | None, Header(description="Sent by a page that reconnects.")] = None,
+    last_event_id: Annotated[str | None, Header(description="The last id that a reconnecting page received.")] = None,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Notices of what changed.
+    """Stream notices of changes.
 
-    run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed; refetch.
+    Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, refetch.
     """
-    ends = time.monotonic() + LIFE_SECONDS
+    ends = time.monotonic() + MAX_STREAM_SECONDS
     with current_hub().join() as stream:
         yield ServerSentEvent(comment="open", retry=RECONNECT_MILLISECONDS)
         if last_event_id is not None:

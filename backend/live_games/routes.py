@@ -1,7 +1,4 @@
-"""/runs/…/live and /live: begin or join a live game, list them, read where one stands, and end it.
-
-/games/…/play: the same of a game that people play.
-"""
+"""Routes of live games: /runs/…/live and /live for games of agents, /games/…/play for games of people."""
 
 from fastapi import APIRouter
 
@@ -19,57 +16,66 @@ router = APIRouter(tags=["live"])
 
 @router.post("/runs/{run_id}/live", status_code=201)
 def watch_live(db: Db, bell: Bell, settings: CurrentSettings, run_id: PathId, wanted: AskLive) -> LiveGame:
-    """Begin a live game of a run's agent, or join the one that others watch; it ends when nobody watches it."""
+    """Start a live game of a run's agent, or join the one in progress.
+
+    The game ends when no one watches it.
+    """
     with db.write() as session:
-        # Locked, so that the checkpoint is not thinned out meanwhile, and one game begins.
-        job = service.ask(session, settings, find_run(session, run_id, lock=True), wanted)
+        # The lock keeps the checkpoint from being deleted, and a second game from starting.
+        job = service.start_live(session, settings, find_run(session, run_id, lock=True), wanted)
         bell.ring_after_commit(session, job)
-        return service.shown(session, job)
+        return service.to_schema(session, job)
 
 
 @router.get("/runs/{run_id}/live")
 def list_live(db: Db, run: PathRun) -> list[LiveGame]:
-    """The live games of a run that are under way."""
+    """List the unfinished live games of a run."""
     with db.read() as session:
-        return service.of_run(session, run)
+        return service.list_unfinished(session, run)
 
 
 @router.get("/live/{live_id}")
 def read_live(db: Db, live_id: PathId) -> LiveGame:
-    """Where a live game stands."""
+    """Return the state of a live game."""
     with db.read() as session:
-        return service.shown(session, service.find_shown(session, live_id, "live"))
+        return service.to_schema(session, service.find_live_job(session, live_id, "live"))
 
 
 @router.post("/live/{live_id}/end")
 def end_live(db: Db, live_id: PathId) -> LiveGame:
-    """End a live game for all who watch it."""
+    """End a live game for all viewers."""
     with db.write() as session:
-        job = service.find_shown(session, live_id, "live", lock=True)
+        job = service.find_live_job(session, live_id, "live", lock=True)
         jobs.cancel(session, job)
-        return service.shown(session, job)
+        return service.to_schema(session, job)
 
 
 @router.post("/games/{slug}/play", status_code=201)
 def play_game(db: Db, bell: Bell, settings: CurrentSettings, slug: Slug) -> PlayedGame:
-    """Begin an Atari game that people play; it ends when nobody watches it, and nothing is kept of it."""
+    """Start an Atari game for people to play.
+
+    It ends when no one watches it, and is not saved.
+    """
     with db.write() as session:
-        job = playing.ask(session, settings, slug)
+        job = playing.start_play(session, settings, slug)
         bell.ring_after_commit(session, job)
-        return playing.shown(session, job)
+        return playing.to_schema(session, job)
 
 
 @router.get("/games/{slug}/play/{play_id}")
 def read_play(db: Db, slug: Slug, play_id: PathId) -> PlayedGame:
-    """Where a game that people play stands; it is shown, and takes orders, at the WebSocket /api/v1/live/{id}."""
+    """Return the state of a game that people play.
+
+    The WebSocket /api/v1/live/{id} sends its pictures and accepts orders.
+    """
     with db.read() as session:
-        return playing.shown(session, playing.find_play(session, slug, play_id))
+        return playing.to_schema(session, playing.find_play(session, slug, play_id))
 
 
 @router.post("/games/{slug}/play/{play_id}/end")
 def end_play(db: Db, slug: Slug, play_id: PathId) -> PlayedGame:
-    """End a game that people play, for all who watch it."""
+    """End a game that people play, for all viewers."""
     with db.write() as session:
         job = playing.find_play(session, slug, play_id, lock=True)
         jobs.cancel(session, job)
-        return playing.shown(session, job)
+        return playing.to_schema(session, job)

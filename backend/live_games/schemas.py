@@ -1,4 +1,4 @@
-"""Requests and answers of the live games' API."""
+"""Requests and responses of the live game API."""
 
 from datetime import datetime
 
@@ -9,39 +9,39 @@ from workers.contract.worker_api import JobState
 
 
 class AskLive(BaseModel):
-    """Have a worker play a run's agent in real time."""
+    """A request to play a run's agent in real time."""
 
     model_config = ConfigDict(extra="forbid")
 
     checkpoint: CheckpointChoice = Field(
-        default="newest", description="With `newest`, each newer checkpoint is taken over while the game goes on."
+        default="newest", description="With `newest`, the game switches to each newer checkpoint while it continues."
     )
 
 
 class LiveGame(BaseModel):
-    """A live game, and where its job stands; it is watched at the WebSocket /api/v1/live/{id}."""
+    """A live game with the state of its job. Watch it at the WebSocket /api/v1/live/{id}."""
 
     id: int
     run_id: int
     state: JobState
-    reason: str | None = Field(description="In plain words, why it waits, begins again or has failed.")
-    traceback: str | None = Field(description="Of a failure that is a bug.")
-    checkpoint_id: int = Field(description="The one that it began with.")
-    step: int = Field(description="Of that checkpoint.")
-    follows: bool = Field(description="Whether it takes newer checkpoints over.")
+    reason: str | None = Field(description="Why the job waits, restarts or failed, as a sentence.")
+    traceback: str | None = Field(description="Traceback of a failure that is a bug.")
+    checkpoint_id: int = Field(description="The checkpoint that the game started with.")
+    step: int = Field(description="Step of that checkpoint.")
+    follows: bool = Field(description="Whether the game switches to newer checkpoints.")
     worker: str | None
     created_at: datetime
     started_at: datetime | None
 
 
 class PlayedGame(BaseModel):
-    """An Atari game that people play, and where its job stands; it is played at the WebSocket /api/v1/live/{id}."""
+    """An Atari game that people play, with the state of its job. Play it at the WebSocket /api/v1/live/{id}."""
 
     id: int
     env: str
     state: JobState
-    reason: str | None = Field(description="In plain words, why it waits, begins again or has failed.")
-    traceback: str | None = Field(description="Of a failure that is a bug.")
+    reason: str | None = Field(description="Why the job waits, restarts or failed, as a sentence.")
+    traceback: str | None = Field(description="Traceback of a failure that is a bug.")
     worker: str | None
     created_at: datetime
     started_at: datetime | None

@@ -1,4 +1,4 @@
-"""Live games as users ask for them; a user who asks for one that is being played joins it."""
+"""Live games of agents. A request for a game in progress joins it."""
 
 from collections.abc import Sequence
 
@@ -18,30 +18,33 @@ from workers.contract.live import LiveParameters
 from workers.contract.worker_api import JobKind
 
 
-def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Job:
-    """The run's live game of that checkpoint, begun if there is none; the run is locked."""
+def start_live(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Job:
+    """Return the job of the run's live game of a checkpoint. Start one if none is in progress.
+
+    The caller holds the lock of the run.
+    """
     follows = wanted.checkpoint == "newest"
     checkpoint = find_chosen(session, run, wanted.checkpoint)
-    under_way = [job for job in _of_run(session, run) if job.state in jobs.UNFINISHED]
-    for job in under_way:
+    unfinished = [job for job in _of_run(session, run) if job.state in jobs.UNFINISHED]
+    for job in unfinished:
         same = job.parameters == {"follows": True} if follows else job.checkpoint_id == checkpoint.id
         if same and job.parameters["follows"] == follows and job.desired == "run":
             return job
-    check_room(session, settings)
+    check_capacity(session, settings)
     _forget_ended(session, run)
-    told = LiveParameters(follows=follows)
-    return jobs.enqueue(session, run, checkpoint, "live", told.model_dump(mode="json"), total=1)
+    parameters = LiveParameters(follows=follows)
+    return jobs.enqueue(session, run, checkpoint, "live", parameters.model_dump(mode="json"), total=1)
 
 
-def find_shown(session: Session, number: int, *kinds: JobKind, lock: bool = False) -> Job:
-    """A game's job, or a problem that says there is none; a locked one has its run locked first, if it has one."""
+def find_live_job(session: Session, number: int, *kinds: JobKind, lock: bool = False) -> Job:
+    """Return the job of a live game, or raise NotFound. With `lock`, lock its run first, if it has one."""
     if session.scalar(select(Job.kind).where(Job.id == number)) not in kinds:
         raise NotFound(f"There is no live game {number}.")
     return find_job(session, number, lock=lock)
 
 
-def shown(session: Session, job: Job) -> LiveGame:
-    """A live game as the API shows it."""
+def to_schema(session: Session, job: Job) -> LiveGame:
+    """Return a live game as the API shows it."""
     queue = read_queue(session) if job.state == "queued" else None
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at")
     return LiveGame.model_validate(
@@ -54,13 +57,13 @@ def shown(session: Session, job: Job) -> LiveGame:
     )
 
 
-def of_run(session: Session, run: Run) -> list[LiveGame]:
-    """A run's live games that are under way."""
-    return [shown(session, job) for job in _of_run(session, run) if job.state in jobs.UNFINISHED]
+def list_unfinished(session: Session, run: Run) -> list[LiveGame]:
+    """Return the unfinished live games of a run."""
+    return [to_schema(session, job) for job in _of_run(session, run) if job.state in jobs.UNFINISHED]
 
 
-def newer(session: Session, job: Job, than: int | None) -> Checkpoint | None:
-    """The run's newest checkpoint, if it is another than the one that is played and the game follows the run."""
+def find_newer(session: Session, job: Job, than: int | None) -> Checkpoint | None:
+    """Return the run's newest checkpoint if the game follows the run and does not play it yet, or None."""
     if job.kind != "live" or not LiveParameters.model_validate(job.parameters).follows:
         return None
     newest = next(iter(list_resumable(session, session.get_one(Run, job.run_id))), None)
@@ -72,20 +75,18 @@ def _of_run(session: Session, run: Run) -> Sequence[Job]:
     return session.scalars(query).all()
 
 
-def check_room(session: Session, settings: Settings) -> None:
-    """Refuse one live game more than are allowed; games of agents and of people count alike."""
+def check_capacity(session: Session, settings: Settings) -> None:
+    """Raise Conflict if no more live games are allowed. Games of agents and of people both count."""
     query = select(func.count()).where(Job.kind.in_(INTERACTIVE), Job.state.in_(jobs.UNFINISHED))
     if (session.scalar(query) or 0) >= settings.max_live_games:
-        one = settings.max_live_games == 1
-        games = "live game is being played or waits" if one else "live games are being played or wait"
         raise Conflict(
-            f"{settings.max_live_games} {games} for a worker already, the most allowed here "
-            "(ARCADIA_MAX_LIVE_GAMES). Watch one of them, or wait until one is over."
+            f"The limit of {settings.max_live_games} live games (ARCADIA_MAX_LIVE_GAMES) is reached. "
+            "Watch one of them, or wait until one is over."
         )
 
 
 def _forget_ended(session: Session, run: Run) -> None:
-    """Remove the run's earlier live games: nothing is kept of them."""
+    """Delete the run's finished live games, which are not kept."""
     for job in _of_run(session, run):
         if job.state not in jobs.UNFINISHED:
             jobs.remove(session, job)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from backend.live_games.viewer import Clock, EndError, Post, Viewer
+from backend.live_games.viewer import Clock, EndError, Outbox, Viewer
 from workers.contract.live import ALONE_SECONDS, AWAY, ENDED, LARGEST_PICTURE, STALE, Audience, Ordered
 from workers.contract.orders import HandBack
 
@@ -40,7 +40,7 @@ class Stage:
         # Number of viewers of all stages, as the player's stage last reported it.
         self._total_viewers = 0
         self.viewers: set[Viewer] = set()
-        self.player: Post | None = None
+        self.player: Outbox | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -53,7 +53,7 @@ class Stage:
         self._count += 1
         viewer = Viewer(f"{self._name}-{self._count}", self._clock)
         self.viewers.add(viewer)
-        viewer.tell(self._scene or AWAY)
+        viewer.send(self._scene or AWAY)
         if self._picture:
             viewer.show(self._picture)
         self._audience_changed()
@@ -67,11 +67,11 @@ class Stage:
             self._audience_changed()
 
     @contextmanager
-    def played(self) -> Iterator[Post]:
+    def played(self) -> Iterator[Outbox]:
         """Connect the player. If another is still connected, it belongs to an earlier attempt and is ended."""
-        player = Post()
+        player = Outbox()
         if self.player is not None:
-            self.player.end(EndError(STALE, "Another attempt plays this game now."))
+            self.player.end(EndError(STALE, "A newer attempt plays this game now."))
         self.player = player
         self._alone_since = self._clock()
         try:
@@ -108,7 +108,7 @@ class Stage:
         """Pass an order to the player. Without a player it is lost."""
         document = ordered.model_dump_json()
         if self.player:
-            self.player.tell(document)
+            self.player.send(document)
         else:
             self._send_to_others("order", document.encode())
 
@@ -120,7 +120,7 @@ class Stage:
             if self.player:
                 self._audience_changed(newcomer=new)
         elif kind == "order" and self.player:
-            self.player.tell(content.decode())
+            self.player.send(content.decode())
         elif self.player is None:
             self._receive_from_player(kind, content)
 
@@ -147,7 +147,7 @@ class Stage:
             self._set(content.decode())
         elif kind == "audience":
             self._total_viewers = int(content)
-            self._tell_audience()
+            self._send_audience()
         elif kind == "away":
             self._away()
 
@@ -167,16 +167,16 @@ class Stage:
             self._send_to_others("scene", self._scene.encode())
             if self._picture:
                 self._send_to_others("picture", self._picture)
-        self._tell_audience()
+        self._send_audience()
 
-    def _tell_audience(self) -> None:
+    def _send_audience(self) -> None:
         for viewer in self.viewers:
-            viewer.tell_audience(Audience(viewers=self._audience(), you=viewer.name))
+            viewer.send_audience(Audience(viewers=self._audience(), you=viewer.name))
 
     def _set(self, scene: str) -> None:
         self._scene = scene
         for viewer in self.viewers:
-            viewer.tell(scene)
+            viewer.send(scene)
 
     def _show(self, picture: bytes) -> None:
         self._picture = picture
@@ -187,4 +187,4 @@ class Stage:
         self._scene = self._picture = None
         self._total_viewers = 0
         for viewer in self.viewers:
-            viewer.tell_away()
+            viewer.send_away()

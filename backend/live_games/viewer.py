@@ -1,4 +1,4 @@
-"""What waits to be sent over one connection of a live game, and what a page may send."""
+"""Outgoing message queues of live game connections, and the orders that pages may send."""
 
 import asyncio
 from collections import deque
@@ -9,24 +9,24 @@ from pydantic import ValidationError
 from workers.contract.live import AWAY, TOO_SLOW, WRONG_ORDER, Audience, Ordered
 from workers.contract.orders import LARGEST_ORDER, SEEN_EVERY, Seen, order_adapter
 
-MOST_UNSEEN = 5 * SEEN_EVERY
-MOST_TEXTS = 100
-# More orders at once than anybody gives; so many more come to be allowed each second.
-MOST_ORDERS = 120
+MAX_UNSEEN_PICTURES = 5 * SEEN_EVERY
+MAX_QUEUED_MESSAGES = 100
+# Rate limit of a viewer's orders: burst size, and refill per second.
+ORDERS_PER_SECOND = 120
 
 Clock = Callable[[], float]
 
 
 class EndError(Exception):
-    """A connection ends, with a number and a sentence."""
+    """The end of a connection, with a close code and a reason."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
         self.code, self.reason = code, reason
 
 
-class Post:
-    """What waits to be sent over one connection."""
+class Outbox:
+    """The outgoing message queue of one WebSocket connection."""
 
     def __init__(self) -> None:
         self._texts: deque[str | bytes] = deque()
@@ -34,34 +34,34 @@ class Post:
         self._less = asyncio.Event()
         self._end: EndError | None = None
 
-    def tell(self, message: str | bytes) -> None:
-        """Send a message that must not be missed."""
-        if len(self._texts) >= MOST_TEXTS:
-            self.end(EndError(TOO_SLOW, "Too much waits for this connection: it is too slow."))
+    def send(self, message: str | bytes) -> None:
+        """Queue a message. End the connection if the queue is full."""
+        if len(self._texts) >= MAX_QUEUED_MESSAGES:
+            self.end(EndError(TOO_SLOW, "This connection is too slow."))
             return
         self._texts.append(message)
         self._more.set()
 
     def end(self, end: EndError) -> None:
-        """Have the connection end."""
+        """Close the connection."""
         self._end = self._end or end
         self._more.set()
 
-    async def emptied(self) -> None:
-        """Wait until all messages are on their way, for one who has many to send."""
+    async def wait_until_empty(self) -> None:
+        """Wait until all messages are sent. Callers with many messages use this to avoid filling the queue."""
         while self._texts:
             self._less.clear()
             await self._less.wait()
 
     async def next(self) -> str | bytes:
-        """The next message, once there is one; raises what ends the connection."""
+        """Wait for the next message. Raise EndError if the connection ends."""
         while (message := self.ready()) is None:
             self._more.clear()
             await self._more.wait()
         return message
 
     def ready(self) -> str | bytes | None:
-        """Return the next message if there is one now; raises what ends the connection."""
+        """Return the next message, or None if none waits. Raise EndError if the connection ends."""
         if self._end:
             raise self._end
         if not self._texts:
@@ -70,8 +70,8 @@ class Post:
         return self._texts.popleft()
 
 
-class Viewer(Post):
-    """A page that watches. Of the pictures that it was not sent in time it gets only the newest."""
+class Viewer(Outbox):
+    """The connection of a page that watches. A slow page receives only the newest picture."""
 
     def __init__(self, name: str, clock: Clock) -> None:
         super().__init__()
@@ -79,52 +79,52 @@ class Viewer(Post):
         self._picture: bytes | None = None
         self._audience: Audience | None = None
         self._unseen = 0
-        self._orders, self._counted_at = float(MOST_ORDERS), clock()
+        self._orders, self._counted_at = float(ORDERS_PER_SECOND), clock()
 
     def show(self, picture: bytes) -> None:
-        """Show a picture in place of one that still waits."""
+        """Queue a picture. It replaces one that was not sent yet."""
         self._picture = picture
         self._more.set()
 
-    def tell_away(self) -> None:
-        """Tell that nobody plays any more; the picture that still waits is nobody's either."""
+    def send_away(self) -> None:
+        """Notify the page that the player left, and drop the queued picture."""
         self._picture = None
-        self.tell(AWAY)
+        self.send(AWAY)
 
-    def tell_audience(self, audience: Audience) -> None:
-        """Tell how many watch, if the page does not know."""
+    def send_audience(self, audience: Audience) -> None:
+        """Send the number of viewers if it changed."""
         if audience != self._audience:
             self._audience = audience
-            self.tell(audience.model_dump_json())
+            self.send(audience.model_dump_json())
 
-    def hear(self, message: str | bytes | None) -> Ordered | None:
-        """Read what the page has sent: an order for the player, or nothing for it."""
+    def receive(self, message: str | bytes | None) -> Ordered | None:
+        """Parse a message of the page. Return its order for the player, or None for an acknowledgement."""
         text = message if isinstance(message, str) else ""
         if message is not None and len(message) > LARGEST_ORDER:
-            raise EndError(1009, f"A message of {len(message):,} bytes is too large: {LARGEST_ORDER:,} is the most.")
-        self._count()
+            raise EndError(1009, f"A message of {len(message):,} bytes is too large. The limit is {LARGEST_ORDER:,}.")
+        self._check_rate()
         try:
             order = order_adapter.validate_json(text)
         except ValidationError as error:
-            told = error.errors(include_url=False)[0]["msg"] if text else "send text"
-            raise EndError(WRONG_ORDER, f"This is no order for a live game: {told}"[:120]) from None
+            reason = error.errors(include_url=False)[0]["msg"] if text else "send text"
+            raise EndError(WRONG_ORDER, f"This is not an order for a live game: {reason}"[:120]) from None
         if isinstance(order, Seen):
             self._unseen = max(0, self._unseen - SEEN_EVERY)
             self._more.set()
             return None
         return Ordered(viewer=self.name, order=order)
 
-    def _count(self) -> None:
+    def _check_rate(self) -> None:
         now = self._clock()
-        self._orders = min(MOST_ORDERS, self._orders + (now - self._counted_at) * MOST_ORDERS) - 1
+        self._orders = min(ORDERS_PER_SECOND, self._orders + (now - self._counted_at) * ORDERS_PER_SECOND) - 1
         self._counted_at = now
         if self._orders < 0:
-            raise EndError(1008, f"Too many orders: {MOST_ORDERS} a second are the most.")
+            raise EndError(1008, f"Too many orders: the limit is {ORDERS_PER_SECOND} per second.")
 
     def ready(self) -> str | bytes | None:
-        """Return the next message, or the newest picture, if there is one now."""
+        """Return the next message, else the newest picture, or None if nothing waits."""
         text = super().ready()
-        if text is not None or self._picture is None or self._unseen >= MOST_UNSEEN:
+        if text is not None or self._picture is None or self._unseen >= MAX_UNSEEN_PICTURES:
             return text
         picture, self._picture = self._picture, None
         self._unseen += 1

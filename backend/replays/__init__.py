@@ -1,1 +1,1 @@
-"""Replays: kept with their checkpoints, listed, and told with what the agent thought."""
+"""Replays of runs with their tracks, and the limit of their disk space."""

@@ -1,4 +1,4 @@
-"""/runs/…/replays and /replays: list replays, and tell what the agent thought in one."""
+"""Routes of replays and their tracks."""
 
 from fastapi import APIRouter
 
@@ -13,21 +13,21 @@ router = APIRouter(tags=["files"])
 
 @router.get("/runs/{run_id}/replays")
 def list_replays(db: Db, run: PathRun) -> list[Replay]:
-    """Replays by the step of the checkpoint that played them."""
+    """List the replays of a run by the step of their checkpoints."""
     with db.read() as session:
         return [Replay.model_validate(row) for row in thinning.list_replays(session, run)]
 
 
 @router.patch("/replays/{replay_id}")
 def edit_replay(db: Db, replay_id: PathId, changes: EditReplay) -> Replay:
-    """Pin a replay, so that it is never thinned out, or unpin it; it then goes by the rule with the next one."""
+    """Pin or unpin a replay. Pruning never deletes a pinned replay."""
     with db.write() as session:
         return Replay.model_validate(service.pin(session, replay_id, changes.pinned))
 
 
 @router.get("/replays/{replay_id}/track")
 def read_track(db: Db, settings: CurrentSettings, replay_id: PathId) -> Track:
-    """What the agent thought, decision by decision, in a replay."""
+    """Return the track of a replay: what the agent computed at each decision."""
     with db.read() as session:
         file = service.find_track(session, replay_id)
     return tracks.read(file, settings.files_dir)

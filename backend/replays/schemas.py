@@ -1,4 +1,4 @@
-"""Answers about replays."""
+"""Requests and responses of the replay API."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from workers.contract.values import Truth
 
 
 class Replay(BaseModel):
-    """A replay: one episode played from a checkpoint. NaN and the infinities are strings."""
+    """A replay: one episode played from a checkpoint. NaN and infinities are strings."""
 
     model_config = ConfigDict(from_attributes=True, ser_json_inf_nan="strings")
 
@@ -22,9 +22,9 @@ class Replay(BaseModel):
     file_id: int | None
     poster_file_id: int | None
     seen_file_id: int | None = Field(description="A video of what the network saw, in step with the file.")
-    track_file_id: int | None = Field(description="What the agent thought, as an .npz file.")
-    saliency_asked: bool = Field(description="Whether its saliency is there, or is being computed.")
-    pinned: bool = Field(description="Whether it stays whatever the rule of thinning says.")
+    track_file_id: int | None = Field(description="The track, as an .npz file.")
+    saliency_asked: bool = Field(description="Whether its saliency exists or is being computed.")
+    pinned: bool = Field(description="Whether pruning keeps it in any case.")
     episode_return: JsonNumber
     length: int
     seconds: float
@@ -32,27 +32,29 @@ class Replay(BaseModel):
 
 
 class EditReplay(BaseModel):
-    """What can be changed of a replay."""
+    """A change of a replay."""
 
     model_config = ConfigDict(extra="forbid")
 
-    pinned: Truth = Field(description="Whether it stays whatever the rule of thinning says.")
+    pinned: Truth = Field(description="Whether pruning keeps it in any case.")
 
 
 class Track(BaseModel):
-    """What the agent thought in a replay; every list has an entry for each decision, in order."""
+    """The track of a replay. Every list has one entry per decision, in order."""
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
     head: TrackHead
-    picture: list[int] = Field(description="The video's picture that was shown when the agent decided, from 0.")
-    action: list[int] | list[list[JsonNumber]] = Field(description="Its number, or the numbers of a continuous one.")
-    numbers: list[list[JsonNumber]] = Field(
-        description="Action probabilities, action values, or the means and the variance, as the head says."
+    picture: list[int] = Field(description="Index of the video picture at the decision, from 0.")
+    action: list[int] | list[list[JsonNumber]] = Field(
+        description="Index of the action, or numbers of a continuous one."
     )
-    value: list[JsonNumber] = Field(description="V(s), or the greatest action value.")
-    obtained: list[JsonNumber] = Field(description="The discounted return of the rewards as training counts them.")
+    numbers: list[list[JsonNumber]] = Field(
+        description="Action probabilities, action values, or means and variance, depending on the head."
+    )
+    value: list[JsonNumber] = Field(description="V(s), or the largest action value.")
+    obtained: list[JsonNumber] = Field(description="Discounted return of the rewards as training counts them.")
     reward: list[JsonNumber] = Field(description="The raw reward of the action.")
-    score: list[JsonNumber] = Field(description="The points before the decision.")
-    lives: list[int] = Field(description="The lives left before the decision; -1 where there are none.")
+    score: list[JsonNumber] = Field(description="The score before the decision.")
+    lives: list[int] = Field(description="Lives left before the decision, or -1 if the game has none.")
     life_lost: list[bool]

@@ -1,4 +1,4 @@
-"""Replays: episodes that a checkpoint played; each is kept as long as that checkpoint."""
+"""Replays: episodes played from a checkpoint. Each is kept as long as its checkpoint."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -15,7 +15,7 @@ from workers.contract import events as ev
 
 
 def keep_replay(session: Session, run: Run, attempt: Attempt, event: ev.ReplayEvent) -> None:
-    """Store a replay in place of an earlier one of its checkpoint; without its checkpoint a replay is not kept."""
+    """Store a replay. It replaces an earlier one of its checkpoint, and is dropped if the checkpoint is gone."""
     files = _reported(session, Maker(run.id, attempt.attempt), event)
     player = session.scalar(
         select(Checkpoint)
@@ -35,7 +35,7 @@ def keep_replay(session: Session, run: Run, attempt: Attempt, event: ev.ReplayEv
 
 
 def keep_recording(session: Session, job: Job, event: ev.ReplayEvent) -> None:
-    """Store the replay that a job has recorded."""
+    """Store the replay that a job recorded."""
     files = _reported(session, Maker(job.require_run_id(), job.attempt, job.id), event)
     discard_recording(session, job)
     file = f"jobs/{job.id}/{event.file}"[:255]
@@ -47,7 +47,10 @@ def keep_recording(session: Session, job: Job, event: ev.ReplayEvent) -> None:
 
 
 def discard_recording(session: Session, job: Job) -> None:
-    """Forget what an earlier attempt recorded; its files are deleted with it, and the run's picture is another."""
+    """Delete the replay of an earlier attempt, and choose the run's thumbnail again.
+
+    The attempt's files are deleted with the attempt.
+    """
     made = session.scalars(select(Replay).where(Replay.job_id == job.id)).all()
     if not made:
         return
@@ -57,16 +60,16 @@ def discard_recording(session: Session, job: Job) -> None:
 
 
 def has_recording(session: Session, job: Job) -> bool:
-    """Whether the job has recorded something."""
+    """Return True if the job has recorded a replay."""
     return session.scalar(select(Replay.id).where(Replay.job_id == job.id)) is not None
 
 
 def find_replay(session: Session, replay_id: int, *, lock: bool = False) -> Replay:
-    """The replay, or a problem that says there is none; a locked one has its run locked."""
+    """Return a replay, or raise NotFound. With `lock`, lock its run first."""
     replay = session.get(Replay, replay_id)
     if replay is not None and lock:
         find_run(session, replay.run_id, lock=True)
-        # Gone meanwhile, or changed.
+        # Read it again: it may have changed before the lock.
         replay = session.get(Replay, replay_id, populate_existing=True)
     if replay is None:
         raise NotFound(f"There is no replay {replay_id}.")
@@ -74,7 +77,7 @@ def find_replay(session: Session, replay_id: int, *, lock: bool = False) -> Repl
 
 
 def pin(session: Session, replay_id: int, pinned: bool) -> Replay:
-    """Keep a replay for good, or hand it back to the rule."""
+    """Pin or unpin a replay."""
     replay = find_replay(session, replay_id, lock=True)
     replay.pinned = pinned
     session.flush()
@@ -84,9 +87,9 @@ def pin(session: Session, replay_id: int, pinned: bool) -> Replay:
 
 
 def _reported(session: Session, made_by: Maker, event: ev.ReplayEvent) -> dict[str, int]:
-    """The files that an event names, by their columns."""
-    told = zip(FILES, (event.file, event.poster, event.seen, event.track), strict=True)
-    return {column: find_reported(session, made_by, path).id for column, path in told if path is not None}
+    """Return the ids of the files that an event names, by column."""
+    paths = zip(FILES, (event.file, event.poster, event.seen, event.track), strict=True)
+    return {column: find_reported(session, made_by, path).id for column, path in paths if path is not None}
 
 
 def _fill(replay: Replay, player: Checkpoint, files: dict[str, int], event: ev.ReplayEvent) -> None:
@@ -97,7 +100,7 @@ def _fill(replay: Replay, player: Checkpoint, files: dict[str, int], event: ev.R
 
 
 def _row(session: Session, run: Run, attempt: Attempt, file: str) -> Replay:
-    """The row of a replay's file: a new one, or the one there is when the replay is told again."""
+    """Return the row of a replay file. Create it, unless the replay was reported before."""
     key = {"run_id": run.id, "attempt": attempt.attempt, "file": file}
     replay = session.scalar(select(Replay).filter_by(**key))
     if replay is None:
@@ -107,9 +110,9 @@ def _row(session: Session, run: Run, attempt: Attempt, file: str) -> Replay:
 
 
 def find_track(session: Session, replay_id: int) -> File:
-    """The file of a replay's track, or a problem that says there is none."""
+    """Return the track file of a replay, or raise NotFound."""
     replay = find_replay(session, replay_id)
     file = session.get(File, replay.track_file_id) if replay.track_file_id else None
     if file is None:
-        raise NotFound(f"Replay {replay_id} has no track: it was recorded before tracks were kept.")
+        raise NotFound(f"Replay {replay_id} has no track: it was recorded by a version without tracks.")
     return file

@@ -1,6 +1,6 @@
-"""Which of a run's replays stay: those pinned, the best, the last, and of the others the newest that there is room for.
+"""Pruning of a run's replays. Pinned ones, the best and the last stay, and as many of the newest as fit.
 
-A replay that the trainer made goes with its checkpoint too, unless it is pinned.
+Replays recorded by the trainer are also deleted with their checkpoint, unless they are pinned.
 """
 
 import math
@@ -14,39 +14,39 @@ from backend.files.service import delete_files
 from backend.logs.service import note
 from workers.contract.thinning import USUAL_REPLAYS_MEGABYTES
 
-# The video, its last picture, what the network saw, and what the agent thought.
+# The columns of the video, its last picture, the network's input, and the track.
 FILES = ("file_id", "poster_file_id", "seen_file_id", "track_file_id")
 MEGABYTE = 1_000_000
 
 
 def list_replays(session: Session, run: Run) -> Sequence[Replay]:
-    """A run's replays by the step of the checkpoint that played them."""
+    """Return the replays of a run by the step of their checkpoints."""
     query = select(Replay).where(Replay.run_id == run.id)
     return session.scalars(query.order_by(Replay.step, Replay.attempt, Replay.id)).all()
 
 
 def thin_out(session: Session, run: Run, new: Replay) -> None:
-    """Delete the oldest replays that are too many; those pinned, the best, the last and the new one stay."""
+    """Delete the oldest replays beyond the limit. Keep the pinned ones, the best, the last and the new one."""
     megabytes = run.config.get("replays_megabytes", USUAL_REPLAYS_MEGABYTES)
     replays, sizes = list_replays(session, run), _bytes_of(session, run)
-    too_many = sum(sizes.values()) - megabytes * MEGABYTE
-    if too_many > 0:
-        spared = {new.id, replays[-1].id, _best(session, run, replays).id}
-        spared |= {replay.id for replay in replays if replay.pinned}
-        gone = []
+    excess_bytes = sum(sizes.values()) - megabytes * MEGABYTE
+    if excess_bytes > 0:
+        kept_ids = {new.id, replays[-1].id, _best(session, run, replays).id}
+        kept_ids |= {replay.id for replay in replays if replay.pinned}
+        deleted = []
         for replay in sorted(replays, key=lambda replay: replay.id):
-            if too_many > 0 and replay.id not in spared:
-                gone.append(replay)
-                too_many -= sizes[replay.id]
-        delete_replays(session, gone)
-        for replay in gone:
-            told = f"The replay at step {replay.step} was removed: the run's replays took more than {megabytes} MB."
-            note(session, run, f"{told} A pinned one stays; replays_megabytes says how much they may take.")
+            if excess_bytes > 0 and replay.id not in kept_ids:
+                deleted.append(replay)
+                excess_bytes -= sizes[replay.id]
+        delete_replays(session, deleted)
+        for replay in deleted:
+            removed = f"The replay at step {replay.step} was deleted: the run's replays exceeded {megabytes} MB."
+            note(session, run, f"{removed} Pin a replay to keep it, or raise replays_megabytes.")
     choose_poster(session, run)
 
 
 def delete_replays_of_checkpoints(session: Session, run: Run, checkpoints: Sequence[str]) -> None:
-    """Delete the replays of checkpoints that were thinned out, unless another attempt's of the same step is kept."""
+    """Delete the replays of deleted checkpoints, unless another attempt kept a checkpoint of the same step."""
     there = select(Checkpoint.file).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
     kept = set(session.scalars(there))
     delete_replays(session, played_by(session, run, [name for name in checkpoints if name not in kept]))
@@ -54,12 +54,12 @@ def delete_replays_of_checkpoints(session: Session, run: Run, checkpoints: Seque
 
 
 def forget_saliency(session: Session, replays: Sequence[Replay]) -> None:
-    """Delete the saliency of replays, or end its computation."""
+    """Delete the saliency of replays, or cancel its computation."""
     _delete_jobs(session, [replay.saliency_job_id for replay in replays])
 
 
 def delete_replays(session: Session, replays: Sequence[Replay]) -> None:
-    """Delete replays with all that belongs to them."""
+    """Delete replays with their saliency, files and jobs."""
     forget_saliency(session, replays)
     ids = [found for replay in replays for column in FILES if (found := getattr(replay, column)) is not None]
     for replay in replays:
@@ -69,16 +69,18 @@ def delete_replays(session: Session, replays: Sequence[Replay]) -> None:
     _delete_jobs(session, [replay.job_id for replay in replays])
 
 
-def _delete_jobs(session: Session, numbers: Sequence[int | None]) -> None:
-    """Delete what brought replays or their saliency, with its files."""
-    for job in session.scalars(select(Job).where(Job.id.in_([n for n in numbers if n is not None]))).all():
+def _delete_jobs(session: Session, job_ids: Sequence[int | None]) -> None:
+    """Delete the jobs of replays or saliency, with their files."""
+    for job in session.scalars(
+        select(Job).where(Job.id.in_([job_id for job_id in job_ids if job_id is not None]))
+    ).all():
         delete_files(session, session.scalars(select(File.id).where(File.job_id == job.id)).all())
         session.delete(job)
     session.flush()
 
 
 def played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequence[Replay]:
-    """The trainer's replays of checkpoints; those that were asked for stay without them, and those that are pinned."""
+    """Return the trainer's unpinned replays of checkpoints. Requested replays do not depend on their checkpoint."""
     query = select(Replay).where(
         Replay.run_id == run.id,
         Replay.checkpoint.in_(checkpoints),
@@ -89,7 +91,7 @@ def played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequenc
 
 
 def _bytes_of(session: Session, run: Run) -> dict[int, int]:
-    """What each of a run's replays takes with all its files."""
+    """Return the size of each replay of a run with all its files."""
     files = or_(File.id.in_([getattr(Replay, column) for column in FILES]), File.job_id == Replay.saliency_job_id)
     query = select(Replay.id, func.coalesce(func.sum(File.bytes), 0)).outerjoin(File, files)
     rows = session.execute(query.where(Replay.run_id == run.id).group_by(Replay.id))
@@ -97,7 +99,7 @@ def _bytes_of(session: Session, run: Run) -> dict[int, int]:
 
 
 def _best(session: Session, run: Run, replays: Sequence[Replay]) -> Replay:
-    """The best checkpoint's replay; without one, that of the highest score."""
+    """Return the replay of the best checkpoint, or else the one with the highest score."""
     best = session.scalar(select(Checkpoint.file).where(Checkpoint.run_id == run.id, Checkpoint.best).limit(1))
 
     def merit(replay: Replay) -> tuple[bool, float, int]:
@@ -108,6 +110,6 @@ def _best(session: Session, run: Run, replays: Sequence[Replay]) -> Replay:
 
 
 def choose_poster(session: Session, run: Run) -> None:
-    """Show the run by the last picture of the replay that is farthest along."""
+    """Use the last picture of the latest replay as the thumbnail of the run."""
     query = select(Replay.poster_file_id).where(Replay.run_id == run.id)
     run.poster_file_id = session.scalar(query.order_by(Replay.step.desc(), Replay.id.desc()).limit(1))

@@ -1,4 +1,4 @@
-"""Tracks as the page reads them: the columns of the file as lists."""
+"""Tracks as JSON: the columns of the file as lists."""
 
 from pathlib import Path
 
@@ -12,11 +12,11 @@ from workers.contract import tracks
 from workers.contract.archives import Column
 
 COLUMNS = ("picture", "action", "numbers", "value", "obtained", "reward", "score", "lives", "life_lost")
-DIGITS = 6
+SIGNIFICANT_DIGITS = 6
 
 
 def read(file: File, root: Path) -> Track:
-    """Read the track of a replay."""
+    """Read the track of a replay, or raise NotFound."""
     try:
         track = tracks.read(stored_path(root, file.stored_path))
         columns = {name: _as_list(track.columns[name]) for name in COLUMNS}
@@ -26,7 +26,7 @@ def read(file: File, root: Path) -> Track:
 
 
 def _as_list(column: Column) -> object:
-    """A column as lists; decimals are cut to what a reader can tell apart."""
+    """Return a column as lists, with numbers rounded to SIGNIFICANT_DIGITS significant digits."""
     if np.issubdtype(column.dtype, np.floating):
         return _short(column.astype(np.float64))
     return column.tolist()
@@ -35,5 +35,5 @@ def _as_list(column: Column) -> object:
 def _short(numbers: Column) -> object:
     with np.errstate(all="ignore"):
         lengths = np.where((numbers == 0) | ~np.isfinite(numbers), 0, np.floor(np.log10(np.abs(numbers))))
-        factor = 10.0 ** (DIGITS - 1 - lengths)
+        factor = 10.0 ** (SIGNIFICANT_DIGITS - 1 - lengths)
         return np.where(np.isfinite(numbers), np.round(numbers * factor) / factor, numbers).tolist()

@@ -46,7 +46,7 @@ def test_the_oldest_go_and_the_log_says_so(api: Api, run: tuple[int, int], setti
     assert steps(api, run[0]) == [300, 400, 500]
     assert len(stored_files(settings.files_dir)) == 5 + 3 * 2, "the checkpoints stay"
     told = [line["message"] for line in api.user.get(f"/api/v1/runs/{run[0]}/log").json()["items"]]
-    assert [line for line in told if "step 100 was removed: the run's replays took more than 1 MB" in line]
+    assert [line for line in told if "step 100 was deleted: the run's replays exceeded 1 MB" in line]
 
 
 def test_the_best_stays_and_what_is_pinned(api: Api, run: tuple[int, int]) -> None:

@@ -157,9 +157,9 @@ export interface paths {
         };
         /**
          * Stream Events
-         * @description Notices of what changed.
+         * @description Stream notices of changes.
          *
-         *     run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed; refetch.
+         *     Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, refetch.
          */
         get: operations["stream_events"];
         put?: never;
@@ -541,7 +541,9 @@ export interface paths {
         put?: never;
         /**
          * Play Game
-         * @description Begin an Atari game that people play; it ends when nobody watches it, and nothing is kept of it.
+         * @description Start an Atari game for people to play.
+         *
+         *     It ends when no one watches it, and is not saved.
          */
         post: operations["play_game"];
         delete?: never;
@@ -559,7 +561,9 @@ export interface paths {
         };
         /**
          * Read Play
-         * @description Where a game that people play stands; it is shown, and takes orders, at the WebSocket /api/v1/live/{id}.
+         * @description Return the state of a game that people play.
+         *
+         *     The WebSocket /api/v1/live/{id} sends its pictures and accepts orders.
          */
         get: operations["read_play"];
         put?: never;
@@ -581,7 +585,7 @@ export interface paths {
         put?: never;
         /**
          * End Play
-         * @description End a game that people play, for all who watch it.
+         * @description End a game that people play, for all viewers.
          */
         post: operations["end_play"];
         delete?: never;
@@ -683,7 +687,7 @@ export interface paths {
         };
         /**
          * Read Live
-         * @description Where a live game stands.
+         * @description Return the state of a live game.
          */
         get: operations["read_live"];
         put?: never;
@@ -705,7 +709,7 @@ export interface paths {
         put?: never;
         /**
          * End Live
-         * @description End a live game for all who watch it.
+         * @description End a live game for all viewers.
          */
         post: operations["end_live"];
         delete?: never;
@@ -999,7 +1003,7 @@ export interface paths {
         head?: never;
         /**
          * Edit Replay
-         * @description Pin a replay, so that it is never thinned out, or unpin it; it then goes by the rule with the next one.
+         * @description Pin or unpin a replay. Pruning never deletes a pinned replay.
          */
         patch: operations["edit_replay"];
         trace?: never;
@@ -1061,7 +1065,7 @@ export interface paths {
         };
         /**
          * Read Track
-         * @description What the agent thought, decision by decision, in a replay.
+         * @description Return the track of a replay: what the agent computed at each decision.
          */
         get: operations["read_track"];
         put?: never;
@@ -1433,13 +1437,15 @@ export interface paths {
         };
         /**
          * List Live
-         * @description The live games of a run that are under way.
+         * @description List the unfinished live games of a run.
          */
         get: operations["list_live"];
         put?: never;
         /**
          * Watch Live
-         * @description Begin a live game of a run's agent, or join the one that others watch; it ends when nobody watches it.
+         * @description Start a live game of a run's agent, or join the one in progress.
+         *
+         *     The game ends when no one watches it.
          */
         post: operations["watch_live"];
         delete?: never;
@@ -1564,7 +1570,7 @@ export interface paths {
         };
         /**
          * List Replays
-         * @description Replays by the step of the checkpoint that played them.
+         * @description List the replays of a run by the step of their checkpoints.
          */
         get: operations["list_replays"];
         put?: never;
@@ -2324,12 +2330,12 @@ export interface components {
         };
         /**
          * AskLive
-         * @description Have a worker play a run's agent in real time.
+         * @description A request to play a run's agent in real time.
          */
         AskLive: {
             /**
              * Checkpoint
-             * @description With `newest`, each newer checkpoint is taken over while the game goes on.
+             * @description With `newest`, the game switches to each newer checkpoint while it continues.
              * @default newest
              */
             checkpoint?: number | ("newest" | "best");
@@ -3055,12 +3061,12 @@ export interface components {
         };
         /**
          * EditReplay
-         * @description What can be changed of a replay.
+         * @description A change of a replay.
          */
         EditReplay: {
             /**
              * Pinned
-             * @description Whether it stays whatever the rule of thinning says.
+             * @description Whether pruning keeps it in any case.
              */
             pinned: boolean;
         };
@@ -4306,12 +4312,12 @@ export interface components {
         };
         /**
          * LiveGame
-         * @description A live game, and where its job stands; it is watched at the WebSocket /api/v1/live/{id}.
+         * @description A live game with the state of its job. Watch it at the WebSocket /api/v1/live/{id}.
          */
         LiveGame: {
             /**
              * Checkpoint Id
-             * @description The one that it began with.
+             * @description The checkpoint that the game started with.
              */
             checkpoint_id: number;
             /**
@@ -4321,14 +4327,14 @@ export interface components {
             created_at: string;
             /**
              * Follows
-             * @description Whether it takes newer checkpoints over.
+             * @description Whether the game switches to newer checkpoints.
              */
             follows: boolean;
             /** Id */
             id: number;
             /**
              * Reason
-             * @description In plain words, why it waits, begins again or has failed.
+             * @description Why the job waits, restarts or failed, as a sentence.
              */
             reason: string | null;
             /** Run Id */
@@ -4342,12 +4348,12 @@ export interface components {
             state: "queued" | "running" | "done" | "failed" | "cancelled";
             /**
              * Step
-             * @description Of that checkpoint.
+             * @description Step of that checkpoint.
              */
             step: number;
             /**
              * Traceback
-             * @description Of a failure that is a bug.
+             * @description Traceback of a failure that is a bug.
              */
             traceback: string | null;
             /** Worker */
@@ -5006,7 +5012,7 @@ export interface components {
         };
         /**
          * PlayedGame
-         * @description An Atari game that people play, and where its job stands; it is played at the WebSocket /api/v1/live/{id}.
+         * @description An Atari game that people play, with the state of its job. Play it at the WebSocket /api/v1/live/{id}.
          */
         PlayedGame: {
             /**
@@ -5020,7 +5026,7 @@ export interface components {
             id: number;
             /**
              * Reason
-             * @description In plain words, why it waits, begins again or has failed.
+             * @description Why the job waits, restarts or failed, as a sentence.
              */
             reason: string | null;
             /** Started At */
@@ -5032,7 +5038,7 @@ export interface components {
             state: "queued" | "running" | "done" | "failed" | "cancelled";
             /**
              * Traceback
-             * @description Of a failure that is a bug.
+             * @description Traceback of a failure that is a bug.
              */
             traceback: string | null;
             /** Worker */
@@ -5372,7 +5378,7 @@ export interface components {
         };
         /**
          * Replay
-         * @description A replay: one episode played from a checkpoint. NaN and the infinities are strings.
+         * @description A replay: one episode played from a checkpoint. NaN and infinities are strings.
          */
         Replay: {
             /** Attempt */
@@ -5394,7 +5400,7 @@ export interface components {
             length: number;
             /**
              * Pinned
-             * @description Whether it stays whatever the rule of thinning says.
+             * @description Whether pruning keeps it in any case.
              */
             pinned: boolean;
             /** Poster File Id */
@@ -5403,7 +5409,7 @@ export interface components {
             run_id: number;
             /**
              * Saliency Asked
-             * @description Whether its saliency is there, or is being computed.
+             * @description Whether its saliency exists or is being computed.
              */
             saliency_asked: boolean;
             /** Seconds */
@@ -5417,7 +5423,7 @@ export interface components {
             step: number;
             /**
              * Track File Id
-             * @description What the agent thought, as an .npz file.
+             * @description The track, as an .npz file.
              */
             track_file_id: number | null;
         };
@@ -7258,12 +7264,12 @@ export interface components {
         };
         /**
          * Track
-         * @description What the agent thought in a replay; every list has an entry for each decision, in order.
+         * @description The track of a replay. Every list has one entry per decision, in order.
          */
         Track: {
             /**
              * Action
-             * @description Its number, or the numbers of a continuous one.
+             * @description Index of the action, or numbers of a continuous one.
              */
             action: number[] | (number | ("NaN" | "Infinity" | "-Infinity"))[][];
             head: components["schemas"]["TrackHead"];
@@ -7271,22 +7277,22 @@ export interface components {
             life_lost: boolean[];
             /**
              * Lives
-             * @description The lives left before the decision; -1 where there are none.
+             * @description Lives left before the decision, or -1 if the game has none.
              */
             lives: number[];
             /**
              * Numbers
-             * @description Action probabilities, action values, or the means and the variance, as the head says.
+             * @description Action probabilities, action values, or means and variance, depending on the head.
              */
             numbers: (number | ("NaN" | "Infinity" | "-Infinity"))[][];
             /**
              * Obtained
-             * @description The discounted return of the rewards as training counts them.
+             * @description Discounted return of the rewards as training counts them.
              */
             obtained: (number | ("NaN" | "Infinity" | "-Infinity"))[];
             /**
              * Picture
-             * @description The video's picture that was shown when the agent decided, from 0.
+             * @description Index of the video picture at the decision, from 0.
              */
             picture: number[];
             /**
@@ -7296,12 +7302,12 @@ export interface components {
             reward: (number | ("NaN" | "Infinity" | "-Infinity"))[];
             /**
              * Score
-             * @description The points before the decision.
+             * @description The score before the decision.
              */
             score: (number | ("NaN" | "Infinity" | "-Infinity"))[];
             /**
              * Value
-             * @description V(s), or the greatest action value.
+             * @description V(s), or the largest action value.
              */
             value: (number | ("NaN" | "Infinity" | "-Infinity"))[];
         };
@@ -7828,7 +7834,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Sent by a page that reconnects. */
+                /** @description The last id that a reconnecting page received. */
                 "last-event-id"?: string | null;
             };
             path?: never;

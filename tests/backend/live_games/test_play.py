@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from backend.live_games import abandoned
+from backend.live_games import unwatched
 from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, told, watching
 from tests.factories import Api, event, started
 from tests.workers.waiting import wait_until
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.fixture(autouse=True)
 def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have games that nobody watches found soon."""
-    monkeypatch.setattr(abandoned, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(unwatched, "CHECK_SECONDS", 0.05)
 
 
 def ask(api: Api, slug: str = "pong", status: int = 201) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def test_looking_for_games_that_nobody_watches_goes_on_after_an_error_that_nobod
     api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(abandoned, "_waiting", None)
+        broken.setattr(unwatched, "_queued", None)
         wait_until(lambda: "Games that nobody watches may wait on" in caplog.text)
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
     number = ask(api)["id"]

@@ -6,7 +6,14 @@ from contextlib import ExitStack
 import pytest
 
 from backend.live_games.stage import BEAT_SECONDS, SILENT_SECONDS, MessageKind, Stage
-from backend.live_games.viewer import MOST_ORDERS, MOST_TEXTS, MOST_UNSEEN, EndError, Post, Viewer
+from backend.live_games.viewer import (
+    MAX_QUEUED_MESSAGES,
+    MAX_UNSEEN_PICTURES,
+    ORDERS_PER_SECOND,
+    EndError,
+    Outbox,
+    Viewer,
+)
 from workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_PICTURE
 from workers.contract.orders import LARGEST_ORDER, SEEN_EVERY
 
@@ -23,24 +30,24 @@ class Clock:
         return self.now
 
 
-def waiting(post: Post) -> list[str | bytes]:
+def waiting(outbox: Outbox) -> list[str | bytes]:
     """Take what waits for a connection."""
-    return list(iter(post.ready, None))
+    return list(iter(outbox.ready, None))
 
 
-def pictures(post: Post) -> list[bytes]:
+def pictures(outbox: Outbox) -> list[bytes]:
     """Take the pictures that wait."""
-    return [message for message in waiting(post) if isinstance(message, bytes)]
+    return [message for message in waiting(outbox) if isinstance(message, bytes)]
 
 
-def orders(post: Post) -> set[str]:
+def orders(outbox: Outbox) -> set[str]:
     """Take the orders that wait for the player."""
-    return {json.loads(message)["order"]["order"] for message in waiting(post)}
+    return {json.loads(message)["order"]["order"] for message in waiting(outbox)}
 
 
-def audiences(post: Post) -> list[int]:
+def audiences(outbox: Outbox) -> list[int]:
     """Take what a page is told about how many watch."""
-    told = [json.loads(message) for message in waiting(post) if isinstance(message, str)]
+    told = [json.loads(message) for message in waiting(outbox) if isinstance(message, str)]
     return [each["viewers"] for each in told if each["kind"] == "audience"]
 
 
@@ -76,7 +83,7 @@ def test_a_slow_viewer_misses_pictures_and_holds_nobody_up(stage: Stage) -> None
             stage.take(str(number).encode())
             seen += pictures(quick)
             if number % SEEN_EVERY == SEEN_EVERY - 1:
-                assert quick.hear('{"order":"seen"}') is None
+                assert quick.receive('{"order":"seen"}') is None
         assert seen == [str(number).encode() for number in range(100)]
         assert pictures(slow) == [b"99"]
 
@@ -84,12 +91,12 @@ def test_a_slow_viewer_misses_pictures_and_holds_nobody_up(stage: Stage) -> None
 def test_a_page_that_says_nothing_of_its_pictures_is_sent_no_more(stage: Stage) -> None:
     with stage.played(), stage.watched() as silent:
         sent = []
-        for number in range(2 * MOST_UNSEEN):
+        for number in range(2 * MAX_UNSEEN_PICTURES):
             stage.take(str(number).encode())
             sent += pictures(silent)
-        assert len(sent) == MOST_UNSEEN
-        silent.hear('{"order":"seen"}')
-        assert pictures(silent) == [str(2 * MOST_UNSEEN - 1).encode()]
+        assert len(sent) == MAX_UNSEEN_PICTURES
+        silent.receive('{"order":"seen"}')
+        assert pictures(silent) == [str(2 * MAX_UNSEEN_PICTURES - 1).encode()]
 
 
 def test_the_next_process_is_not_preceded_by_a_picture_of_the_one_that_is_gone(stage: Stage) -> None:
@@ -130,7 +137,7 @@ def test_a_game_is_abandoned_some_time_after_anybody_has_watched_at_any_process(
 
 def test_a_connection_that_takes_nothing_is_ended(stage: Stage) -> None:
     with stage.played(), stage.watched() as stuck:
-        for _ in range(2 * MOST_TEXTS):
+        for _ in range(2 * MAX_QUEUED_MESSAGES):
             stage.take(SCENE)
         with pytest.raises(EndError, match="too slow"):
             waiting(stuck)
@@ -159,7 +166,7 @@ def test_a_page_that_sends_what_is_no_order_is_told_why_it_is_closed(
     stage: Stage, sent: str | bytes, code: int, why: str
 ) -> None:
     with stage.watched() as viewer, pytest.raises(EndError, match=why) as ended:
-        viewer.hear(sent)
+        viewer.receive(sent)
     assert ended.value.code == code
     # What a WebSocket can carry.
     assert len(ended.value.reason.encode()) <= 123
@@ -167,19 +174,19 @@ def test_a_page_that_sends_what_is_no_order_is_told_why_it_is_closed(
 
 def test_a_page_that_sends_without_end_is_closed(stage: Stage, clock: Clock) -> None:
     with stage.watched() as viewer:
-        for _ in range(MOST_ORDERS):
-            viewer.hear('{"order":"ping"}')
+        for _ in range(ORDERS_PER_SECOND):
+            viewer.receive('{"order":"ping"}')
         clock.now += 1
-        viewer.hear('{"order":"ping"}')
-        for _ in range(MOST_ORDERS - 1):
-            viewer.hear('{"order":"ping"}')
+        viewer.receive('{"order":"ping"}')
+        for _ in range(ORDERS_PER_SECOND - 1):
+            viewer.receive('{"order":"ping"}')
         with pytest.raises(EndError, match="Too many orders"):
-            viewer.hear('{"order":"ping"}')
+            viewer.receive('{"order":"ping"}')
 
 
 def test_orders_reach_the_player_with_the_name_of_who_gave_them(stage: Stage) -> None:
     with stage.played() as player, stage.watched() as viewer:
-        ordered = viewer.hear('{"order":"temperature","value":0.5,"id":"7"}')
+        ordered = viewer.receive('{"order":"temperature","value":0.5,"id":"7"}')
         assert ordered is not None
         stage.order(ordered)
         (told,) = waiting(player)
@@ -253,11 +260,11 @@ def test_viewers_are_told_that_the_player_is_gone_and_see_the_next_one(stage: St
             assert pictures(viewer) == [b"again"]
 
 
-def test_a_player_of_an_earlier_attempt_gives_way(stage: Stage) -> None:
+def test_the_player_of_an_earlier_attempt_is_disconnected(stage: Stage) -> None:
     with ExitStack() as stack:
         first = stack.enter_context(stage.played())
         with stage.played(), stage.watched() as viewer:
-            with pytest.raises(EndError, match="Another attempt"):
+            with pytest.raises(EndError, match="A newer attempt"):
                 waiting(first)
             stack.close()
             stage.take(b"of the second")
@@ -279,7 +286,7 @@ class Between:
             to.receive(origin, said, what)
 
 
-def test_a_viewer_in_another_process_sees_the_same_and_is_heard(clock: Clock) -> None:
+def test_a_viewer_in_another_process_sees_the_game_and_can_send_orders(clock: Clock) -> None:
     between = Between(clock)
     with between.here.played() as player:
         between.here.take(SCENE)
@@ -291,7 +298,7 @@ def test_a_viewer_in_another_process_sees_the_same_and_is_heard(clock: Clock) ->
             assert pictures(far) == [b"next"]
             between.here.beat()
             assert audiences(near)[-1] == 2
-            order = far.hear('{"order":"pause"}')
+            order = far.receive('{"order":"pause"}')
             assert order is not None
             between.there.order(order)
             assert [json.loads(told)["order"]["order"] for told in waiting(player)] == ["pause"]
@@ -315,7 +322,7 @@ def test_a_viewer_in_another_process_keeps_the_game_while_that_process_lives(clo
             waiting(player)
 
 
-def test_a_viewer_in_another_process_learns_that_the_player_is_gone(clock: Clock) -> None:
+def test_a_viewer_in_another_process_is_notified_when_the_player_leaves(clock: Clock) -> None:
     between = Between(clock)
     with between.there.watched() as far:
         with between.here.played():

@@ -1,6 +1,6 @@
-"""Cancels games that wait for a worker while nobody watches: the pages have gone, or have never come.
+"""Cancellation of queued live games that no page watches.
 
-A game that is played ends with the connection of its process (`Stage.beat`); one that waits has no process yet.
+A running game ends through its player's connection (`Stage.beat`). A queued game has no player yet.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from backend.live_games.stages import Stages
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 2.0
+CHECK_SECONDS = 2.0
 
 
 @asynccontextmanager
-async def calling_off(db: Database, stages: Stages) -> AsyncIterator[None]:
-    """Look again and again for as long as this is open."""
-    task = asyncio.create_task(_again(Waiting(db, stages)))
+async def cancel_unwatched_games(db: Database, stages: Stages) -> AsyncIterator[None]:
+    """Cancel unwatched games in the background inside the block."""
+    task = asyncio.create_task(_repeat(QueuedGames(db, stages)))
     try:
         yield
     finally:
@@ -35,26 +35,26 @@ async def calling_off(db: Database, stages: Stages) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-class Waiting:
-    """The games that wait. Each has its stage open, which knows when somebody has watched last."""
+class QueuedGames:
+    """The queued games. Each keeps its stage open, which knows when it was last watched."""
 
     def __init__(self, db: Database, stages: Stages) -> None:
         self._db, self._stages = db, stages
         self._open: dict[int, tuple[Stage, ExitStack]] = {}
 
-    async def look(self) -> None:
-        """Cancel those that nobody has watched for a while."""
-        waiting = await run_in_threadpool(_waiting, self._db)
-        for number in self._open.keys() - waiting:
+    async def cancel_unwatched(self) -> None:
+        """Cancel the queued games that no one has watched for a while."""
+        queued = await run_in_threadpool(_queued, self._db)
+        for number in self._open.keys() - queued:
             self._close(number)
-        for number in waiting - self._open.keys():
+        for number in queued - self._open.keys():
             stack = ExitStack()
             self._open[number] = stack.enter_context(self._stages.on(number)), stack
         for number in [number for number, (stage, _) in self._open.items() if stage.is_abandoned]:
             await run_in_threadpool(_cancel, self._db, number)
 
     def close(self) -> None:
-        """Leave all stages."""
+        """Close all stages."""
         for number in list(self._open):
             self._close(number)
 
@@ -63,24 +63,24 @@ class Waiting:
         stack.close()
 
 
-async def _again(waiting: Waiting) -> None:
+async def _repeat(games: QueuedGames) -> None:
     failures = FailureLog(log)
     try:
         while True:
-            with failures.guard("Cancelling games that nobody watches"):
-                await waiting.look()
-            await asyncio.sleep(LOOK_SECONDS)
+            with failures.guard("Cancelling unwatched live games"):
+                await games.cancel_unwatched()
+            await asyncio.sleep(CHECK_SECONDS)
     finally:
-        waiting.close()
+        games.close()
 
 
-def _waiting(db: Database) -> set[int]:
+def _queued(db: Database) -> set[int]:
     with db.read() as session:
         return set(session.scalars(select(Job.id).where(Job.state == "queued", Job.kind.in_(INTERACTIVE))))
 
 
 def _cancel(db: Database, number: int) -> None:
-    """Cancel a game, unless a worker has taken it meanwhile."""
+    """Cancel a game, unless a worker has claimed it."""
     with db.write() as session:
         job = session.get(Job, number, with_for_update=True)
         if job is not None and job.state == "queued":
