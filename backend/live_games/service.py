@@ -80,7 +80,7 @@ def check_capacity(session: Session, settings: Settings) -> None:
     query = select(func.count()).where(Job.kind.in_(INTERACTIVE), Job.state.in_(jobs.UNFINISHED))
     if (session.scalar(query) or 0) >= settings.max_live_games:
         raise Conflict(
-            f"The limit of {settings.max_live_games} live games (ARCADIA_MAX_LIVE_GAMES) is reached. "
+            f"The limit of live games ({settings.max_live_games}, ARCADIA_MAX_LIVE_GAMES) is reached. "
             "Watch one of them, or wait until one is over."
         )
 

@@ -56,7 +56,7 @@ def test_a_persons_orders_reach_the_process_with_the_name_of_who_gave_them(clien
         assert (gone["viewer"], gone["order"]["order"]) == (name, "hand back")
 
 
-def test_one_that_is_left_while_it_waits_is_called_off(
+def test_a_queued_game_is_cancelled_after_its_last_viewer_leaves(
     api: Api, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     number = ask(api)["id"]
@@ -67,13 +67,13 @@ def test_one_that_is_left_while_it_waits_is_called_off(
     wait_until(lambda: state_of(api, number) == "cancelled")
 
 
-def test_one_that_nobody_ever_watched_is_called_off(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_without_viewers_is_cancelled(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
     number = ask(api)["id"]
     wait_until(lambda: state_of(api, number) == "cancelled")
 
 
-def test_one_that_waits_is_called_off_by_a_backend_that_is_started_again(
+def test_a_restarted_backend_cancels_a_queued_game_without_viewers(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with TestClient(app, base_url="http://localhost") as client:
@@ -85,7 +85,7 @@ def test_one_that_waits_is_called_off_by_a_backend_that_is_started_again(
         wait_until(lambda: client.get(f"/api/v1/games/pong/play/{number}").json()["state"] == "cancelled")
 
 
-def test_one_whose_process_was_lost_is_called_off_when_nobody_watches(
+def test_a_game_that_lost_its_process_is_cancelled_without_viewers(
     api: Api, game: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
@@ -93,16 +93,16 @@ def test_one_whose_process_was_lost_is_called_off_when_nobody_watches(
     wait_until(lambda: state_of(api, game) == "cancelled")
 
 
-def test_looking_for_games_that_nobody_watches_goes_on_after_an_error_that_nobody_foresaw(
+def test_cancelling_unwatched_games_continues_after_an_unexpected_error(
     api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(unwatched, "_queued", None)
-        wait_until(lambda: "Games that nobody watches may wait on" in caplog.text)
+        wait_until(lambda: "Cancelling unwatched live games failed and will be retried" in caplog.text)
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
     number = ask(api)["id"]
     wait_until(lambda: state_of(api, number) == "cancelled")
-    assert caplog.text.count("Games that nobody watches may wait on") == 1
+    assert caplog.text.count("Cancelling unwatched live games failed and will be retried") == 1
 
 
 def state_of(api: Api, number: int) -> str:
@@ -119,7 +119,7 @@ def test_keys_that_do_not_exist_close_the_connection_with_a_reason(client: TestC
             assert (closed.code, "no order" in (closed.reason or "")) == (WRONG_ORDER, True)
 
 
-def test_each_who_asks_begins_a_game_and_nothing_is_kept_of_one_that_is_over(api: Api, game: int) -> None:
+def test_each_request_starts_a_game_and_finished_games_are_deleted(api: Api, game: int) -> None:
     other = ask(api)["id"]
     assert other != game
     api.send_of_job(game, 1, event(2, "finished"))
@@ -137,7 +137,7 @@ def test_games_of_people_and_of_agents_count_together(api: Api, app: FastAPI) ->
     number = ask(api)["id"]
     refused = api.user.post(f"/api/v1/runs/{run_id}/live", json={})
     assert refused.status_code == 409
-    assert "1 live game is being played or waits for a worker already" in refused.json()["detail"]
+    assert "The limit of live games (1, ARCADIA_MAX_LIVE_GAMES) is reached" in refused.json()["detail"]
     assert "ARCADIA_MAX_LIVE_GAMES" in ask(api, status=409)["detail"]
     assert api.user.post(f"/api/v1/games/pong/play/{number}/end").json()["state"] == "cancelled"
     live = api.user.post(f"/api/v1/runs/{run_id}/live", json={}).json()["id"]
