@@ -150,7 +150,7 @@ def test_more_games_than_allowed_are_refused_in_a_sentence(api: Api, run: int, a
     number = ask(api, run)["id"]
     (checkpoint,) = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
     refused = ask(api, run, 409, checkpoint=checkpoint["id"])["detail"]
-    assert "1 live game is being played or waits for a worker already" in refused
+    assert "The limit of live games (1, ARCADIA_MAX_LIVE_GAMES) is reached" in refused
     assert "ARCADIA_MAX_LIVE_GAMES" in refused
     assert api.user.post(f"/api/v1/live/{number}/end").json()["state"] == "cancelled"
     ask(api, run, checkpoint=checkpoint["id"])
