@@ -112,7 +112,7 @@ def test_a_newer_checkpoint_comes_to_the_process(api: Api, client: TestClient, r
 
 
 def test_a_chosen_checkpoint_stays(api: Api, client: TestClient, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(sockets, "CHECKPOINT_POLL_SECONDS", 0.01)
     (checkpoint,) = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
     number = ask(api, run, checkpoint=checkpoint["id"])["id"]
     assert api.claim_job()["parameters"] == {"follows": False}
