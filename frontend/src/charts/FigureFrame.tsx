@@ -20,7 +20,7 @@ interface FigureFrameProps<Answer, Key extends QueryKey> {
   noun?: "chart" | "curve";
   /** The title in other words, on hover. */
   hint?: string;
-  /** What a screen reader says of the picture. */
+  /** Accessible description of the chart. */
   label: string;
   query: UseQueryOptions<Answer, Error, Figure, Key>;
   /** The part of x that is shown, and what keeps another one that the reader drags. */

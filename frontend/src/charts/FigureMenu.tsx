@@ -11,7 +11,7 @@ import { type Cell, save, saveCsv } from "./csv";
 import { notebookLines } from "./notebook";
 import type { PlotlyLibrary } from "./plotly";
 
-/** What stands behind a chart, as a table. */
+/** The data of a chart as a table. */
 export interface Points {
   header: readonly string[];
   rows: readonly (readonly Cell[])[];
@@ -29,7 +29,7 @@ interface FigureMenuProps {
   library: PlotlyLibrary | undefined;
 }
 
-/** What can be taken away from a chart: its picture, the points behind it, and the figure itself. */
+/** Menu of a chart: save its image, its points or the figure. */
 export function FigureMenu({ title, file, points, figure, address, drawn, library }: FigureMenuProps) {
   const picture = useMutation({
     mutationFn: async (format: "png" | "svg") => {

@@ -11,7 +11,7 @@ interface FigureWordsProps {
   retry: () => void;
 }
 
-/** Fills the place of a chart that is not drawn. */
+/** Message in place of a chart. */
 export function FigureWords({ problem, empty, noun, retry }: FigureWordsProps) {
   const never = isUnknownMetric(problem);
   return (

@@ -17,7 +17,7 @@ interface GroupControlsProps {
   onChange: (view: CurveView) => void;
 }
 
-/** Which runs are drawn as one in a band, and how: those that differ in the seed alone, or agree in some settings. */
+/** Controls for grouping runs that differ only in seed or share settings. */
 export function GroupControls({ fields, view, onChange }: GroupControlsProps) {
   const chosen = view.by.filter((name) => fields.every(({ value }) => value !== name));
   return (

@@ -9,9 +9,9 @@ const CONFIG: Partial<Config> = { displayModeBar: false, doubleClick: "autosize"
 
 interface PlotProps {
   library: PlotlyLibrary;
-  /** Already in the theme's colours. */
+  /** A figure in the theme's colors. */
   figure: PlotlyFigure;
-  /** What a screen reader says of the picture. */
+  /** Accessible description of the chart. */
   label: string;
   xLog: boolean;
   onZoom: (zoom: Zoom | null) => void;
@@ -19,7 +19,7 @@ interface PlotProps {
   onDrawn: (element: PlotlyHTMLElement | null) => void;
 }
 
-/** Draws one figure and redraws it in place, so that a live update never loses the reader's zoom. */
+/** One figure, updated in place so that live updates keep the zoom. */
 export function Plot({ library, figure, label, xLog, onZoom, onDrawn }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const latest = useRef({ xLog, onZoom, onDrawn });

@@ -1,4 +1,4 @@
-/** Tables as comma-separated text, and the saving of it. */
+/** CSV tables and downloads. */
 
 export type Cell = string | number | boolean | null | undefined;
 
@@ -14,7 +14,7 @@ export function csv(header: readonly string[], rows: readonly (readonly Cell[])[
   return [header, ...rows].map((row) => row.map(cell).join(",") + "\r\n").join("");
 }
 
-/** Hand a file to the browser's downloads. */
+/** Download a file. */
 export function save(name: string, content: Blob | string): void {
   const address = typeof content === "string" ? content : URL.createObjectURL(content);
   const link = document.createElement("a");

@@ -1,4 +1,4 @@
-/** How curves are looked at (axis, smoothing, log scales), kept in the page's URL. */
+/** View of curves (axis, smoothing, log scales) in the page's URL. */
 
 import type { FigureLookQuery } from "@/api/figures";
 

@@ -1,4 +1,4 @@
-/** Metrics in words and in charts, by the server's catalogue; what it lacks gets a title made from its name. */
+/** Titles and charts of metrics from the server's catalogue. Unknown metrics get a title from their name. */
 
 import type { MetricSection } from "@/api/types";
 import { isSize } from "@/ui/format";
@@ -6,7 +6,7 @@ import { isSize } from "@/ui/format";
 /** Sections, and what is in them, in the order to show them. */
 export type Catalogue = readonly MetricSection[];
 
-/** What one chart of a run shows. */
+/** Content of one chart of a run. */
 export interface Chart {
   title: string;
   metrics: readonly string[];

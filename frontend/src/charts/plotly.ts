@@ -1,4 +1,4 @@
-/** The drawing library, fetched once, when the first chart is about to be shown. */
+/** Plotly, loaded when the first chart becomes visible. */
 
 import { importWithRetries } from "@/ui/loadCode";
 import type * as Plotly from "plotly.js";

@@ -1,4 +1,4 @@
-/** The points behind a chart, as rows of a table. */
+/** Points of a chart as table rows. */
 
 import { fetchMetricNames, fetchMetrics, type MetricsQuery } from "@/api/metrics";
 import type { Figure, Metrics } from "@/api/types";

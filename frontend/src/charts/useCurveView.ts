@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
 import { type CurveView, readView, writeView } from "./curveView";
 
-/** The view of the page's curves, kept in its URL so that a link shows the same picture. */
+/** Return the view of the page's curves, stored in the URL. */
 export function useCurveView(): [CurveView, (view: CurveView) => void] {
   const [search, setSearch] = useSearchParams();
   const address = search.toString();

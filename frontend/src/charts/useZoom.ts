@@ -2,7 +2,7 @@ import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router";
 import { readZoom, writeZoom, type Zoom } from "./curveView";
 
-/** The zoom of a chart, kept in the page's URL so that a link shows the same part. */
+/** Return the zoom of a chart, stored in the URL. */
 export function useZoom(metric: string, xLog: boolean): [Zoom | null, (zoom: Zoom | null) => void] {
   const [search, setSearch] = useSearchParams();
   const zoom = useMemo(() => readZoom(search, metric, xLog), [search, metric, xLog]);

@@ -5,7 +5,7 @@ import { type Domain, domainOf, placeOn } from "./scale";
 import classes from "./thoughts.module.css";
 import type { Thoughts } from "./track";
 
-/** What bars tell of a track, or of a game that is played now. */
+/** The action data of a track or a live game. */
 export type Bars = Pick<Thoughts, "numbers" | "action"> & {
   head: Pick<Thoughts["head"], "learnt" | "action_names">;
 };
@@ -21,7 +21,7 @@ const TITLES = {
   gaussian: "Each action's mean ± σ",
 };
 
-/** What the agent made of each action at a decision, and which one was taken. */
+/** The agent's probability or value of each action at a decision, and the action it took. */
 export function ActionBars({ thoughts, decision }: ActionBarsProps) {
   const { learnt, action_names } = thoughts.head;
   const title = TITLES[learnt];
@@ -49,7 +49,7 @@ export function ActionBars({ thoughts, decision }: ActionBarsProps) {
   );
 }
 
-/** One scale for all actions and decisions, so that bars can be compared with each other and over time. */
+/** Return one scale for all actions and decisions, so that bars are comparable over time. */
 function scaleOf({ head, numbers, action }: Bars): Domain {
   if (head.learnt === "policy") return [0, 1];
   if (head.learnt === "values") return domainOf(numbers.flat());

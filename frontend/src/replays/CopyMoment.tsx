@@ -3,7 +3,7 @@ import { IconCheck, IconLink } from "@tabler/icons-react";
 import { useCopy } from "@/ui/useCopy";
 
 interface CopyMomentProps {
-  /** The address of the moment; asked for when it is wanted. */
+  /** Returns the URL of the moment. */
   address: () => string;
 }
 

@@ -6,11 +6,11 @@ import { useDeleteRecording, recordingsQuery } from "@/api/recordings";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
 
-/** Removes a replay that somebody asked for; those that training made go with their checkpoints. */
+/** Button that deletes a requested replay. Replays of the training are deleted with their checkpoints. */
 export function DeleteRecording({ run, replay }: { run: number; replay: number }) {
   const { data } = useQuery(recordingsQuery(run));
   const remove = useDeleteRecording(run);
-  // The one that was asked about: another replay may be shown by the time that it is confirmed.
+  // Keep the recording of the dialog, because another replay may be shown when the user confirms.
   const [asked, setAsked] = useState<number | null>(null);
   const close = () => setAsked(null);
   const recording = data?.find(({ replay_id }) => replay_id === replay);

@@ -5,7 +5,7 @@ import { fileAddress } from "@/api/client";
 import { AddToReport } from "@/charts/AddToReport";
 import type { PlayableReplay } from "./places";
 
-/** What can be taken from a replay: its files, how a notebook reads its track, and itself into a report. */
+/** Menu of a replay: download its files, copy notebook code for its track, or add it to a report. */
 export function DownloadMenu({ replay }: { replay: PlayableReplay }) {
   const files: [string, number | null][] = [
     ["Replay (.mp4)", replay.file_id],

@@ -29,10 +29,10 @@ interface MicroscopeProps {
   replays: readonly PlayableReplay[];
   env: string;
   search: URLSearchParams;
-  /** Keep the moment at which the replays stand still, or forget it since they play on. */
+  /** Store the moment of paused replays, or clear it when playback continues. */
   hold: (seconds: number) => void;
   release: () => void;
-  /** What stands under the picture of one panel. */
+  /** Content under the picture of a panel. */
   under: (panel: number) => ReactNode;
 }
 
@@ -44,7 +44,7 @@ function whyNothingSeen({ seen_file_id, track_file_id }: PlayableReplay): string
   return track_file_id === null ? NOT_KEPT : NO_PICTURES;
 }
 
-/** Replays on one clock with what the agent thought in the chosen one, picture by picture. */
+/** Synchronized replays with the track of the selected one. */
 export function Microscope({ replays, env, search, hold, release, under }: MicroscopeProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const [seen, setSeen] = useState<SeenPlace>("off");
@@ -53,7 +53,7 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
   const family = useEnvironmentFamily(env);
   const shape = useShape(family?.aspect_ratio);
   const last = replays.length - 1;
-  // Until one is chosen: the last, which is the one that has learned most.
+  // By default the last replay, which is the most trained.
   const panel = Math.min(chosen ?? last, last);
   const replay = replays[panel] as PlayableReplay;
   const query = useThoughts(replay);

@@ -12,12 +12,12 @@ interface OpponentsProps {
   onChange: (others: number[]) => void;
 }
 
-/** Other runs of the same game to race with, looked for by name, tag or number. */
+/** Selection of other runs of the same game, with a search by name, tag or number. */
 export function Opponents({ run, others, onChange }: OpponentsProps) {
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), 250);
   const [opened, setOpened] = useState(false);
-  // As in a comparison: runs are fetched while one is looked for.
+  // Fetch runs only during a search, as in a comparison.
   const list = useInfiniteQuery({
     ...runListQuery({ text, env: [run.env], sort: "-created_at" }),
     enabled: opened,
@@ -40,7 +40,7 @@ export function Opponents({ run, others, onChange }: OpponentsProps) {
       onSearchChange={setTyped}
       onDropdownOpen={() => setOpened(true)}
       onDropdownClose={() => setOpened(false)}
-      // The server has searched already, in more than the label.
+      // Keep all options, because the server has already searched more than the label.
       filter={({ options }) => options}
       data={[...found.map(optionOf), ...missing]}
       nothingFoundMessage={
@@ -51,7 +51,7 @@ export function Opponents({ run, others, onChange }: OpponentsProps) {
   );
 }
 
-/** A run by name and method; by its number alone until it is fetched. */
+/** Return a run's name and method, or only its number while it loads. */
 const optionOf = ({ id, name, method }: Pick<Run, "id"> & Partial<Run>) => ({
   value: String(id),
   label: name === undefined ? `Run ${id}` : `${name} · ${method} · ${id}`,

@@ -10,25 +10,25 @@ import classes from "./replays.module.css";
 import type { Shape } from "@/ui/useShape";
 import type { Playback } from "./usePlayback";
 
-/** Where what the network saw stands: nowhere, beside the picture or over it. */
+/** Position of the network's input: hidden, next to the picture or over it. */
 export type SeenPlace = "off" | "beside" | "over";
 
 interface PanelsProps {
   replays: readonly PlayableReplay[];
   playback: Playback;
   shape: Shape;
-  /** Emulator pixels are never blurred. */
+  /** True to scale pixels without blurring. */
   pixelated: boolean;
   seen?: SeenPlace;
-  /** How much what the network saw covers the picture when it lies over it, from 0 to 1. */
+  /** Opacity of the network's input over the picture, from 0 to 1. */
   opacity?: number;
-  /** Which saliency lies over the picture. */
+  /** The saliency shown over the picture. */
   saliency?: SaliencyShown;
-  /** The caption's words and what stands under them; the replay's facts unless told otherwise. */
+  /** Caption and content below it. Default: the replay's facts. */
   caption?: (replay: PlayableReplay, panel: number) => ReactNode;
 }
 
-/** Replays side by side; each picture has the shape of its video. */
+/** Replays side by side, each in the shape of its video. */
 export function Panels({
   replays,
   playback,

@@ -3,7 +3,7 @@ import { IconPin, IconPinFilled } from "@tabler/icons-react";
 import { usePinReplay } from "@/api/replays";
 import type { PlayableReplay } from "./places";
 
-/** Keeps a replay for good, or hands it back to the rule of thinning. */
+/** Button that pins or unpins a replay. Pruning never deletes a pinned one. */
 export function PinReplay({ replay }: { replay: PlayableReplay }) {
   const pin = usePinReplay(replay.run_id);
   const { pinned } = replay;

@@ -25,7 +25,7 @@ interface Lane {
   replays: PlayableReplay[];
 }
 
-/** Replays of several runs of a game side by side, each by the agent as it was at the same step of training. */
+/** Replays of several runs side by side at the same training step. */
 export function Race({ run, search, setSearch }: RaceProps) {
   const ids = [run.id, ...othersOf(search, run.id)];
   const runs = useQueries({ queries: ids.map((id) => runQuery(id)) });
@@ -149,7 +149,7 @@ interface StepSliderProps {
   onStep: (step: number) => void;
 }
 
-/** Training time of all runs as a line, true to scale, on which every checkpoint with a replay is a stop. */
+/** Slider over the training of all runs, to scale, with a stop for each replay. */
 function StepSlider({ stops, step, onStep }: StepSliderProps) {
   const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
   return (

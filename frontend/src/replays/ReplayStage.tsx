@@ -10,7 +10,7 @@ interface ReplayStageProps {
   env: string;
 }
 
-/** One replay that plays again and again, for a look in passing. */
+/** One replay that plays in a loop. */
 export function ReplayStage({ replay, env }: ReplayStageProps) {
   const playback = usePlayback({ shown: String(replay.id) });
   const family = useEnvironmentFamily(env);

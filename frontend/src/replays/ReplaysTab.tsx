@@ -18,7 +18,7 @@ import { against, othersOf } from "./raceSteps";
 import { idsOf, inTrainingOrder, placeAt, type PlayableReplay, spread, stepped } from "./places";
 import classes from "./replays.module.css";
 
-/** How the agent played over the time of its training. */
+/** Replays over the training of a run. */
 export function ReplaysTab({ run }: { run: Run }) {
   const [search, setSearch] = useSearchParams();
   if (othersOf(search, run.id).length > 0) return <Race run={run} search={search} setSearch={setSearch} />;
@@ -47,7 +47,7 @@ function OwnReplays({ run }: { run: Run }) {
 }
 
 function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
-  // null follows the newest replay, so that a run that learns is seen learning.
+  // null follows the newest replay.
   const [search, setSearch] = useSearchParams();
   const [ids, putIds] = useState(() => idsNamed(search.get("replays")));
   const last = replays.length - 1;
@@ -69,7 +69,7 @@ function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
     );
   }
 
-  /** A moment belongs to replays that stay: a newer one does not take the place of one that is looked at. */
+  /** Fix the shown replays, so that a newer one does not replace them. */
   function hold(seconds: number) {
     putIds(idsOf(shown));
     setSearch((now) => withMoment(now, idsOf(shown), seconds), { replace: true });
@@ -159,18 +159,18 @@ function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
   );
 }
 
-/** Where the arrow keys mean something else; what is pressed in a menu or dialog is heard here too. */
+/** Return true if the arrow keys have another meaning. Events of menus and dialogs bubble up to here. */
 const OWN_ARROWS = "[role=slider], [role=radiogroup], [role=menu], [role=dialog], input";
 
 const NEWEST = "newest";
 
-/** The replays that an address names by their ids; null for the newest, whichever it is. */
+/** Return the replay IDs in the URL, or null for the newest replay. */
 function idsNamed(written: string | null): (number | null)[] {
   const named = (written ?? NEWEST).split(",").slice(0, MOST_PANELS);
   return named.map((id) => (/^\d+$/.test(id) ? Number(id) : null));
 }
 
-/** Where a replay stands, by its id: others come and go before it. One that is gone gives way to the newest. */
+/** Return a replay's current index by its ID, or the newest one's if it was deleted. */
 function placeOf(id: number | null, replays: readonly PlayableReplay[]): number {
   const place = replays.findIndex((replay) => replay.id === id);
   return place === -1 ? replays.length - 1 : place;
@@ -184,12 +184,12 @@ interface PlaceSliderProps {
   onChange: (place: number) => void;
 }
 
-/** Training time as a line, true to scale, on which every checkpoint's replay is a stop. */
+/** Slider over training, to scale, with a stop for each replay. */
 function PlaceSlider({ replays, place, onChange }: PlaceSliderProps) {
   const [first, last] = [replays[0]?.step ?? 0, replays.at(-1)?.step ?? 0];
   if (first === last) return null;
 
-  // From replay to replay, as beside the slider: two of one step have one mark.
+  // Step from replay to replay, because two replays of one step share a mark.
   function onKey(event: KeyboardEvent) {
     const by = BY_KEY[event.key];
     if (by === undefined) return;

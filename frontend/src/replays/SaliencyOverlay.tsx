@@ -13,7 +13,7 @@ interface SaliencyOverlayProps {
   shown: SaliencyShown;
 }
 
-/** Which places count for the agent, over the picture and in step with it. */
+/** Saliency over the picture, in sync with it. */
 export function SaliencyOverlay({ replay, head, shown }: SaliencyOverlayProps) {
   const thoughts = useThoughts(replay).data;
   const found = useSaliencies(replay).data;

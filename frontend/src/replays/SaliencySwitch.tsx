@@ -10,7 +10,7 @@ interface SaliencySwitchProps {
   replay: PlayableReplay;
   shown: SaliencyShown;
   setShown: (shown: SaliencyShown) => void;
-  /** Why there can be none. */
+  /** Reason why saliency is unavailable. */
   blocked: string | null;
 }
 
@@ -18,7 +18,7 @@ const WHAT_IT_IS =
   "Blurs what the network saw at one place after the other, and shows where its answer changes: " +
   "blue for the policy, red for the value (Greydanus et al. 2018)";
 
-/** Whether the places that count for the agent lie over the picture; until they are computed, a way to have that done. */
+/** Switch for the saliency overlay, or a button to compute it. */
 export function SaliencySwitch({ replay, shown, setShown, blocked }: SaliencySwitchProps) {
   const { data } = useSaliencyState(replay);
   return (
@@ -43,7 +43,7 @@ function Choice({ replay, shown, setShown }: Omit<SaliencySwitchProps, "blocked"
   const { data, isError, error } = useSaliencies(replay);
   const places: { value: SaliencyShown; label: string }[] = [
     { value: "off", label: "Off" },
-    // A method without a policy tells its action values.
+    // A method without a policy has action values instead.
     { value: "policy", label: data?.learnt === "values" ? "Q-values" : "Policy" },
     { value: "value", label: "Value" },
     { value: "both", label: "Both" },

@@ -7,7 +7,7 @@ interface SeenSwitchProps {
   setPlace: (place: SeenPlace) => void;
   opacity: number;
   setOpacity: (opacity: number) => void;
-  /** Why there is nothing to show. */
+  /** Reason why the network's input is unavailable. */
   blocked: string | null;
 }
 
@@ -17,7 +17,7 @@ const PLACES: { value: SeenPlace; label: string }[] = [
   { value: "over", label: "Over it" },
 ];
 
-/** Whether what the network saw stands beside the picture or lies over it. */
+/** Switch for the network's input next to the picture or over it. */
 export function SeenSwitch({ place, setPlace, opacity, setOpacity, blocked }: SeenSwitchProps) {
   return (
     <Group gap={8}>

@@ -17,13 +17,13 @@ import type { Steps } from "./useSteps";
 
 interface StepButtonsProps {
   thoughts: Thoughts | undefined;
-  /** Why there are no thoughts to step through. */
+  /** Reason why there is no track to step through. */
   why: string;
   head: Playhead;
   steps: Steps;
 }
 
-/** Buttons from picture to picture, from decision to decision, and to what happened. */
+/** Buttons to step by picture, decision or notable event. */
 export function StepButtons({ thoughts, why, head, steps }: StepButtonsProps) {
   if (!thoughts) return <Buttons steps={steps} to={{}} why={() => why} stepping={why} />;
   return <Found thoughts={thoughts} head={head} steps={steps} />;
@@ -73,9 +73,9 @@ const JUMPS: { jump: Jump; does: string; icon: ReactNode }[] = [
 interface ButtonsProps {
   steps: Steps;
   to: Partial<Record<Jump, number | null>>;
-  /** Why a jump leads nowhere. */
+  /** Reason why a jump has no target. */
   why: (jump: Jump) => string;
-  /** Why it cannot be stepped. */
+  /** Reason why stepping is unavailable. */
   stepping?: string | null;
 }
 
@@ -117,9 +117,9 @@ function Buttons({ steps, to, why, stepping = null }: ButtonsProps) {
 
 interface StepProps {
   does: string;
-  /** The key that does the same. */
+  /** The equivalent keyboard shortcut. */
   hint?: string;
-  /** Why it cannot be done now; the button stays reachable, so that the reason can be read. */
+  /** Reason why the action is unavailable. The button stays focusable to show it. */
   blocked: string | null;
   onStep: () => void;
   children: ReactNode;

@@ -8,13 +8,13 @@ import { decisionAt, surpriseAt, type Thoughts } from "./track";
 interface ThoughtChartProps {
   thoughts: Thoughts;
   head: Playhead;
-  /** Goes to a picture. */
+  /** Seek to a picture. */
   onPicture: (picture: number) => void;
 }
 
 const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
 
-/** The estimate and what came of it over the time of a replay, with a cursor at the picture; a click goes there. */
+/** Chart of value estimates and returns over a replay, with a cursor. A click seeks. */
 export function ThoughtChart({ thoughts, head, onPicture }: ThoughtChartProps) {
   const plot = useRef<HTMLDivElement>(null);
   const cursor = useRef<HTMLDivElement>(null);
@@ -24,7 +24,7 @@ export function ThoughtChart({ thoughts, head, onPicture }: ThoughtChartProps) {
   const shown = () => Math.min(pictures - 1, pictureAt(head.seconds, rate));
 
   useEffect(() => {
-    // Sixty times a second: only the cursor moves, nothing is drawn anew.
+    // This runs 60 times a second, so move only the cursor without rendering.
     function follow() {
       const picture = Math.min(pictures - 1, pictureAt(head.seconds, rate));
       const decision = decisionAt(thoughts.picture, picture);
@@ -108,7 +108,7 @@ export function ThoughtChart({ thoughts, head, onPicture }: ThoughtChartProps) {
   );
 }
 
-/** Where in the time of the replay a decision was made, from 0 to 1. */
+/** Return a decision's position in the replay from 0 to 1. */
 const middle = ({ picture, head }: Thoughts, decision: number) =>
   ((picture[decision] ?? 0) + 0.5) / head.pictures;
 
@@ -145,7 +145,7 @@ function Curves({ thoughts, domain }: { thoughts: Thoughts; domain: Domain }) {
 
 const rise = (domain: Domain, value: number) => (Number.isFinite(value) ? placeOn(domain, value) : NaN);
 
-/** Rewards as strokes from a line of their own: upwards what was won, downwards what was lost. */
+/** Reward marks: positive rewards upwards, negative ones downwards. */
 function Rewards({ thoughts }: { thoughts: Thoughts }) {
   const [won, lost] = useMemo(() => {
     const most = Math.max(

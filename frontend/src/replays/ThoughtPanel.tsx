@@ -18,7 +18,7 @@ interface ThoughtPanelProps {
   onPicture: (picture: number) => void;
 }
 
-/** What the agent thought at the picture that is shown, or a sentence about why that is not told. */
+/** Values and probabilities at the shown picture, or the reason why there are none. */
 export function ThoughtPanel({ query, replay, head, onPicture }: ThoughtPanelProps) {
   if (query.data) return <Seen thoughts={query.data} head={head} onPicture={onPicture} />;
   return (
@@ -36,7 +36,7 @@ export function ThoughtPanel({ query, replay, head, onPicture }: ThoughtPanelPro
 export const BEFORE_TRACKS =
   "This replay was recorded before tracks were kept, so it does not tell what the agent thought.";
 
-/** Why a replay does not tell what the agent thought. */
+/** Return why a replay has no track. */
 export function whyNot(query: UseQueryResult<Thoughts>, replay: PlayableReplay): string {
   if (replay.track_file_id === null) return BEFORE_TRACKS;
   return query.isError ? query.error.message : "Loading what the agent thought…";
@@ -77,7 +77,7 @@ function Facts({ thoughts, decision }: { thoughts: Thoughts; decision: number })
   );
 }
 
-/** One line of thought, for a replay among several. */
+/** One line of values for one of several replays. */
 export function BriefThought({ replay, head }: { replay: PlayableReplay; head: Playhead }) {
   const query = useThoughts(replay);
   return (

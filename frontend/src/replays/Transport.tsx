@@ -7,11 +7,11 @@ import { type Playback, SPEEDS, useStageTime } from "./usePlayback";
 interface TransportProps {
   replays: readonly PlayableReplay[];
   playback: Playback;
-  /** The key that plays and pauses, where there is one. */
+  /** The shortcut to play and pause, if any. */
   playKey?: string;
 }
 
-/** Play and pause, the place in the longest of the replays, and the speed. */
+/** Playback controls: play, position in the longest replay, and speed. */
 export function Transport({ replays, playback, playKey }: TransportProps) {
   const { ensemble, playing, setPlaying, speed, setSpeed } = playback;
   const longest = Math.max(0.1, ...replays.map((replay) => replay.seconds));

@@ -1,6 +1,6 @@
-/** The pictures of a video in time, and how videos are kept on one clock. */
+/** Picture times of a video, and the synchronization of videos with one clock. */
 
-/** Rate of a video whose track does not tell it. */
+/** Default frame rate of a video without a track. */
 export const USUAL_RATE = 60;
 
 /**
@@ -9,20 +9,20 @@ export const USUAL_RATE = 60;
  */
 export const pictureAt = (seconds: number, rate: number): number => Math.floor(seconds * rate + 0.25);
 
-/** The time to seek to for a browser to show exactly this picture. */
+/** Return the time to seek to so that a browser shows exactly this picture. */
 export const middleOf = (picture: number, rate: number): number => (picture + 0.5) / rate;
 
-/** Further off than this, a seek is quicker than to run faster or slower. */
+/** With a larger offset, a seek is faster than a changed playback rate. */
 const SEEK_BEYOND = 0.5;
-/** A player gets back on the clock in so many seconds of the reader's time, if it need not run at too odd a rate. */
+/** Seconds in which a player catches up, if its playback rate stays within limits. */
 const WITHIN = 0.5;
 const MOST = 0.25;
 
 interface Pace {
-  /** Seconds that a picture lasts. */
+  /** Duration of a picture in seconds. */
   picture: number;
   speed: number;
-  /** Whether the player is getting back on the clock already. */
+  /** True if the player is already catching up. */
   correcting: boolean;
 }
 
@@ -39,9 +39,9 @@ export function correction(late: number, { picture, speed, correcting }: Pace): 
   return 1 + Math.sign(late) * Math.min(MOST, off / (speed * WITHIN));
 }
 
-/** What a player shows now, as told sixty times a second: only those who look are told. */
+/** Current position of a player. It changes up to 60 times a second and notifies only its subscribers. */
 export class Playhead {
-  /** A time within the picture that is shown. */
+  /** A time within the shown picture. */
   seconds = 0;
   readonly #watchers = new Set<() => void>();
 

@@ -1,10 +1,10 @@
-/** Videos on one clock: they start together, wait for each other, and none gets out of step. */
+/** Videos on one clock: they start together, wait for each other and stay in sync. */
 
 import { correction, middleOf, pictureAt, Playhead, USUAL_RATE } from "./clock";
 
 export const MOST_PANELS = 4;
 
-/** Less than this before its end, a video has nothing more to load. */
+/** Seconds before its end at which a video is fully loaded. */
 const NEARLY_OVER = 0.05;
 
 const isReady = (player: HTMLVideoElement) =>
@@ -13,12 +13,12 @@ const isReady = (player: HTMLVideoElement) =>
     player.duration - player.currentTime < NEARLY_OVER);
 
 export class Ensemble {
-  /** The time of all, which is the leader's: of the player that goes on longest. */
+  /** The shared time: the time of the leader, the player with the longest video. */
   readonly clock = new Playhead();
-  /** What each panel shows. */
+  /** Position of each panel. */
   readonly heads: readonly Playhead[] = Array.from({ length: MOST_PANELS }, () => new Playhead());
   readonly #players = new Set<HTMLVideoElement>();
-  /** Those that have been put on the clock: what others say before is no time. */
+  /** Players that are synchronized. The times of other players are ignored. */
   readonly #arrived = new WeakSet<HTMLVideoElement>();
   #obey: () => void = () => undefined;
   #playing = false;
@@ -26,7 +26,7 @@ export class Ensemble {
   #rate = USUAL_RATE;
   #frame = 0;
   #shown: string | undefined;
-  /** Where players begin that join before any other has a time. */
+  /** Start time of players that join before any other has a time. */
   #from: number;
 
   constructor(from: number) {
@@ -34,7 +34,7 @@ export class Ensemble {
     this.clock.seconds = from;
   }
 
-  /** Take a player in; one that has a head tells it what it shows. Return how to let it go. */
+  /** Add a player, which reports its position to its head, if any. Return a function that removes it. */
   join(player: HTMLVideoElement, head?: Playhead): () => void {
     const on = {
       loadeddata: () => this.#arrive(player),
@@ -64,7 +64,7 @@ export class Ensemble {
     this.#frame = requestAnimationFrame(this.#conduct);
   }
 
-  /** Hold all players at the one picture that the leader shows. */
+  /** Pause all players at the leader's picture. */
   pause(): void {
     const wasPlaying = this.#playing;
     this.#playing = false;
@@ -73,7 +73,7 @@ export class Ensemble {
     if (wasPlaying) this.seek(middleOf(pictureAt(this.seconds, this.#rate), this.#rate));
   }
 
-  /** Go to a time; while they play, all go on together once the last has got there. */
+  /** Seek to a time. Playing videos continue together once all have arrived. */
   seek(to: number): void {
     this.#from = to;
     this.clock.move(to);
@@ -92,14 +92,14 @@ export class Ensemble {
     this.#rate = picturesPerSecond;
   }
 
-  /** Start over when other replays are shown than before. */
+  /** Reset when other replays are shown. */
   show(replays: string): void {
     const others = this.#shown !== undefined && this.#shown !== replays;
     this.#shown = replays;
     if (others) this.seek(0);
   }
 
-  /** Say what to do when the browser lets nothing play that nobody clicked. */
+  /** Set the callback for browsers that block autoplay. */
   whenForbidden(obey: () => void): void {
     this.#obey = obey;
   }
@@ -114,7 +114,7 @@ export class Ensemble {
     );
   }
 
-  /** Those that still have pictures to show. */
+  /** Players that have not reached their end. */
   #going(): HTMLVideoElement[] {
     return [...this.#players].filter((player) => !player.error && !player.ended);
   }
@@ -128,7 +128,7 @@ export class Ensemble {
 
   #start(player: HTMLVideoElement): void {
     player.play().catch((error: unknown) => {
-      // Another replay took this one's place while it loaded: nothing to say. A browser that forbids playing is obeyed.
+      // Ignore the error if another replay replaced this one while it loaded. Otherwise the browser blocked autoplay.
       if (error instanceof DOMException && error.name === "NotAllowedError") this.#obey();
     });
   }
@@ -145,11 +145,11 @@ export class Ensemble {
 
   #tell(player: HTMLVideoElement, head: Playhead | undefined): void {
     if (player === this.#leader()) this.clock.move(player.currentTime);
-    // While it plays, a browser that can tells the picture itself.
+    // During playback, browsers that support it report each picture.
     if (player.paused || !("requestVideoFrameCallback" in player)) head?.move(player.currentTime);
   }
 
-  /** Before each picture of the page: hold who is ahead until all can go on, then keep them together. */
+  /** On each animation frame, hold players that are ahead until all can continue, then keep them in sync. */
   readonly #conduct = (): void => {
     this.#frame = requestAnimationFrame(this.#conduct);
     const going = this.#going();
@@ -178,7 +178,7 @@ export class Ensemble {
   }
 }
 
-/** Have a browser tell the head of each picture that it shows. */
+/** Report each shown picture to the head. */
 function follow(player: HTMLVideoElement, head: Playhead): () => void {
   let asked = 0;
   function told(_: number, { mediaTime }: VideoFrameCallbackMetadata) {

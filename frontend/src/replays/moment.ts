@@ -1,18 +1,18 @@
-/** Moments of replays in the address: which replays, and at what time. */
+/** Moments of replays in the URL: the replays and the time. */
 
 export const MOMENT = "t";
 
-/** The time that an address names; null where it names none that can be. */
+/** Return the time in the URL, or null if there is no valid one. */
 export function momentOf(search: URLSearchParams): number | null {
   const written = search.get(MOMENT);
   if (written === null || !/^\d+(\.\d+)?$/.test(written)) return null;
   return Number(written);
 }
 
-/** So many digits that the picture is the same again. */
+/** Decimal digits that identify a picture exactly. */
 export const written = (seconds: number): string => String(Number(seconds.toFixed(3)));
 
-/** The address parameters of these replays at this time. */
+/** Return the URL parameters of these replays at this time. */
 export function withMoment(
   search: URLSearchParams,
   replays: readonly number[],

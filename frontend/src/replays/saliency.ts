@@ -1,15 +1,15 @@
-/** Saliency of a replay, decision by decision, and how it is painted over the picture. */
+/** Saliency of a replay per decision, and its painting over the picture. */
 
 import type { SaliencyMaps } from "@/api/types";
 
-/** What lies over the picture: nothing, what moves the policy, what moves the value, or both. */
+/** The saliency shown over the picture: none, of the policy, of the value, or both. */
 export type SaliencyShown = "off" | "policy" | "value" | "both";
 
-/** One head's maps: a byte for each place of the grid, in 255ths of the decision's peak. */
+/** Maps of one network head: a byte for each grid cell, in 255ths of the decision's peak. */
 export interface Maps {
   places: Uint8Array;
   peaks: readonly number[];
-  /** What is painted in full: most decisions' peaks lie below it. */
+  /** Value that is painted fully opaque. Most decisions' peaks are lower. */
   full: number;
 }
 
@@ -20,7 +20,7 @@ export interface Saliencies {
   value: Maps;
 }
 
-/** So many of a hundred decisions have a peak below what is painted in full. */
+/** Percentile of the decisions' peaks that is painted fully opaque. */
 const FULL_AT = 0.9;
 
 export function salienciesOf({ head, rows, ...maps }: SaliencyMaps): Saliencies {
@@ -57,7 +57,7 @@ const BLUE = [40, 130, 255] as const;
 const RED = [255, 50, 30] as const;
 const MOST_COVERED = 0.8;
 
-/** The pixels, as red, green, blue and opacity, that cover the picture at a decision: a pixel for each place. */
+/** Return the RGBA pixels of the overlay at a decision, one for each grid cell. */
 export function painted(
   found: Saliencies,
   decision: number,

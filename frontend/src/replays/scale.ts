@@ -1,10 +1,10 @@
-/** Scales and lines of the small charts beside a replay. */
+/** Scales and lines of the small charts next to a replay. */
 
 export type Domain = readonly [number, number];
 
 const finite = (values: Iterable<number>): number[] => [...values].filter(Number.isFinite);
 
-/** From the least to the greatest of the numbers; never empty, so that one number stands in the middle. */
+/** Return the range of the numbers. It is never empty, so a single number is centered. */
 export function domainOf(values: Iterable<number>): Domain {
   const [low, high] = finite(values).reduce<[number, number]>(
     ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
@@ -15,12 +15,12 @@ export function domainOf(values: Iterable<number>): Domain {
   return [low - room, high + room];
 }
 
-/** Where on a scale a number lies, from 0 to 1; numbers beyond its ends lie on them. */
+/** Return a number's position on a scale from 0 to 1, clamped. */
 export function placeOn([low, high]: Domain, value: number): number {
   return Math.min(1, Math.max(0, (value - low) / (high - low)));
 }
 
-/** Round numbers within a domain, about so many. */
+/** Return about `count` round numbers within a domain. */
 export function ticksOf([low, high]: Domain, about: number): number[] {
   const rough = (high - low) / about;
   const size = 10 ** Math.floor(Math.log10(rough));
@@ -30,10 +30,10 @@ export function ticksOf([low, high]: Domain, about: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-/** Width and height of the square that lines are drawn in; the page stretches it. */
+/** Width and height of the SVG square for lines. CSS stretches it. */
 export const SIDE = 1000;
 
-/** A line through points given from 0 to 1, y upwards, in the words of SVG; NaN leaves a gap. */
+/** Return the SVG path through points from 0 to 1, with y upwards. NaN leaves a gap. */
 export function line(points: readonly (readonly [number, number])[]): string {
   let drawn = "";
   let pen = "M";

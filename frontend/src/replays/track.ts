@@ -1,12 +1,12 @@
-/** What an agent thought in a replay, decision by decision, and where in it something happened. */
+/** Track of a replay: the agent's values and probabilities per decision, and notable decisions. */
 
 import type { MetricValue, Track } from "@/api/types";
 
-/** A track whose numbers are numbers: NaN and the infinities travel as words. */
+/** A track with parsed numbers. The API sends NaN and infinities as strings. */
 export interface Thoughts {
   head: Track["head"];
   picture: readonly number[];
-  /** The number of the action in the head's names, or the numbers of a continuous one. */
+  /** Index of the action, or the values of a continuous action. */
   action: readonly (number | readonly number[])[];
   numbers: readonly (readonly number[])[];
   value: readonly number[];
@@ -32,7 +32,7 @@ export function thoughtsOf({ life_lost, ...track }: Track): Thoughts {
   };
 }
 
-/** The last decision that was made at or before a picture; the first until then. */
+/** Return the last decision at or before a picture, or the first decision. */
 export function decisionAt(pictures: readonly number[], picture: number): number {
   let [low, high] = [0, pictures.length - 1];
   while (low < high) {
@@ -43,7 +43,7 @@ export function decisionAt(pictures: readonly number[], picture: number): number
   return low;
 }
 
-/** The nearest decision after (1) or before (-1) one at which something holds; null where there is none. */
+/** Return the nearest decision after (1) or before (-1) another that satisfies the predicate, or null. */
 export function nextWhere(
   holds: (decision: number) => boolean,
   { from, by, decisions }: { from: number; by: 1 | -1; decisions: number },
@@ -54,11 +54,11 @@ export function nextWhere(
   return null;
 }
 
-/** How far what came was from what was expected. */
+/** Return the absolute difference between the return and the value estimate. */
 export const surpriseAt = ({ obtained, value }: Thoughts, decision: number): number =>
   (obtained[decision] ?? NaN) - (value[decision] ?? NaN);
 
-/** The decision after which things went most differently from the estimate; null where no number says so. */
+/** Return the decision with the largest difference between estimate and return, or null if there is none. */
 export function greatestSurprise(thoughts: Thoughts): number | null {
   let [found, size]: [number | null, number] = [null, 0];
   for (let decision = 0; decision < thoughts.picture.length; decision += 1) {
@@ -68,7 +68,7 @@ export function greatestSurprise(thoughts: Thoughts): number | null {
   return found;
 }
 
-/** The decisions that a button leads to from one of them; null for what is not there. */
+/** Return the decisions that the step buttons lead to, or null for missing ones. */
 export interface Jumps {
   previousReward: number | null;
   nextReward: number | null;
@@ -88,7 +88,7 @@ export function jumpsFrom(thoughts: Thoughts, from: number): Jumps {
   };
 }
 
-/** How the returns of a track are counted, in words. */
+/** Return a description of how a track's returns are computed. */
 export function howCounted(head: Thoughts["head"]): string {
   const { gamma, clip_rewards, life_loss_ends_episode, bootstraps = true, ended } = head;
   const goesOn = ended === "unfinished" || (ended === "cut off" && bootstraps);

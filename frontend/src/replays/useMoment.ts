@@ -1,17 +1,17 @@
 import { useEffect, useRef } from "react";
 import type { Playback } from "./usePlayback";
 
-/** After so long without a move the moment is one to keep: an address is not written sixty times a second. */
+/** Delay before the moment is written into the URL, so it is not written 60 times a second. */
 const SETTLED_MS = 300;
 
 interface MomentOptions {
-  /** Keep the moment at which it stands still. */
+  /** Store the moment of a paused replay. */
   hold: (seconds: number) => void;
-  /** Forget it, since it plays on. */
+  /** Clear the moment, because playback continues. */
   release: () => void;
 }
 
-/** Tell of the moment at which a replay was paused or sought, and when it plays on. */
+/** Report the moment at which a replay is paused or sought, and when playback continues. */
 export function useMoment({ ensemble, playing }: Playback, { hold, release }: MomentOptions): void {
   const latest = useRef({ hold, release });
   useEffect(() => {

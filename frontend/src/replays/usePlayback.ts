@@ -13,17 +13,17 @@ export interface Playback {
 }
 
 interface PlaybackOptions {
-  /** Which replays are shown; others begin anew. */
+  /** The shown replays. Playback restarts when they change. */
   shown: string;
-  /** Pictures per second, where a track tells them. */
+  /** Frames per second, if a track is known. */
   rate?: number | undefined;
-  /** The moment to begin at, paused. */
+  /** Initial time of a paused replay. */
   from?: number | null;
 }
 
 const isCalm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Plays the videos of a stage together. */
+/** Play the videos of a stage in sync. */
 export function usePlayback({ shown, rate = USUAL_RATE, from = null }: PlaybackOptions): Playback {
   const [ensemble] = useState(() => new Ensemble(from ?? 0));
   const [playing, setPlaying] = useState(() => from === null && !isCalm());
@@ -42,7 +42,7 @@ export function usePlayback({ shown, rate = USUAL_RATE, from = null }: PlaybackO
   return { ensemble, playing, setPlaying, speed, setSpeed };
 }
 
-/** The time of the stage, to a tenth of a second. */
+/** Return the stage's time in tenths of a second. */
 export function useStageTime({ clock }: Ensemble): number {
   return useSyncExternalStore(clock.watch, () => Math.floor(clock.seconds * 10) / 10);
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "react";
 const WRITTEN_IN = "textarea, select, [contenteditable=true], input:not([type=radio], [type=checkbox])";
 const PRESSED_BY_SPACE = "a, button, input, [role=menuitem], [role=combobox]";
 
-/** Keys of the player, wherever the focus is on the page, except where something is written or a dialog is open. */
+/** Register the player's shortcuts for the whole page, except in text fields and dialogs. */
 export function useReplayKeys(keys: Record<string, () => void>): void {
   const latest = useRef(keys);
   useEffect(() => {

@@ -4,11 +4,11 @@ import type { Saliency } from "@/api/types";
 import type { PlayableReplay } from "./places";
 import { type Saliencies, salienciesOf } from "./saliency";
 
-/** Where the saliency of a replay stands; nothing until somebody has asked for it. */
+/** Return the state of a replay's saliency, or nothing before it is requested. */
 export const useSaliencyState = (replay: PlayableReplay): UseQueryResult<Saliency> =>
   useQuery(saliencyQuery(replay));
 
-/** The saliency of a replay, once it is computed. */
+/** Return the saliency of each replay, once it is computed. */
 export function useSaliencies(replay: PlayableReplay): UseQueryResult<Saliencies> {
   const { data } = useSaliencyState(replay);
   const file = data?.state === "done" ? data.file_id : null;

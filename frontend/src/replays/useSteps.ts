@@ -2,12 +2,12 @@ import { middleOf, pictureAt, USUAL_RATE } from "./clock";
 import { decisionAt, type Thoughts } from "./track";
 import type { Playback } from "./usePlayback";
 
-/** Ways through a replay, by pictures and decisions; all but a click on the chart stop where they lead. */
+/** Steps through a replay by pictures and decisions. All but a click on the chart pause the replay. */
 export interface Steps {
   byPicture: (by: number) => void;
   byDecision: (by: number) => void;
   toDecision: (decision: number) => void;
-  /** Without stopping. */
+  /** Seek without pausing. */
   toPicture: (picture: number) => void;
 }
 

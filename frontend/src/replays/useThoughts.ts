@@ -8,7 +8,7 @@ import { decisionAt, type Thoughts, thoughtsOf } from "./track";
 export const useThoughts = (replay: PlayableReplay): UseQueryResult<Thoughts> =>
   useQuery({ ...trackQuery(replay), select: thoughtsOf });
 
-/** The decision that what is shown came of; it is drawn anew only when another one is. */
+/** Return the decision of the shown picture. The component renders again only if the decision changes. */
 export function useDecision(thoughts: Thoughts, head: Playhead): number {
   return useSyncExternalStore(head.watch, () =>
     decisionAt(thoughts.picture, pictureAt(head.seconds, thoughts.head.pictures_per_second)),

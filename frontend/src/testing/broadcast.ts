@@ -35,7 +35,7 @@ export const HEAD: PictureHead = {
   heard: [],
 };
 
-/** The browser's WebSocket under a test's control. */
+/** A fake WebSocket. */
 export class FakeSocket {
   static readonly OPEN = 1;
   static all: FakeSocket[] = [];

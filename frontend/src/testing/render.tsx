@@ -15,7 +15,7 @@ interface Place {
   live?: boolean;
 }
 
-/** Render something as the app does: with theme, queries, a router and, if asked for, the live stream. */
+/** Render a component with theme, query client, router and optionally the live stream. */
 export function renderPage(
   element: React.ReactElement,
   { at = "/", path = "/", routes = [], live = false }: Place = {},

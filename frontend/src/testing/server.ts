@@ -38,7 +38,7 @@ export function serve(answers: Record<string, Answer>) {
   };
 }
 
-/** A problem document, as the server answers what it refuses. */
+/** Return a problem document response. */
 export function refusal(status: number, detail: string, errors: { field: string; message: string }[] = []) {
   return Response.json(
     { title: "Refused", detail, errors },
@@ -46,7 +46,7 @@ export function refusal(status: number, detail: string, errors: { field: string;
   );
 }
 
-/** An answer without a body. */
+/** Return an empty response. */
 export const done = () => new Response(null, { status: 204 });
 
 /** A page of the list of runs. */

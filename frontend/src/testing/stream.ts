@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** The browser's EventSource under a test's control. */
+/** A fake EventSource. */
 export class FakeSource extends EventTarget {
   static opened: FakeSource[] = [];
   onopen: (() => void) | null = null;

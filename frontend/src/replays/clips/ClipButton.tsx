@@ -8,11 +8,11 @@ import { clipOf, leavesOut, type Marks, shotsOf, whyNoClip } from "./clip";
 interface ClipButtonProps {
   replay: PlayableReplay;
   rate: number;
-  /** The moment that is shown now. */
+  /** Returns the current time. */
   now: () => number;
 }
 
-/** Downloads what lies between two marks of a replay as a GIF, for slides. */
+/** Button that downloads a GIF of the part between two marks. */
 export function ClipButton({ replay, rate, now }: ClipButtonProps) {
   const [marks, setMarks] = useState<Partial<Marks>>({});
   const { from = 0, to = replay.seconds } = marks;
@@ -46,7 +46,7 @@ export function ClipButton({ replay, rate, now }: ClipButtonProps) {
 }
 
 interface Making {
-  /** How much of the clip is made; null while none is. */
+  /** Progress of the clip from 0 to 1, or null. */
   part: number | null;
   problem: string | null;
   make: (marks: Marks, all: boolean) => Promise<void>;

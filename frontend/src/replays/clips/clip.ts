@@ -1,19 +1,19 @@
-/** Clips of a replay between two marks, picture by picture. */
+/** GIF clips of a replay between two marks. */
 
 import { middleOf, pictureAt } from "../clock";
 import { Gif } from "./gif";
 
 export const MOST_SECONDS = 20;
-/** Browsers show no GIF faster. */
+/** Maximum frame rate at which browsers play a GIF. */
 const FASTEST = 50;
 
-/** Both marks, as times of the replay. */
+/** Start and end, as times of the replay. */
 export interface Marks {
   from: number;
   to: number;
 }
 
-/** Why there can be no clip between two marks; null if there can. */
+/** Return why no clip is possible between two marks, or null. */
 export function whyNoClip({ from, to }: Marks): string | null {
   const apart = to - from;
   if (apart <= 0) return "The end must come after the start.";
@@ -44,18 +44,18 @@ export function shotsOf({ from, to }: Marks, rate: number, all: boolean): Shot[]
   }));
 }
 
-/** Whether a GIF leaves out pictures of a video with so many a second. */
+/** Return true if a GIF drops pictures of a video at this frame rate. */
 export const leavesOut = (rate: number): boolean => rate > FASTEST;
 
 export interface ClipOptions {
   rate: number;
   shots: readonly Shot[];
   signal: AbortSignal;
-  /** Hears how much of it is done, from 0 to 1. */
+  /** Receives the progress from 0 to 1. */
   onProgress: (part: number) => void;
 }
 
-/** Make a GIF of a video's pictures: each is sought in its middle, so that every browser shows exactly that one. */
+/** Make a GIF of a video. Seek to the middle of each picture, so that every browser shows exactly that one. */
 export async function clipOf(src: string, { rate, shots, signal, onProgress }: ClipOptions): Promise<Blob> {
   const video = document.createElement("video");
   Object.assign(video, { muted: true, preload: "auto", src });
@@ -79,7 +79,7 @@ export async function clipOf(src: string, { rate, shots, signal, onProgress }: C
   }
 }
 
-/** Seek a picture, and wait until it is the one that the browser shows: "seeked" alone comes a little before. */
+/** Seek to a picture and wait until the browser shows it. The event "seeked" fires slightly earlier. */
 async function show(
   video: HTMLVideoElement,
   picture: number,
@@ -98,7 +98,7 @@ async function show(
   }
 }
 
-/** Wait until the browser tells that it shows a picture. */
+/** Wait until the browser reports that it shows a picture. */
 function shown(video: HTMLVideoElement, picture: number, rate: number, done: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     function told(_: number, { mediaTime }: VideoFrameCallbackMetadata) {

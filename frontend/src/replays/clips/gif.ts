@@ -1,11 +1,11 @@
-/** Writes animated GIFs: CompuServe, "Graphics Interchange Format, Version 89a" (1990). */
+/** Animated GIF encoder, after CompuServe, "Graphics Interchange Format, Version 89a" (1990). */
 
 import { paletted } from "./palette";
 
 export interface Picture {
   width: number;
   height: number;
-  /** Red, green, blue and opacity of each pixel. */
+  /** RGBA values of the pixels. */
   data: Uint8ClampedArray;
 }
 
@@ -18,7 +18,7 @@ const MOST_BYTES_OF_A_BLOCK = 255;
 const word = (number: number) => [number & 255, (number >> 8) & 255];
 const text = (letters: string) => [...letters].map((letter) => letter.charCodeAt(0));
 
-/** A GIF that grows picture by picture and plays for ever. */
+/** A GIF that is built picture by picture and loops forever. */
 export class Gif {
   readonly #parts: Uint8Array<ArrayBuffer>[] = [];
 
@@ -28,7 +28,7 @@ export class Gif {
     this.#parts.push(Uint8Array.from([...text("GIF89a"), ...screen, ...forever]));
   }
 
-  /** Add a picture, which is shown for so many hundredths of a second. */
+  /** Add a picture with a duration in hundredths of a second. */
   add({ width, height, data }: Picture, hundredths: number): void {
     const { colours, pixels } = paletted(data);
     const control = [0x21, 0xf9, 4, 0, ...word(hundredths), 0, 0];
@@ -43,11 +43,11 @@ export class Gif {
   }
 }
 
-/** Lempel-Ziv-Welch with codes that grow from nine bits to twelve. */
+/** Compress pixels by Lempel-Ziv-Welch with codes of nine to twelve bits. */
 export function compressed(pixels: Uint8Array): Uint8Array<ArrayBuffer> {
-  // At worst twelve bits a pixel, and a code to clear now and then.
+  // The worst case is twelve bits per pixel plus some clear codes.
   const bytes = new Uint8Array(2 * pixels.length + 16);
-  // By the code of what came before and the next pixel; 0, which is no code of several pixels, where there is none yet.
+  // Codes by the previous code and the next pixel. 0 means unknown.
   const codes = new Uint16Array(MOST_CODES << CODE_BITS);
   let [length, held, bits] = [0, 0, 0];
   let [width, next] = [CODE_BITS + 1, END + 1];
@@ -77,7 +77,7 @@ export function compressed(pixels: Uint8Array): Uint8Array<ArrayBuffer> {
       codes.fill(0);
       [width, next] = [CODE_BITS + 1, END + 1];
     } else {
-      // A code is written with as many bits as the reader needs, who learns each code one later.
+      // The decoder learns each code one step later, so the width grows one step later too.
       if (next === 1 << width) width += 1;
       codes[key] = next;
       next += 1;

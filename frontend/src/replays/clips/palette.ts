@@ -1,19 +1,19 @@
-/** The colours of one picture: at most 256, each the mean of pixels that are nearly alike. */
+/** Palette of one picture: at most 256 colors, each the mean of similar pixels. */
 
 const MOST = 256;
-/** Colours are alike whose channels agree in so many bits. */
+/** Number of high bits in which the channels of similar colors agree. */
 const BITS = 5;
 const SHIFT = 8 - BITS;
 const BINS = 1 << (3 * BITS);
 
 export interface Paletted {
-  /** Red, green and blue of each colour. */
+  /** RGB values of each color. */
   colours: Uint8Array;
-  /** A colour's number for each pixel. */
+  /** Color index of each pixel. */
   pixels: Uint8Array;
 }
 
-/** A box of bins, whose pixels share a colour. */
+/** Bins whose pixels share a color. */
 type Box = number[];
 
 const binOf = (red: number, green: number, blue: number) =>
@@ -21,7 +21,7 @@ const binOf = (red: number, green: number, blue: number) =>
 
 const channelOf = (bin: number, channel: number) => (bin >> ((2 - channel) * BITS)) & ((1 << BITS) - 1);
 
-/** Find the colours of a picture, given as red, green, blue and opacity, and number its pixels by them. */
+/** Return the palette of RGBA pixels and each pixel's color index. */
 export function paletted(rgba: Uint8ClampedArray): Paletted {
   const counts = new Uint32Array(BINS);
   const sums = [new Float64Array(BINS), new Float64Array(BINS), new Float64Array(BINS)] as const;
@@ -50,7 +50,7 @@ export function paletted(rgba: Uint8ClampedArray): Paletted {
 
 const sumOver = (box: Box, of: ArrayLike<number>) => box.reduce((sum, bin) => sum + (of[bin] ?? 0), 0);
 
-/** Split the bins until there is a box for each colour that a palette has room for (Heckbert's median cut). */
+/** Split the bins into one box per palette color (Heckbert's median cut). */
 function boxesOf(bins: number[], counts: Uint32Array): Box[] {
   if (bins.length <= MOST) return bins.map((bin) => [bin]);
   const boxes: Box[] = [bins];
@@ -63,7 +63,7 @@ function boxesOf(bins: number[], counts: Uint32Array): Box[] {
   return boxes;
 }
 
-/** What splitting a box gains: many pixels in many shades. */
+/** Return the priority of splitting a box: many pixels in many shades. */
 const weightOf = (box: Box, counts: Uint32Array) =>
   box.length < 2 ? -1 : sumOver(box, counts) * spread(box).width;
 
