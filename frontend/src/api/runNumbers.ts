@@ -1,6 +1,6 @@
-/** Numbers of runs as people type them. */
+/** Run numbers as users type them. */
 
-/** One range holds no more numbers: a typo must not name a million runs. */
+/** Maximum length of a range, so that a typo cannot select a million runs. */
 const MAX_RANGE = 1000;
 
 /** Return the numbers in a text such as "1, 2 7-12", each once and in that order; other words are left out. */

@@ -4,7 +4,7 @@ import type { components, paths } from "./schema";
 // description cannot say is narrowed here: a configuration is flat but for lists of numbers.
 
 type Schema = components["schemas"];
-/** The query of a call that reads. */
+/** Query parameters of a GET endpoint. */
 export type QueryOf<Path extends keyof paths> = paths[Path] extends {
   get: { parameters: { query?: infer Query } };
 }
@@ -15,7 +15,7 @@ type With<T, Narrower> = Omit<T, keyof Narrower> & Narrower;
 
 export type ConfigValue = string | number | boolean | null | readonly number[];
 export type RunConfig = Record<string, ConfigValue>;
-/** JSON has no NaN or infinity: they travel as these words. */
+/** JSON has no NaN or infinity, so the API sends these strings. */
 export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
 
 export type Run = With<Schema["Run"], { config: RunConfig }>;
@@ -108,7 +108,7 @@ export type Session = Schema["Session"];
 export type Figure = Schema["Figure"];
 
 export type Difference = With<Schema["FieldDifference"], { values: Record<string, ConfigValue> }>;
-/** A run in a comparison: its name, colour and dash are those of its line in the curves. */
+/** A run in a comparison, with the name, color and dash of its curve. */
 export type ComparedRun = Run & Pick<Schema["ComparedRun"], "label" | "dash">;
 export type Verdict = Schema["Verdict"];
 export type Thresholds = Schema["Thresholds"];

@@ -14,7 +14,7 @@ interface AddToReportProps {
   onClose: () => void;
 }
 
-/** Puts a chart or a replay at the end of a report, or begins one with it. */
+/** Menu that adds a chart or a replay to a report, or starts a report with it. */
 export function AddToReport({ block, opened, onClose }: AddToReportProps) {
   return (
     <Modal

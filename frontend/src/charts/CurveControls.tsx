@@ -6,11 +6,11 @@ import { type CurveView, X_AXES, X_TITLES } from "./curveView";
 interface CurveControlsProps {
   view: CurveView;
   onChange: (view: CurveView) => void;
-  /** Whether one of the runs is a fork. */
+  /** True if one of the runs is a fork. */
   forks?: boolean;
 }
 
-/** How all curves of a page are looked at. */
+/** View controls for all curves of a page. */
 export function CurveControls({ view, onChange, forks = false }: CurveControlsProps) {
   return (
     <Group gap="md" role="group" aria-label="How the curves are shown">
@@ -43,7 +43,7 @@ export function CurveControls({ view, onChange, forks = false }: CurveControlsPr
         <Switch
           size="xs"
           label="Show what it was forked from"
-          // Each run's time begins at 0.
+          // Each run's time starts at 0.
           disabled={view.x === "time"}
           checked={view.ancestry && view.x !== "time"}
           onChange={(event) => onChange({ ...view, ancestry: event.currentTarget.checked })}
@@ -53,7 +53,7 @@ export function CurveControls({ view, onChange, forks = false }: CurveControlsPr
   );
 }
 
-/** Moves freely while dragged and asks for new curves when let go. */
+/** Slider that fetches new curves when released. */
 function Smoothing({ value, onChange }: { value: number; onChange: (value: number) => void }) {
   const [dragged, setDragged] = useState<number | null>(null);
   const shown = dragged ?? value;

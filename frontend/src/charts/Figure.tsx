@@ -15,7 +15,7 @@ interface FigureProps {
   legend?: boolean;
 }
 
-/** The curves of a metric, or of some that belong together, fetched anew in finer buckets when the reader zooms. */
+/** Curves of one or several related metrics. A zoom fetches finer data. */
 export function Figure({ runs, chart, view, height = 260, legend = chart.metrics.length > 1 }: FigureProps) {
   const { title, metrics, shares = false, counts = false } = chart;
   const [zoom, setZoom] = useZoom(metrics[0] ?? "", view.xLog);

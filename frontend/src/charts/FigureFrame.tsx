@@ -16,30 +16,30 @@ import { useVisible } from "./useVisible";
 
 interface FigureFrameProps<Answer, Key extends QueryKey> {
   title: string;
-  /** What the figure is while it loads. */
+  /** Name of the figure while it loads. */
   noun?: "chart" | "curve";
-  /** The title in other words, on hover. */
+  /** Description of the title, on hover. */
   hint?: string;
   /** Accessible description of the chart. */
   label: string;
   query: UseQueryOptions<Answer, Error, Figure, Key>;
-  /** The part of x that is shown, and what keeps another one that the reader drags. */
+  /** The shown range of x, and a callback for a dragged one. */
   zoom: Zoom | null;
   onZoom: (zoom: Zoom | null) => void;
   xLog?: boolean;
-  /** Reader's zoom is kept for as long as this stays the same. */
+  /** The zoom is kept while this value stays the same. */
   revision: string;
   legend: boolean;
   /** Show all names instead of scrolling a long legend. */
   wholeLegend?: boolean;
   height: number;
-  /** What stands in an empty figure's place. */
+  /** Message in place of an empty figure. */
   empty?: string;
   file: string;
   points: () => Promise<Points>;
 }
 
-/** A figure that Python builds: fetched while it can be seen, and drawn in the theme's colours under its title. */
+/** A figure from the API with its title, fetched while it is visible and drawn in the theme's colors. */
 export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProps<Answer, Key>) {
   const { title, query, zoom, revision, legend, wholeLegend = false, xLog = false } = props;
   const frame = useRef<HTMLElement>(null);

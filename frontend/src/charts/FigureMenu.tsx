@@ -19,10 +19,10 @@ export interface Points {
 
 interface FigureMenuProps {
   title: string;
-  /** What saved files are called, without their ending. */
+  /** Name of saved files without their extension. */
   file: string;
   points: () => Promise<Points>;
-  /** As the server answered it, and where it did so. */
+  /** The figure from the server, and its address. */
   figure: Figure | undefined;
   address: string;
   drawn: PlotlyHTMLElement | null;
@@ -84,10 +84,10 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
   );
 }
 
-/** A picture cannot be scrolled: every name has its row beside the plot. */
+/** An image cannot scroll, so every name has its row beside the plot. */
 const BESIDE: Partial<Legend> = { orientation: "v", x: 1.02, xanchor: "left", y: 1, yanchor: "top" };
 
-/** The chart as a picture with its title and legend, so that it can stand in a paper or a chat. */
+/** Return the chart as an image with title and legend, for a paper or a chat. */
 async function pictureOf(
   library: PlotlyLibrary,
   drawn: PlotlyHTMLElement,

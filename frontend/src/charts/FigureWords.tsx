@@ -4,9 +4,9 @@ import classes from "./charts.module.css";
 
 interface FigureWordsProps {
   problem: Error | null;
-  /** What to say of a figure in which nothing is drawn. */
+  /** Message for a figure without data. */
   empty: string | null;
-  /** What the figure is, such as a chart. */
+  /** Kind of figure, such as a chart. */
   noun: string;
   retry: () => void;
 }

@@ -5,11 +5,11 @@ import type { FigureLookQuery } from "@/api/figures";
 export const X_AXES = ["step", "frames", "epoch", "time"] as const;
 export type XAxis = (typeof X_AXES)[number];
 
-/** What is drawn around the mean of runs that differ in the seed alone. */
+/** Band around the mean of a group of runs. */
 export const BANDS = ["bootstrap", "standard-error", "range"] as const;
 export type Band = (typeof BANDS)[number];
 
-/** What the line of such runs is: their mean, or the mean of their middle half. */
+/** Line of a group of runs: the mean or the interquartile mean. */
 export const CENTERS = ["mean", "iqm"] as const;
 export type Center = (typeof CENTERS)[number];
 
@@ -18,11 +18,11 @@ export interface CurveView {
   smoothing: number;
   xLog: boolean;
   yLog: boolean;
-  /** Whether a fork's curve begins with what it was forked from. */
+  /** True to start a fork's curve with that of its parent. */
   ancestry: boolean;
-  /** Whether runs beside one another that differ in the seed alone are drawn as one, how, and each of them too. */
+  /** True to draw groups of runs as one curve. */
   grouped: boolean;
-  /** The settings that runs of a group agree in; without any they differ in the seed alone. */
+  /** Settings that the runs of a group share. If empty, they differ only in seed. */
   by: readonly string[];
   center: Center;
   band: Band;
@@ -51,15 +51,15 @@ export const DEFAULT_VIEW: CurveView = {
 const MOST_SMOOTHING = 0.99;
 
 const ZOOM = "zoom";
-/** Finer than a screen can show, and short enough for an address. */
+/** Precision finer than a screen, and short enough for a URL. */
 const ZOOM_DIGITS = 9;
 
-/** The settings of "group_by=algorithm,learning_rate". */
+/** Return the settings in "group_by=algorithm,learning_rate". */
 function readGroupBy(search: URLSearchParams): string[] {
   return [...new Set((search.get("group_by") ?? "").split(",").filter((name) => /^\w+$/.test(name)))];
 }
 
-/** Read the view from a query string; anything not understood falls back to the default. */
+/** Read the view from a query string. Invalid values become the default. */
 export function readView(search: URLSearchParams): CurveView {
   const x = X_AXES.find((axis) => axis === search.get("x")) ?? DEFAULT_VIEW.x;
   const written = search.get("smoothing");
@@ -80,7 +80,7 @@ export function readView(search: URLSearchParams): CurveView {
   };
 }
 
-/** Write the view into a query string without what is the default; zooms go, where they were made on another axis. */
+/** Write the view into a query string without defaults. Zooms on another axis are removed. */
 export function writeView(search: URLSearchParams, view: CurveView): URLSearchParams {
   const next = new URLSearchParams(search);
   const before = readView(search);
@@ -104,7 +104,7 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
 
 export type Zoom = readonly [from: number, to: number];
 
-/** The zoom of the chart that starts with this metric, from "zoom=episode/return:100:200"; null where all is shown. */
+/** Return the zoom of the chart that starts with a metric, from "zoom=episode/return:100:200", or null. */
 export function readZoom(search: URLSearchParams, metric: string, xLog: boolean): Zoom | null {
   const written = search.getAll(ZOOM).find((text) => isZoomOf(text, metric));
   const [from = Number.NaN, to = Number.NaN] = (written?.slice(metric.length + 1).split(":") ?? []).map(
@@ -113,7 +113,7 @@ export function readZoom(search: URLSearchParams, metric: string, xLog: boolean)
   return Number.isFinite(to - from) && from < to && (from > 0 || !xLog) ? [from, to] : null;
 }
 
-/** Write the zoom of one chart into a query string; those of the other charts stay. */
+/** Write the zoom of one chart into a query string. Other zooms stay. */
 export function writeZoom(search: URLSearchParams, metric: string, zoom: Zoom | null): URLSearchParams {
   const next = new URLSearchParams(search);
   next.delete(ZOOM);
@@ -124,7 +124,7 @@ export function writeZoom(search: URLSearchParams, metric: string, zoom: Zoom | 
 
 const isZoomOf = (text: string, metric: string) => text.replace(/:[^:]*:[^:]*$/, "") === metric;
 
-/** How a figure is asked for: the zoomed part alone gets all the buckets, hence finer data; several runs may be grouped. */
+/** Return the query of a figure. A zoomed range gets all the buckets, hence finer data. */
 export function figureRequest(
   view: CurveView,
   zoom: Zoom | null,

@@ -1,4 +1,4 @@
-/** The browser's part of a figure: colours of the theme, sizes, and what keeps the reader's zoom. */
+/** Theme colors, sizes and zoom of a figure. */
 
 import type { Data, Layout, LayoutAxis } from "plotly.js";
 import type { Zoom } from "./curveView";
@@ -25,13 +25,13 @@ const PALETTES: Record<Scheme, Palette> = {
 
 const FONT = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
-/** The legend has as many rows of names as they need, up to so many; more are scrolled to. */
+/** Maximum number of legend rows. Further rows scroll. */
 const MOST_LEGEND_ROWS = 4;
 const LEGEND_ROW = 19;
-/** What a name takes beside the others in a row: its line and space, and so much for each letter. */
+/** Width of a legend entry: its line and padding, plus the width per letter. */
 const LEGEND_LINE = 50;
 const LEGEND_LETTER = 6.5;
-/** Above and below its rows; with less, two rows that fit are scrolled. */
+/** Padding above and below the legend. With less, two rows would scroll. */
 const LEGEND_PADDING = 10;
 /** Beside the plot. */
 const SIDES = { l: 56, r: 12 };
@@ -40,18 +40,18 @@ const AXIS_ROOM = 40;
 
 export interface FigureLook {
   scheme: Scheme;
-  /** Reader's zoom is kept for as long as this stays the same. */
+  /** The zoom is kept while this value stays the same. */
   revision: string;
   legend: boolean;
   /** Show all names instead of scrolling a long legend. */
   wholeLegend?: boolean;
-  /** Of the whole figure, in pixels. */
+  /** Width of the whole figure in pixels. */
   width: number;
-  /** The part of x to show, in data units. */
+  /** The shown range of x in data units. */
   zoom?: Zoom | null;
 }
 
-/** Whether an axis of logarithms leaves points of the figure out. */
+/** Return true if a log axis omits points of the figure. */
 export function hasUndrawable({ data, layout }: PlotlyFigure): boolean {
   if (layout.yaxis?.type !== "log") return false;
   return data.some((trace) => "y" in trace && Array.isArray(trace.y) && trace.y.some(isNotAboveZero));
@@ -59,16 +59,16 @@ export function hasUndrawable({ data, layout }: PlotlyFigure): boolean {
 
 const isNotAboveZero = (value: unknown) => typeof value === "number" && value <= 0;
 
-/** A figure from Python in the theme's colours; the figure itself is left as it is. */
+/** Return a copy of a figure in the theme's colors. */
 export function themed(
   figure: PlotlyFigure,
   { scheme, revision, legend, wholeLegend = false, width, zoom }: FigureLook,
 ): PlotlyFigure {
   const palette = PALETTES[scheme];
-  // Nothing is known of the width before the figure is on the page.
+  // The width is unknown before the figure is on the page.
   const data = legend && width > 0 ? withBrokenNames(figure.data, lettersInLine(width)) : figure.data;
   const legendHeight = legend ? legendRoom(data, width, wholeLegend ? Infinity : MOST_LEGEND_ROWS) : 0;
-  // Plotly knows the option, its types do not yet.
+  // Plotly supports the option, but its types do not include it yet.
   const capped: { maxheight: number } & Partial<Layout["legend"]> = {
     ...figure.layout.legend,
     maxheight: legendHeight,
@@ -101,21 +101,21 @@ export function themed(
         font: { color: palette.text, family: FONT },
       },
       xaxis: { ...axis(layout.xaxis, palette), ...(zoom && rangeOf(zoom, layout.xaxis?.type === "log")) },
-      // The heading above the chart says what is measured.
+      // The heading above the chart names the metric.
       yaxis: { ...axis(layout.yaxis, palette), title: { text: "" }, showspikes: false },
     },
   };
 }
 
-/** Between the lines of a name; what plotly takes for the end of a line. */
+/** Line break of Plotly. */
 const LINE_BREAK = "<br>";
 
-/** How many letters of a name fit beside its line when it has a row to itself. */
+/** Return the number of letters that fit in a legend row of its own. */
 function lettersInLine(width: number): number {
   return Math.max(1, Math.floor((width - SIDES.l - SIDES.r - LEGEND_LINE) / LEGEND_LETTER));
 }
 
-/** The traces with names that the legend can show: plotly cuts a line that is wider than the plot. */
+/** Return the traces with wrapped names, because Plotly cuts lines wider than the plot. */
 function withBrokenNames(data: Data[], letters: number): Data[] {
   const tooLong = (trace: Data) => String(trace.name ?? "").length > letters;
   if (!data.some(tooLong)) return data;
@@ -124,7 +124,7 @@ function withBrokenNames(data: Data[], letters: number): Data[] {
   );
 }
 
-/** Break between words, and within a word only where it is longer than a line. */
+/** Wrap between words, or within a word that is longer than a line. */
 function inLines(name: string, letters: number): string {
   const line = new RegExp(`\\S{${letters}}|\\S.{0,${letters - 1}}(?=\\s|$)`, "g");
   return (name.match(line) ?? [name]).join(LINE_BREAK);
@@ -132,7 +132,7 @@ function inLines(name: string, letters: number): string {
 
 const roomOfLines = (lines: number) => LEGEND_PADDING + LEGEND_ROW * lines;
 
-/** So high that a few names fit with all of their lines. */
+/** Return a legend height that fits a few names with all their lines. */
 function legendRoom(data: readonly Data[], width: number, maxRows: number): number {
   const inLegend = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false);
   const names = inLegend.map((trace) => String(trace.name ?? "").split(LINE_BREAK));
@@ -144,7 +144,7 @@ function legendRoom(data: readonly Data[], width: number, maxRows: number): numb
   return roomOfLines(Math.max(1, lines));
 }
 
-/** What broken names take beyond the usual rows; a figure is as much higher, so that the plot is not left without room. */
+/** Return the extra height of wrapped names. The figure grows by it, so that the plot keeps its size. */
 export function roomOfBrokenNames({ layout }: PlotlyFigure): number {
   return Math.max(0, Number(layout.margin?.b) - AXIS_ROOM - roomOfLines(MOST_LEGEND_ROWS));
 }
@@ -166,7 +166,7 @@ function axis(written: Partial<LayoutAxis> | undefined, palette: Palette): Parti
   };
 }
 
-/** A log axis takes exponents. */
+/** A log axis uses exponents. */
 function rangeOf(zoom: Zoom, log: boolean): Partial<LayoutAxis> {
   return { range: zoom.map((end) => (log ? Math.log10(end) : end)), autorange: false };
 }

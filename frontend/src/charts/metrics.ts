@@ -3,27 +3,27 @@
 import type { MetricSection } from "@/api/types";
 import { isSize } from "@/ui/format";
 
-/** Sections, and what is in them, in the order to show them. */
+/** Sections with their metrics in display order. */
 export type Catalogue = readonly MetricSection[];
 
 /** Content of one chart of a run. */
 export interface Chart {
   title: string;
   metrics: readonly string[];
-  /** What each metric is of their sum, stacked. */
+  /** True to stack the metrics as shares of their sum. */
   shares?: boolean;
-  /** Whole numbers that change now and then: smoothing would show what never was. */
+  /** True for whole numbers that change rarely, which smoothing would distort. */
   counts?: boolean;
 }
 
-/** Some metric names under one heading. */
+/** Metric names under one heading. */
 export interface NamesSection {
   prefix: string;
   title: string;
   names: string[];
 }
 
-/** Every metric that the catalogue has, in order. */
+/** Return every metric of the catalogue, in order. */
 function listed(catalogue: Catalogue) {
   return catalogue.flatMap(({ metrics, groups = [] }) => [
     ...metrics,
@@ -38,7 +38,7 @@ function capitalised(text: string): string {
 const known = (catalogue: Catalogue, name: string) =>
   listed(catalogue).find((metric) => metric.name === name);
 
-/** What a metric counts in; empty where its title says it, or nothing is known. */
+/** Return a metric's unit, or an empty string if its title names it or it is unknown. */
 export function metricUnit(catalogue: Catalogue, name: string): string {
   return known(catalogue, name)?.unit ?? "";
 }
@@ -50,13 +50,13 @@ export function metricTitle(catalogue: Catalogue, name: string): string {
   return capitalised((name.split("/").at(-1) ?? name).replaceAll("_", " "));
 }
 
-/** Sorts what the catalogue has by its order, and puts everything else behind it, by name. */
+/** Sort metrics in catalogue order, followed by unknown ones by name. */
 function inOrder(texts: Iterable<string>, known: readonly string[]): string[] {
   const rank = (text: string) => (known.includes(text) ? known.indexOf(text) : known.length);
   return [...texts].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 }
 
-/** Metric names by the part before the slash. */
+/** Group metric names by the part before the slash. */
 export function metricSections(catalogue: Catalogue, names: readonly string[]): NamesSection[] {
   const prefixOf = (name: string) => (name.includes("/") ? (name.split("/")[0] ?? "") : "other");
   const ordered = inOrder(
@@ -78,7 +78,7 @@ export function chartOf(catalogue: Catalogue, metric: string): Chart {
   return { title: metricTitle(catalogue, metric), metrics: [metric] };
 }
 
-/** The charts of some metrics: those that belong together first, in one chart as soon as two of them are there. */
+/** Return the charts of metrics. Related metrics come first and share a chart. */
 export function chartsOf(catalogue: Catalogue, names: readonly string[]): Chart[] {
   const together = catalogue
     .flatMap(({ groups = [] }) => groups)

@@ -14,7 +14,7 @@ export function newestFirst(replays: readonly Replay[]): PlayableReplay[] {
   return inTrainingOrder(replays).reverse();
 }
 
-/** Return indexes for `count` panels, spread from the first replay to the newest. */
+/** Return an index for each panel, spread from the first replay to the newest. */
 export function spread(panels: number, replays: number): number[] {
   if (replays === 0) return [];
   if (panels === 1) return [replays - 1];

@@ -20,7 +20,7 @@ export function placeOn([low, high]: Domain, value: number): number {
   return Math.min(1, Math.max(0, (value - low) / (high - low)));
 }
 
-/** Return about `count` round numbers within a domain. */
+/** Return round numbers within a domain. */
 export function ticksOf([low, high]: Domain, about: number): number[] {
   const rough = (high - low) / about;
   const size = 10 ** Math.floor(Math.log10(rough));

@@ -4,7 +4,7 @@ import type { Key } from "./protocol";
 import classes from "./stage.module.css";
 import type { Hands } from "./useHands";
 
-/** What each key does, and on a screen that is touched the keys themselves. */
+/** Key help, and the keys themselves on a touch screen. */
 export function Controller({ hold }: Pick<Hands, "hold">) {
   return (
     <>

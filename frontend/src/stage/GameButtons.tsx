@@ -8,7 +8,7 @@ interface GameButtonsProps {
   disabled: boolean;
 }
 
-/** Hold the game still, or let it go on. */
+/** Button that pauses or resumes the game. */
 export function PauseButton({ scene, send, disabled }: GameButtonsProps) {
   const paused = scene?.paused ?? false;
   const Icon = paused ? IconPlayerPlay : IconPlayerPause;

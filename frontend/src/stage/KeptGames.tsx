@@ -21,7 +21,7 @@ const ENDED = {
   unfinished: "kept before its end",
 };
 
-/** The games of one kind that people have played and keep; nothing where there are none. */
+/** Kept games of one environment. Renders nothing if there are none. */
 export function KeptGames({ env }: { env: string }) {
   const { data } = useQuery(keptGamesQuery(env));
   const [leaving, setLeaving] = useState<KeptGame>();

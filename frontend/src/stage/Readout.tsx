@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import classes from "./stage.module.css";
 
 interface ReadoutProps {
-  /** Whether the first number is a long one, as "1,234 of 5,678". */
+  /** True if the first number is long, such as "1,234 of 5,678". */
   longFirst?: boolean;
   children: ReactNode;
 }
 
-/** Numbers of a game that is shown, with their names. */
+/** Labeled numbers of the shown game. */
 export function Readout({ longFirst = false, children }: ReadoutProps) {
   return (
     <dl className={classes.readout} data-long-first={longFirst || undefined}>

@@ -10,13 +10,13 @@ import type { OnStage } from "./useStage";
 interface StageProps {
   stage: OnStage;
   label: string;
-  /** What is said over the picture, if anything. */
+  /** Message over the picture, if any. */
   sentence: ReactNode;
-  /** What stands beside the picture. */
+  /** Content next to the picture. */
   children: ReactNode;
 }
 
-/** The picture of a live game, and what stands beside it. */
+/** Picture of a live game with content next to it. */
 export function Stage({
   stage: { env, isPixelArt, canvas, shape, pixels },
   label,

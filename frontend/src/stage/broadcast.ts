@@ -10,36 +10,36 @@ import {
   SEEN_EVERY,
 } from "./protocol";
 
-/** What a page knows of a live game now. */
+/** Current state of a live game. */
 export interface View {
   connected: boolean;
-  /** Whether a process plays. */
+  /** True if a process plays. */
   playing: boolean;
   scene: Scene | null;
   head: PictureHead | null;
   viewers: number;
-  /** The name of this page among the viewers. */
+  /** Viewer ID of this page. */
   you: string | null;
-  /** Milliseconds from an order to the picture that answers it. */
+  /** Milliseconds from a command to the picture that answers it. */
   delay: number | null;
-  /** Milliseconds from the last key that was pressed or let go to the first picture made after it. */
+  /** Milliseconds from the last key event to the first picture after it. */
   latency: number | null;
-  /** Why the server took no connection, which is tried again. */
+  /** Reason why the server refused the connection. It is retried. */
   refused: string | null;
-  /** Why the connection ended for good. */
+  /** Reason why the connection ended permanently. */
   over: string | null;
 }
 
 export type Send = (order: Order, at?: number) => void;
 
 const RETRY_MS = 1000;
-/** From here on the backend says why it closes; below it the browser does. */
+/** Lowest close code of the backend. Lower codes are the browser's. */
 const OWN_CODES = 4000;
 const PING_MS = 1000;
-/** Thoughts change with each picture; nobody reads faster than this. */
+/** Update interval of the agent's numbers, slow enough to read. */
 const TELL_MS = 80;
 
-/** One connection to a live game, opened again when it breaks. */
+/** Connection to a live game that reconnects after a failure. */
 export class Broadcast {
   private view: View = {
     connected: false,
@@ -60,7 +60,7 @@ export class Broadcast {
   private received = 0;
   private orders = 0;
   private drawn = 0;
-  /** How many processes have played here, the present one included. Each counts its pictures from the first. */
+  /** Number of processes so far, including the current one. Each numbers its pictures from the first. */
   private players = 0;
 
   constructor(
@@ -68,7 +68,7 @@ export class Broadcast {
     private readonly draw: (image: ImageBitmap) => void,
   ) {}
 
-  /** Connect; returns what ends the connection. */
+  /** Connect. Return a function that closes the connection. */
   readonly open = (): (() => void) => {
     this.connect();
     this.timers.ping = window.setInterval(() => this.send({ order: "ping" }), PING_MS);
@@ -87,11 +87,11 @@ export class Broadcast {
 
   readonly seen = (): View => this.view;
 
-  /** Give an order, now or for what was done a moment ago; without a connection it is lost, as the buttons are. */
+  /** Send a command, with the time of the user's input. Without a connection it is dropped. */
   readonly send: Send = (order, at = performance.now()) => {
     if (this.socket?.readyState !== WebSocket.OPEN) return;
     const id = String(++this.orders);
-    // Of a paused game no pictures come that could answer.
+    // A paused game sends no pictures in response.
     if (this.sent.size > 100) this.sent.clear();
     this.sent.set(id, { at, told: order.order === "keys" ? "latency" : "delay" });
     this.socket.send(JSON.stringify({ ...order, id }));
@@ -142,11 +142,11 @@ export class Broadcast {
 
   private receive({ head, png }: Picture): void {
     if (++this.received % SEEN_EVERY === 0) this.socket?.send(JSON.stringify({ order: "seen" }));
-    // Before its scene, it is a picture of the process that is gone.
+    // A picture before the scene comes from the previous process.
     if (!this.view.playing) return;
     const player = this.players;
     void createImageBitmap(png).then((image) => {
-      // Pictures may be unpacked in another order than they came in. What an older one answers, a newer one showed.
+      // Pictures may be decoded out of order. A newer picture also answers the commands of older ones.
       if (player === this.players && head.picture > this.drawn) {
         this.drawn = head.picture;
         this.draw(image);

@@ -1,8 +1,8 @@
-/** What a live game sends over its WebSocket: see workers/contract/live.py and orders.py. */
+/** WebSocket messages of a live game. See workers/contract/live.py and orders.py. */
 
 import type { Track } from "@/api/types";
 
-/** The agent of a live game, as it acts now. */
+/** The acting agent of a live game. */
 export interface AgentOnStage {
   learnt: Track["head"]["learnt"];
   step: number;
@@ -11,7 +11,7 @@ export interface AgentOnStage {
   sampled: "policy" | "random" | "noise";
 }
 
-/** What stands on the stage. */
+/** The shown game. */
 export interface Scene {
   kind: "scene";
   env: string;
@@ -19,17 +19,17 @@ export interface Scene {
   pictures_per_second: number;
   game: number;
   paused: boolean;
-  /** Whether the game has ended and a person decides when the next one begins. */
+  /** True if the game has ended and waits for a player to start the next one. */
   over: boolean;
-  /** None where only people play. */
+  /** None if only people play. */
   agent: AgentOnStage | null;
-  /** Whether a person can play it. */
+  /** True if a person can play it. */
   takes_hands: boolean;
-  /** The viewer who plays, instead of the agent if there is one. */
+  /** The viewer who plays instead of the agent. */
   hands: string | null;
 }
 
-/** What goes with a picture. */
+/** Data sent with a picture. */
 export interface PictureHead {
   picture: number;
   game: number;
@@ -49,7 +49,7 @@ export interface Picture {
 
 export type Message = Scene | { kind: "away" } | { kind: "audience"; viewers: number; you: string };
 
-/** What a person holds down. */
+/** Buttons that the player holds. */
 export type Key = "up" | "down" | "left" | "right" | "fire";
 
 export type Order =
@@ -57,9 +57,9 @@ export type Order =
   | { order: "temperature"; value: number }
   | { order: "keys"; held: Key[] };
 
-/** A page says after so many pictures that it has got them; it is sent no more when it does not. */
+/** A page acknowledges every this many pictures. Without acknowledgments, the backend stops sending. */
 export const SEEN_EVERY = 8;
-/** The backend closes with this when there is nothing more to come. */
+/** Close code of the backend after the end of a game. */
 export const FINAL_CODES: readonly number[] = [4000, 4404, 4409];
 
 const LENGTH_BYTES = 4;

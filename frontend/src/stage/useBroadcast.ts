@@ -1,10 +1,10 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { Broadcast } from "./broadcast";
 
-/** A page that is hidden for so long watches no more, so that it keeps no worker busy. */
+/** A page hidden for this long stops watching, to free the worker. */
 const HIDDEN_MS = 30_000;
 
-/** The connection to a live game, for as long as its page is on the screen, and what is known of the game. */
+/** Connect to a live game while its page is visible. Return the state of the game. */
 export function useBroadcast(game: number, draw: (image: ImageBitmap) => void) {
   const [broadcast] = useState(() => new Broadcast(game, draw));
   const view = useSyncExternalStore(broadcast.subscribe, broadcast.seen);
@@ -12,7 +12,7 @@ export function useBroadcast(game: number, draw: (image: ImageBitmap) => void) {
   return { view, send: broadcast.send };
 }
 
-/** Whether the page is looked at, or was a moment ago. */
+/** Return true if the page is visible, or was until recently. */
 export function useLookedAt(): boolean {
   const [looked, setLooked] = useState(true);
   useEffect(() => {

@@ -3,11 +3,11 @@ import type { Send, View } from "./broadcast";
 import type { Key } from "./protocol";
 
 export interface Hands {
-  /** Whether this page plays. */
+  /** True if this page plays. */
   mine: boolean;
-  /** Whether it could: nobody does. */
+  /** True if this page could play, because no other viewer does. */
   free: boolean;
-  /** Hold keys down, or let them go; `at` is when that was done. */
+  /** Set the held keys. `at` is the time of the key event. */
   hold: (keys: readonly Key[], down: boolean, at: number) => void;
 }
 
@@ -21,7 +21,7 @@ const KEYS: Readonly<Record<string, Key>> = {
 const WRITTEN_IN =
   "textarea, select, input, [contenteditable=true], [role=slider], [role=menu], [role=listbox]";
 
-/** A person's hands on a live game; with `eager`, the first key takes it over if nobody plays. */
+/** Keyboard control of a live game. With `eager`, the first key takes over a game that no viewer plays. */
 export function useHands(view: View, send: Send, eager: boolean): Hands {
   const { scene, you, playing } = view;
   const free = playing && scene !== null && scene.takes_hands && scene.hands === null;
@@ -59,7 +59,7 @@ export function useHands(view: View, send: Send, eager: boolean): Hands {
       const again = down && !event.repeat && event.key.toLowerCase() === "r";
       if (!key && !again) return;
       if (down && (event.ctrlKey || event.metaKey || event.altKey || isElsewhere(event.target))) return;
-      // What went down elsewhere comes up there too: a button is pressed by that.
+      // Leave the key to the element where it was pressed, such as a button.
       if (!down && !(key && held.current.has(key))) return;
       event.preventDefault();
       event.stopPropagation();
@@ -71,7 +71,7 @@ export function useHands(view: View, send: Send, eager: boolean): Hands {
       }
     }
     const letGo = () => hold([...held.current], false, performance.now());
-    // Before the page's shortcuts, which begin with some of the same keys.
+    // Capture the event before the page's shortcuts, which share some keys.
     const options = { capture: true };
     document.addEventListener("keydown", onKey, options);
     document.addEventListener("keyup", onKey, options);

@@ -12,11 +12,11 @@ export interface OnStage {
   canvas: RefObject<HTMLCanvasElement | null>;
   /** Width by height of the picture. */
   shape: number;
-  /** Width of a picture in its own pixels; null before the first. */
+  /** Width of a picture in its own pixels, or null before the first picture. */
   pixels: number | null;
 }
 
-/** The connection to a live game, which paints its pictures on a canvas. */
+/** Connect to a live game and paint its pictures on a canvas. */
 export function useStage(game: number, env: string): OnStage {
   const family = useEnvironmentFamily(env);
   const canvas = useRef<HTMLCanvasElement>(null);

@@ -4,7 +4,7 @@ import type { View } from "./broadcast";
 export const isOver = (state: LiveGame["state"], view: View) =>
   view.over !== null || (state !== "queued" && state !== "running");
 
-/** In a sentence, why no picture comes; null while some do. `loading` says what is loaded at first. */
+/** Return why no picture arrives, or null while pictures arrive. `loading` names what is loaded first. */
 export function whyNoPicture(state: LiveGame["state"], view: View, loading: string): string | null {
   if (state === "failed") return "The game could not go on.";
   if (isOver(state, view)) return "This game is over.";

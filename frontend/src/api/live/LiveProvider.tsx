@@ -12,7 +12,7 @@ interface Live {
 
 const LiveContext = createContext<Live | null>(null);
 
-/** Follows the live stream while the page is open and keeps every query that is on screen fresh. */
+/** Provider that follows the live stream and refreshes the queries on screen. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const [status, setStatus] = useState<LiveStatus>("connecting");
@@ -56,12 +56,12 @@ function useLive(): Live {
   return live;
 }
 
-/** "away" while the server does not answer; what is on screen stays. */
+/** Return "away" while the server does not respond. */
 export function useLiveStatus(): LiveStatus {
   return useLive().status;
 }
 
-/** Calls back for every event of the stream, for what is no query, such as a log's tail. */
+/** Call back for every live event, for data that is not a query, such as a log. */
 export function useLiveEvents(onEvent: (event: LiveEvent) => void): void {
   const { listen } = useLive();
   const latest = useRef(onEvent);

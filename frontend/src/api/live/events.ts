@@ -1,4 +1,4 @@
-/** What the server says has changed; what it has become is fetched. */
+/** A change on the server. It carries no data; the browser fetches it. */
 export type LiveEvent =
   | { kind: "run.changed" | "run.metrics" | "run.log" | "run.files" | "run.removed"; run_id: number }
   | { kind: "play.changed"; id: number }
@@ -21,7 +21,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
 
 export type LiveStatus = "connecting" | "live" | "away";
 
-/** What goes from the tab that holds the stream to the others. */
+/** Receiver of live events and connection status. */
 export interface LiveSink {
   onEvent: (event: LiveEvent) => void;
   onStatus: (status: LiveStatus) => void;

@@ -39,7 +39,7 @@ export function followLive(sink: LiveSink): () => void {
         sink.onStatus(next);
         say({ status: next });
         if (next === "live" && followed) {
-          // Between the former holder's end and our beginning something may have been missed.
+          // Events between the previous connection and this one may be lost.
           followed = false;
           sink.onEvent({ kind: "refetch" });
           say({ event: { kind: "refetch" } });

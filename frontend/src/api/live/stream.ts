@@ -3,7 +3,7 @@ import { LIVE_KINDS, type LiveEvent, type LiveSink } from "./events";
 
 const RETRY_MS = [500, 1000, 2000, 3000];
 
-/** Open the server's stream and keep it open; after every gap everything is asked for again. Returns what closes it. */
+/** Open the live stream and keep it open. After a gap, refetch everything. Return a function that closes it. */
 export function openStream(sink: LiveSink): () => void {
   let source: EventSource | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -17,7 +17,7 @@ export function openStream(sink: LiveSink): () => void {
       failures = 0;
     };
     source.onerror = () => {
-      // The browser's own retry gives up after an HTTP error and waits long after others: we do it ourselves.
+      // Reconnect here, because the browser stops retrying after an HTTP error and waits long after others.
       source?.close();
       sink.onStatus("away");
       timer = setTimeout(open, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]);

@@ -53,7 +53,7 @@ interface Making {
   stop: () => void;
 }
 
-/** A clip that is made goes on while its popover is closed, and ends with the page. */
+/** State of a clip. It continues while the popover is closed and ends with the page. */
 function useMaking(replay: PlayableReplay, rate: number): Making {
   const [part, setPart] = useState<number | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -128,6 +128,6 @@ function save(clip: Blob, name: string): void {
   link.href = URL.createObjectURL(clip);
   link.download = name;
   link.click();
-  // Only once the browser has begun to read it.
+  // Wait until the browser has started to read it.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
