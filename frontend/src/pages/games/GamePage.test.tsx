@@ -83,7 +83,7 @@ describe("the page of a game", () => {
     const human = { protocol: "human-starts", title: "Human starts" };
     open(aGame([aScoreTable([aScoreRow({ ours }), published], human)]));
     await screen.findByText("PAAC · 5 M steps · 30 episodes · sampled · from Ana's games");
-    expect(screen.getByText(/The papers' own start points were never published/)).toBeTruthy();
+    expect(screen.getByText(/The papers' start points were not published/)).toBeTruthy();
   });
 
   it("draws a ranking of three scores as bars", async () => {

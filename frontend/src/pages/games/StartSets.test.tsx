@@ -97,7 +97,7 @@ describe("the start points of a game", () => {
       },
     });
     await userEvent.click(await screen.findByRole("button", { name: "Remove Ana's games" }));
-    await screen.findByText(/^Ana's games, 1 point: no more evaluations/);
+    await screen.findByText(/^Ana's games, 1 point\. New evaluations/);
     await userEvent.click(await screen.findByRole("button", { name: "Remove start points" }));
     await screen.findByText("Pong has no start points yet.");
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());

@@ -86,7 +86,7 @@ describe("runs without a score", () => {
   it("do not mention workers if one is connected", async () => {
     const { server } = open([aWaitingRun()]);
     await waitFor(() => expect(server.of("GET /workers")).toHaveLength(1));
-    expect(screen.queryByText(/No worker that plays/)).toBeNull();
+    expect(screen.queryByText(/No worker for evaluations/)).toBeNull();
   });
 
   it("do not fetch workers if nothing can be evaluated yet", async () => {

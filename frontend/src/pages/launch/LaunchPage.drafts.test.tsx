@@ -57,7 +57,7 @@ it("follows a changed preset if nothing was typed", async () => {
   serveLaunching({ "GET /presets": [preset("short", "A short one", 2000, { gamma: 0.9 })] });
   await open("/?preset=short");
   expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
-  expect(screen.queryByText(/What you had written/)).toBeNull();
+  expect(screen.queryByText(/Your draft was restored/)).toBeNull();
 });
 
 it("applies typed fields to a changed preset", async () => {

@@ -45,7 +45,7 @@ it("accepts a decimal comma and rejects an ambiguous comma", async () => {
   await open("/?preset=long");
   await type(/Discount gamma/, "1,000");
   await launch();
-  expect(screen.getByText(/can be read in two ways/)).toBeTruthy();
+  expect(screen.getByText(/is ambiguous/)).toBeTruthy();
   await type(/Discount gamma/, "0,003");
   await launch();
   await waitFor(() => expect(posted()).toHaveLength(1));
@@ -93,7 +93,7 @@ it("shows how the preset differs from its paper and the paper's code", async () 
     "as its table",
   ]);
   await choose(/A short one/);
-  await waitFor(() => expect(screen.queryByText(/Where paper, code/)).toBeNull());
+  await waitFor(() => expect(screen.queryByText(/Differences from paper and code/)).toBeNull());
 });
 
 it("resets a changed field to the preset", async () => {

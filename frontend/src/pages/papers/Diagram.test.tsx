@@ -102,7 +102,7 @@ describe("a diagram of a paper's architecture", () => {
   it("links to the launch form if no run has started", async () => {
     open(aDiagram({ run: null, runs: [] }));
     const shown = await card();
-    expect(shown.getByText(/No run of it has started here yet/)).toBeTruthy();
+    expect(shown.getByText(/No runs yet/)).toBeTruthy();
     expect(shown.getByRole("link", { name: "Launch one" }).getAttribute("href")).toBe(
       "/launch?preset=ga3c-cartpole",
     );

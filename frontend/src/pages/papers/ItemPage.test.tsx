@@ -61,7 +61,7 @@ describe("the page of a paper's figure", () => {
   it("shows the cost of a share before starting", async () => {
     const server = open(aPaperItem());
     const run = within(await region("Run it"));
-    expect(run.getByText(/50 runs, 16 G frames; how long is not known/)).toBeTruthy();
+    expect(run.getByText(/50 runs, 16 G frames\. Duration unknown/)).toBeTruthy();
     await userEvent.click(run.getByRole("button", { name: "Run at 1 %" }));
     const asked = within(await screen.findByRole("dialog"));
     expect(await asked.findByText(/50 runs, 160 M frames, about 2 h .*on 1 worker/)).toBeTruthy();
@@ -181,7 +181,7 @@ describe("the page of a paper's figure", () => {
     expect(
       table.getByRole("row", { name: "Pong, arch_nips, 1 % Environments 16 100 not measured –" }),
     ).toBeTruthy();
-    expect(table.getByText(/1 setting did not measure that: run the part again/)).toBeTruthy();
+    expect(table.getByText(/1 setting did not measure this\. Run the part again/)).toBeTruthy();
   });
 
   it("shows hosts next to the paper's as text", async () => {

@@ -53,7 +53,7 @@ describe("a game that a person plays", () => {
     const server = open("/games/pong/play");
     const socket = await FakeSocket.opened();
     expect(server.of(ASK)).toHaveLength(1);
-    expect(screen.getByText(/game is being loaded/)).toBeTruthy();
+    expect(screen.getByText(/Loading the game/)).toBeTruthy();
     socket.say(ME, FREE, message(HEAD));
     expect(await screen.findByText("Press an arrow key or Space to start.")).toBeTruthy();
     fireEvent.keyDown(document.body, { key: "ArrowUp" });
@@ -118,7 +118,7 @@ describe("a game that a person plays", () => {
 
   it("can only be watched while another person plays", async () => {
     const socket = await play({ ...FREE, hands: "another" });
-    expect(screen.getByText(/Somebody else plays/)).toBeTruthy();
+    expect(screen.getByText(/You are watching another player/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Up and left" })).toBeNull();
     expect(screen.getByRole("button", { name: "Full screen" })).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "New game" }).disabled).toBe(true);

@@ -144,7 +144,7 @@ describe("a report", () => {
       within(screen.getByRole("region", { name: "Text, block 3" })).getByLabelText("Markdown"),
       "After",
     );
-    await screen.findByText(/^Saved\. Block 2 lacks .* Readers do not see it yet\.$/);
+    await screen.findByText(/^Saved\. Block 2 needs .* Readers do not see it yet\.$/);
     const { blocks } = server.of("PATCH /reports/3").at(-1)?.body as Report;
     expect(blocks.map(({ kind }) => kind)).toEqual(["text", "draft", "text"]);
     expect(blocks[2]).toEqual({ kind: "text", markdown: "After" });
@@ -237,7 +237,7 @@ describe("a report", () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": () => Promise.reject(new TypeError("away")) });
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), "!");
-    expect(await screen.findByText(/the server does not answer/)).toBeTruthy();
+    expect(await screen.findByText(/the server does not respond/)).toBeTruthy();
     expect(localStorage.getItem("arcadia-report-3")).toContain("Rates!");
   });
 
@@ -269,7 +269,7 @@ describe("a report", () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
     open("/reports/3?edit=1");
     await userEvent.click(await screen.findByRole("button", { name: "Add chart" }));
-    await screen.findByText(/^Saved\. Block 2 lacks/);
+    await screen.findByText(/^Saved\. Block 2 needs/);
     await userEvent.click(screen.getByRole("button", { name: "Move up: Chart, block 2" }));
     expect(screen.getByRole("region", { name: "Chart, block 1" })).toBeTruthy();
     await userEvent.click(screen.getByRole("button", { name: "Delete: Chart, block 1" }));

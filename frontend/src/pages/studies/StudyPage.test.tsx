@@ -74,7 +74,7 @@ describe("the page of a study", () => {
     const [best] = (await rows()) as [HTMLElement];
     await userEvent.click(within(best).getByRole("button", { name: "Add 5 new seeds" }));
     const question = within(await screen.findByRole("dialog"));
-    expect(question.getByText(/Its 41 runs not made yet are made too\./)).toBeTruthy();
+    expect(question.getByText(/This also creates its 41 remaining runs\./)).toBeTruthy();
     expect(server.of("POST /studies/3/extend")).toEqual([]);
     await userEvent.click(question.getByRole("button", { name: "Launch 46 runs" }));
     expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 5, of: [1] }]);
@@ -148,7 +148,7 @@ describe("the page of a study", () => {
   it("shows why it paused automatically", async () => {
     open(aStudy({ state: "paused", state_reason: "The last 5 runs have failed." }));
     expect(
-      await screen.findByText(/The last 5 runs have failed\. Resume it once that is mended/),
+      await screen.findByText(/The last 5 runs have failed\. Fix the cause, then resume the study/),
     ).toBeTruthy();
   });
 });

@@ -23,7 +23,7 @@ describe("the wall", () => {
     const first = within(screen.getByRole("link", { name: /First/ }));
     expect(first.getByText("played at 9 k steps")).toBeTruthy();
     const second = within(screen.getByRole("link", { name: /Second/ }));
-    expect(second.getByText(/first pictures come/)).toBeTruthy();
+    expect(second.getByText(/first replay comes/)).toBeTruthy();
     expect(screen.getByRole("heading", { name: "2 runs training" })).toBeTruthy();
     expect(server.of("GET /runs")[0]?.query.getAll("state")).toEqual(["starting", "running"]);
   });

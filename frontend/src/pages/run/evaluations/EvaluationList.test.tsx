@@ -113,11 +113,11 @@ describe("the evaluations of a run", () => {
     const { server, unmount } = open([anUnfinishedEvaluation(1)]);
     await rows();
     await waitFor(() => expect(server.of("GET /workers")).toHaveLength(1));
-    expect(screen.queryByText(/No worker that plays/)).toBeNull();
+    expect(screen.queryByText(/No worker for evaluations/)).toBeNull();
     unmount();
     open([anEvaluation(1)], { "GET /workers": [] });
     await rows();
-    expect(screen.queryByText(/No worker that plays/)).toBeNull();
+    expect(screen.queryByText(/No worker for evaluations/)).toBeNull();
   });
 
   it("are fetched by the page", async () => {
