@@ -150,7 +150,7 @@ describe("a report", () => {
     expect(blocks[2]).toEqual({ kind: "text", markdown: "After" });
     expect(localStorage.length).toBe(0);
     await userEvent.click(screen.getByRole("button", { name: "Read" }));
-    await screen.findByText(/^Chart not finished: it lacks .* Readers do not see it\.$/);
+    await screen.findByText(/^Chart not finished: it needs .* Readers do not see it\.$/);
     left.unmount();
     open("/reports/3?edit=1");
     expect(await screen.findByRole("region", { name: "Chart, block 2" })).toBeTruthy();
