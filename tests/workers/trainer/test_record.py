@@ -82,7 +82,7 @@ def test_mistakes_are_told_in_a_sentence(run: Path, tmp_path: Path, capsys: pyte
     assert "choose a new one" in refused(capsys, "--run-dir", run, "--out", run)
     assert "choose one of no-op-5min" in ask("--protocol", "best")
     assert "use no-op-5min" in ask("--protocol", "human-starts")
-    assert "evaluate CartPole-v1 by episodes" in ask("--protocol", "no-op-5min")
+    assert "is not for CartPole-v1: use episodes" in ask("--protocol", "no-op-5min")
     assert "from 0" in ask("--seed", -1)
     assert "from 0" in ask("--episode", -1)
     assert "above 0" in ask("--longest", "nan")

@@ -176,7 +176,7 @@ def test_a_newer_checkpoint_that_is_damaged_is_passed_over(tmp_path: Path, capsy
     line = play(tmp_path / "run", CARTPOLE, 10, at({3: [newer, damaged], 6: [newer, content]}))
     # A pole may fall in fewer than ten pictures, and the next game's scene names the same agent again.
     assert list(dict.fromkeys((agent.step, agent.loaded) for agent in line.agents)) == [(5, 1), (50, 2)]
-    assert "goes on with the present checkpoint: step-000000000050.safetensors is damaged" in capsys.readouterr().err
+    assert "continues with the current checkpoint: step-000000000050.safetensors is damaged" in capsys.readouterr().err
     assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
 
 
