@@ -199,7 +199,7 @@ def test_a_game_that_nobody_watches_ends(client: TestClient, game: int, monkeypa
 
 
 def test_what_a_page_may_not_send_closes_its_connection_with_a_reason(client: TestClient, game: int) -> None:
-    for sent, code, why in (("garbage", 4422, "no order"), ("x" * 2_000_000, 1009, "too large")):
+    for sent, code, why in (("garbage", 4422, "not an order"), ("x" * 2_000_000, 1009, "too large")):
         with watching(client, game) as viewer:
             viewer.send_text(sent)
             closed = closing(viewer)

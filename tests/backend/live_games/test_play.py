@@ -116,7 +116,7 @@ def test_keys_that_do_not_exist_close_the_connection_with_a_reason(client: TestC
         with watching(client, game) as viewer:
             viewer.send_json(sent)
             closed = closing(viewer)
-            assert (closed.code, "no order" in (closed.reason or "")) == (WRONG_ORDER, True)
+            assert (closed.code, "not an order" in (closed.reason or "")) == (WRONG_ORDER, True)
 
 
 def test_each_request_starts_a_game_and_finished_games_are_deleted(api: Api, game: int) -> None:
