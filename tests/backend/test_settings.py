@@ -78,8 +78,8 @@ def test_a_misspelt_setting_is_told_with_what_was_meant() -> None:
     environment = {"ARCADIA_TOKN": "secret", "ARCADIA_PORT": "1", "ARCADIA_ZZZ": "1", "ARCADIA_OLD": "", "HOME": "/"}
     told = unknown_settings(environment)
     assert (
-        told
-        == "ARCADIA_TOKN is no setting of Arcadia; did you mean ARCADIA_TOKEN? ARCADIA_ZZZ is no setting of Arcadia."
+        told == "ARCADIA_TOKN is not a setting of Arcadia; did you mean ARCADIA_TOKEN? "
+        "ARCADIA_ZZZ is not a setting of Arcadia."
     )
     assert unknown_settings({"arcadia_token": "t", "ARCADIA_TEST_DATABASE_URL": "x"}) is None
 

@@ -1,16 +1,16 @@
-"""What the backend, the worker and the trainer must agree on; imports none of them, and no torch.
+"""The contract between backend, worker and trainer. It imports none of them, and no torch.
 
-config, presets, games  what a run may be configured as
-environment_families    what the environments of a family support
-spaces                  the actions of an environment
-layout                  where files lie in a run directory
-events                  what a trainer reports
-protocols               how an agent is evaluated
-tracks, action_names    what a recording tells beside its video
-published               the papers' numbers
-metrics                 what its metrics are called
-jobs                    what a job asks of its process
-live                    what those who play and watch a live game say to each other
-worker_api              what a worker and the backend say to each other
-settings_in_common      which settings there are, and what a token looks like
+config, presets, games  configurations of runs, and the environments
+environment_families    capabilities of each environment family
+spaces                  action spaces
+layout                  file names in a run directory
+events                  events of a trainer
+protocols               evaluation protocols
+tracks, action_names    tracks of recordings, and names of actions
+published               numbers published in the papers
+metrics                 names and titles of metrics
+jobs                    requests to job processes
+live, orders            messages of live games
+worker_api              requests and responses of the worker API
+settings_in_common      names of all settings, and the format of secrets
 """

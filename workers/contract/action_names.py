@@ -1,9 +1,9 @@
-"""What an environment's actions are called, by their number; for continuous actions, what each number sets."""
+"""Names of an environment's actions, by index. For continuous actions, names of the numbers."""
 
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.spaces import ActionSpace, Continuous
 
-# Atari's names are the emulator's, for those that a game has.
+# The names of Atari actions come from the emulator.
 NAMES: dict[str, tuple[str, ...]] = {
     "Arcadia/Identity-v0": ("1", "2", "3", "4"),
     "Arcadia/Catch-v0": ("left", "stay", "right"),
@@ -29,7 +29,7 @@ _HUMANOID = (
     "left knee,right shoulder 1,right shoulder 2,right elbow,left shoulder 1,left shoulder 2,left elbow"
 ).split(",")
 
-# The joints that each number of a MuJoCo task turns, in the order of its model's motors.
+# The joint of each number of a MuJoCo action, in the order of the model's motors.
 MUJOCO_JOINTS: dict[str, tuple[str, ...]] = {
     "Ant": ("hip 4", "ankle 4", "hip 1", "ankle 1", "hip 2", "ankle 2", "hip 3", "ankle 3"),
     "HalfCheetah": ("back thigh", "back shin", "back foot", "front thigh", "front shin", "front foot"),
@@ -56,7 +56,7 @@ NAMES |= {f"Arcadia/{task}Pixels-v0": joints for task, joints in MUJOCO_JOINTS.i
 
 
 def action_names(env: str, actions: ActionSpace) -> tuple[str, ...]:
-    """Name the actions of an environment that is not the Atari emulator."""
+    """Return the names of the actions of an environment other than an Atari game."""
     named = NAMES.get(ENVIRONMENTS[env].id)
     if named:
         return named

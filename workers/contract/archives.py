@@ -16,11 +16,11 @@ Column = NDArray[Any]
 
 
 class ArchiveError(Exception):
-    """A file is no archive that can be read."""
+    """A file is not a readable archive."""
 
 
 def packed(head: BaseModel, columns: Mapping[str, Column]) -> bytes:
-    """Return the file's bytes; equal columns have equal bytes."""
+    """Return the bytes of the file. Equal columns give equal bytes."""
     file = io.BytesIO()
     arrays: dict[str, Any] = {"head": np.array(head.model_dump_json()), **columns}
     np.savez_compressed(file, **arrays)

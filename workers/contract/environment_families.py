@@ -42,7 +42,7 @@ class EnvironmentFamily(BaseModel):
         description="Whether each environment has a page with published scores and human play.",
     )
     steps_in_threads: bool = Field(
-        default=False, description="Whether environments step in threads of their own while the network computes."
+        default=False, description="Whether environments step in separate threads while the network computes."
     )
     is_pixel_art: bool = Field(
         default=False, description="Whether pictures are enlarged with hard edges, in whole multiples of a pixel."

@@ -1,4 +1,4 @@
-"""What a trainer reports, one JSON object a line; imported by the trainer, the worker and the backend."""
+"""Events of a trainer, one JSON object per line."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,10 +8,10 @@ from workers.contract.protocols.document import EvaluationDocument, PlayedEpisod
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
 from workers.contract.values import Count, Integer, Message, Ordinal, ShortText, SmallCount, Text, Traceback, Truth
 
-# A line of the event file must fit into a request, whose largest body is of 4 MB.
+# A line of the event file must fit into a request body of at most 4 MB.
 LONGEST_LINE = 3_000_000
 
-# Of a kept game: as many as the protocols want start points.
+# Of a kept game: enough for the start points of a protocol.
 MOST_SCREENS = 100
 
 RoleKind = Literal["shard", "replay", "bundle", "actor", "learner"]
@@ -20,7 +20,7 @@ Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
 def _kind_is_required(schema: dict[str, Any]) -> None:
-    """Say that an event names its kind, which has a default only for those who make one in Python."""
+    """Mark the kind as required. Its default only helps Python code that creates events."""
     schema["required"] = ["kind", *schema["required"]]
 
 
@@ -28,17 +28,17 @@ class _Event(BaseModel):
     # NaN and infinity are values: they travel as the strings "NaN", "Infinity" and "-Infinity".
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings", json_schema_extra=_kind_is_required)
 
-    seq: Ordinal = Field(description="Rises by one within an attempt, from 1.")
+    seq: Ordinal = Field(description="Number of the event within its attempt, from 1.")
     time: float = Field(
         allow_inf_nan=False,
-        description="Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.",
+        description="Unix time in seconds. Of metrics, without clock jumps and suspended time.",
     )
     step: Count = Field(description="Agent decisions so far.")
     frames: Count = Field(description="Emulator frames so far.")
 
 
 class Episode(BaseModel):
-    """One finished training episode; its return is of the raw, unclipped reward."""
+    """A finished training episode. Its return is of the raw, unclipped reward."""
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
@@ -49,7 +49,7 @@ class Episode(BaseModel):
 
 
 class CheckpointFile(BaseModel):
-    """Names a checkpoint in the run directory and says what its content must hash to."""
+    """A checkpoint file in the run directory, with the hash of its content."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -74,7 +74,8 @@ class RolePlace(BaseModel):
 class Started(_Event):
     kind: Literal["started"] = "started"
     resumed_from: Count | None = Field(
-        default=None, description="Step of the checkpoint this attempt went on from; None when it began anew."
+        default=None,
+        description="Step of the checkpoint from which this attempt continued, if any.",
     )
     seed: Integer
     device: Text
@@ -128,12 +129,13 @@ class ReplayEvent(_Event):
     file: Text = Field(description="H.264 mp4, relative to the run directory.")
     poster: Text = Field(description="PNG of the last frame, relative to the run directory.")
     seen: Text | None = Field(
-        default=None, description="mp4 of what the network saw, in step with the file; None where it sees no pictures."
+        default=None,
+        description="mp4 of the network's input, in step with the file. None without picture input.",
     )
     track: Text | None = Field(
-        default=None, description="What the agent thought, as an .npz; None where an earlier version wrote the event."
+        default=None, description="The track, as an .npz file. None in events of earlier versions."
     )
-    checkpoint: Text = Field(description="Checkpoint file that played the episode.")
+    checkpoint: Text = Field(description="Checkpoint file of the agent.")
     episode_return: float
     length: SmallCount
     seconds: float
@@ -142,27 +144,27 @@ class ReplayEvent(_Event):
 class EvaluatedEpisode(_Event):
     kind: Literal["evaluated_episode"] = "evaluated_episode"
     episode: PlayedEpisode
-    done: Count = Field(description="How many episodes have ended, with this one.")
-    episodes: Count = Field(description="How many the evaluation has.")
+    done: Count = Field(description="Finished episodes, including this one.")
+    episodes: Count = Field(description="Total episodes of the evaluation.")
 
 
 class EvaluationEvent(_Event):
     kind: Literal["evaluation"] = "evaluation"
     returns: list[float] = Field(description="The document's scores.")
     document: EvaluationDocument | None = Field(
-        default=None, description="Everything about the evaluation; None where an earlier version wrote the event."
+        default=None, description="The full evaluation. None in events of earlier versions."
     )
 
 
 class Advanced(_Event):
     kind: Literal["advanced"] = "advanced"
-    done: Count = Field(description="How much of a job is done that plays no episodes of an evaluation.")
+    done: Count = Field(description="Finished part of a job that is not an evaluation.")
     total: Count
 
 
 class SaliencyEvent(_Event):
     kind: Literal["saliency"] = "saliency"
-    file: Text = Field(description="How much each place of what the network saw counted, as an .npz.")
+    file: Text = Field(description="The saliency, as an .npz file.")
 
 
 class GameKept(_Event):
@@ -174,7 +176,7 @@ class GameKept(_Event):
     ended: Literal["over", "cut off", "unfinished"]
     emulator: ShortText
     screens: Annotated[list[tuple[Count, Sha256]], Field(max_length=MOST_SCREENS)] = Field(
-        description="Frames spread over the game, and the hashes of the screens after them."
+        description="Frames spread over the game, with the hash of the screen after each."
     )
 
 
@@ -196,7 +198,7 @@ class Finished(_Event):
 class Failed(_Event):
     kind: Literal["failed"] = "failed"
     message: Message
-    # Empty where the message says all.
+    # Empty if the message is enough.
     traceback: Traceback
 
 

@@ -1,4 +1,4 @@
-"""Environments a run may name: an allow-list, so that no request can make gymnasium import code."""
+"""The environments of runs: an allow-list, so that no request can make gymnasium import code."""
 
 import difflib
 import re
@@ -51,7 +51,7 @@ class Environment:
         return f"its actions are {self.actions}"
 
 
-# The 57 games of the A3C paper, table S1; the 49 of the Gorila paper and those of the others are among them.
+# The 57 games of the A3C paper, table S1. They include the games of the other papers.
 GAMES_OF_THE_PAPERS = (
     "Alien Amidar Assault Asterix Asteroids Atlantis BankHeist BattleZone BeamRider Berzerk Bowling Boxing Breakout "
     "Centipede ChopperCommand CrazyClimber Defender DemonAttack DoubleDunk Enduro FishingDerby Freeway Frostbite "
@@ -60,7 +60,7 @@ GAMES_OF_THE_PAPERS = (
     "StarGunner Surround Tennis TimePilot Tutankham UpNDown Venture VideoPinball WizardOfWor YarsRevenge Zaxxon"
 ).split()
 
-# The others that ale-py ships and that one player can play.
+# The other single-player games in ale-py.
 OTHER_GAMES = (
     "Adventure AirRaid Atlantis2 Backgammon BasicMath Blackjack Carnival Casino Crossbow Darkchambers DonkeyKong "
     "Earthworld ElevatorAction Entombed Et FlagCapture Frogger Galaxian Hangman HauntedHouse HumanCannonball "
@@ -146,7 +146,7 @@ ENVIRONMENTS: dict[str, Environment] = {
 }
 
 
-# Gymnasium's reward thresholds, which a test compares; for Pong, 18 of its 21 points.
+# Gymnasium's reward thresholds, checked by a test. For Pong, 18 of its 21 points.
 SOLVED_AT = {
     "CartPole-v1": 475.0,
     "Acrobot-v1": -100.0,
@@ -171,7 +171,7 @@ SOLVED_AT = {
 
 
 def known(env: str) -> str:
-    """Return the id of an environment, or refuse one that is not there and name close ones."""
+    """Return a known environment id. Raise ValueError with similar ids for an unknown one."""
     if env in ENVIRONMENTS:
         return env
     close = close_to(env)
@@ -183,17 +183,17 @@ EnvironmentId = Annotated[str, AfterValidator(known)]
 
 
 def id_of(name: str) -> str:
-    """Return the id of an environment that may be named shortly, as pong, ms_pacman or CartPole."""
+    """Return the id of an environment for a short name such as pong, ms_pacman or CartPole."""
     short = {_bare(env): env for env in ENVIRONMENTS}
     return known(short.get(_bare(name).replace("_", ""), name))
 
 
 def close_to(env: str) -> list[str]:
-    """Name environments that somebody who wrote `env` may have meant, the likeliest first."""
+    """Return ids of environments with a similar name, the most similar first."""
     wanted = _bare(env[:80])
     bare = {_bare(known): known for known in reversed(ENVIRONMENTS)}
     similar = difflib.get_close_matches(wanted, bare, n=5, cutoff=0.75)
-    # As PongNoFrameskip or Cheetah.
+    # For example PongNoFrameskip or Cheetah.
     related = [
         name for name in reversed(bare) if min(len(name), len(wanted)) > 3 and (name in wanted or wanted in name)
     ]
@@ -205,7 +205,7 @@ def _bare(env: str) -> str:
 
 
 def rom_of(env: str) -> str:
-    """Name the ROM of an Atari id: `ALE/UpNDown-v5` is up_n_down."""
+    """Return the name of the ROM of an Atari id. That of `ALE/UpNDown-v5` is up_n_down."""
     game = env.removeprefix("ALE/").removesuffix("-v5")
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", game)
     return words.lower().replace("to_e3_d", "toe_3d").replace("toe3_d", "toe_3d")

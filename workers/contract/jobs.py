@@ -1,4 +1,4 @@
-"""What a job asks of its process: REQUEST.json, which the worker writes and the trainer's side reads."""
+"""Requests to job processes: REQUEST.json, written by the worker and read by the job's process."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ from workers.contract.worker_api import JobKind
 
 
 class JobRequest(BaseModel):
-    """A kind of job, the step of the checkpoint beside the request if it has one, and what else the kind needs."""
+    """The request of a job: its kind, the step of its checkpoint if it has one, and its parameters."""
 
     model_config = ConfigDict(extra="forbid")
 
     kind: JobKind
     step: Count | None
     parameters: dict[str, Any]
-    live: LiveAddress | None = Field(default=None, description="Where a game that is watched reaches the backend.")
+    live: LiveAddress | None = Field(default=None, description="Address of the backend for a live game.")
 
 
 class EvaluationParameters(BaseModel):
-    """How an evaluation is played."""
+    """Parameters of an evaluation."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -35,7 +35,7 @@ class EvaluationParameters(BaseModel):
 
 
 class RecordingParameters(BaseModel):
-    """Which episode is recorded."""
+    """The episode to record."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,7 +45,7 @@ class RecordingParameters(BaseModel):
 
 
 class FilmParameters(BaseModel):
-    """Which kept game is played again to be filmed, and what it must come to."""
+    """The kept game to replay for its video, and the expected score."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -57,7 +57,7 @@ class FilmParameters(BaseModel):
 
 
 class SaliencyParameters(BaseModel):
-    """Which recorded episode is played again, by its actions, and what it must come to."""
+    """The recorded episode to replay by its actions, and the expected score."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,10 +1,9 @@
-"""A live game: what its process, the backend and the pages that watch it say to each other, each over one WebSocket.
+"""Messages of a live game between its process, the backend and the pages, over one WebSocket each.
 
 The process sends pictures as binary messages (`packed`): four bytes with the length of the head, big endian, the head
-as JSON (`PictureHead`), and the picture as PNG. All else is JSON text. What stands on the stage, a `Scene`, is sent
-whole whenever something in it changes. The backend hands both to every page, and hands the pages' orders to the
-process. A checkpoint that is newer comes to the process as `newer`, and then as binary messages, until all its bytes
-are there.
+as JSON (`PictureHead`), and the picture as PNG. All other messages are JSON text. The process sends the `Scene`
+whenever it changes. The backend passes both to every page, and passes the pages' orders to the process. It announces a
+newer checkpoint with `newer`, followed by its bytes in binary messages.
 """
 
 import hashlib
@@ -21,19 +20,19 @@ from workers.contract.tracks import Numbers
 from workers.contract.values import Count
 
 LENGTH_BYTES = 4
-# The largest message that the process sends.
+# The largest message of the process.
 LARGEST_PICTURE = 4_000_000
-# A part of a checkpoint.
+# The size of a checkpoint's parts.
 PART_BYTES = 256_000
-# A game that nobody watches ends after this time.
+# A game without viewers ends after this time.
 ALONE_SECONDS = 10.0
 
-# Why a connection ends, where the WebSocket protocol has no number for it.
+# Close codes for reasons that the WebSocket protocol does not define.
 ENDED, NO_SUCH_GAME, STALE, WRONG_ORDER, TOO_SLOW, TOO_MANY = 4000, 4404, 4409, 4422, 4408, 4429
 
 
 class PlayParameters(BaseModel):
-    """Which Atari game a person plays."""
+    """The Atari game that people play."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -41,7 +40,7 @@ class PlayParameters(BaseModel):
 
 
 class LiveParameters(BaseModel):
-    """What a live job plays: the newest parameters of the run whenever there are newer, or one checkpoint."""
+    """Whether a live game switches to newer checkpoints of the run, or keeps one."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,7 +48,7 @@ class LiveParameters(BaseModel):
 
 
 class LiveAddress(BaseModel):
-    """Where a live game's process reaches the backend; the ticket opens this one attempt's connection and no more."""
+    """The address of the backend for the process of a live game. The ticket is valid for this attempt only."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -58,41 +57,41 @@ class LiveAddress(BaseModel):
 
 
 def ticket(worker_token: str, job: int, attempt: int) -> str:
-    """Return what proves that a worker gave an attempt to a process, which does not learn the worker's token."""
+    """Return the ticket of an attempt. It authenticates the process without revealing the worker's token."""
     named = f"arcadia live job {job} attempt {attempt}"
     return hmac.new(worker_token.encode(), named.encode(), hashlib.sha256).hexdigest()
 
 
 class AgentOnStage(BaseModel):
-    """The agent of a live game, as it acts now."""
+    """The current agent of a live game."""
 
     algorithm: str
     learnt: Numbers
     step: int
     frames: int
-    loaded: int = Field(description="How many checkpoints this process has loaded.")
+    loaded: int = Field(description="Number of checkpoints that this process has loaded.")
     temperature: float
-    sampled: str = Field(description="What the temperature means: policy, random or noise.")
+    sampled: str = Field(description="Meaning of the temperature: policy, random or noise.")
 
 
 class Scene(BaseModel):
-    """What stands on the stage."""
+    """The state of a live game."""
 
     kind: Literal["scene"] = "scene"
     env: str
     action_names: tuple[str, ...]
     scale: int
     pictures_per_second: int
-    game: int = Field(description="Counts the games, from 1.")
+    game: int = Field(description="Number of the game, from 1.")
     paused: bool
-    over: bool = Field(description="Whether the game has ended and a person decides when the next one begins.")
-    agent: AgentOnStage | None = Field(description="None where only people play.")
+    over: bool = Field(description="Whether the game has ended and waits for a person to start the next.")
+    agent: AgentOnStage | None = Field(description="None if only people play.")
     takes_hands: bool = Field(description="Whether a person can play it.")
-    hands: str | None = Field(description="The viewer who plays, instead of the agent if there is one.")
+    hands: str | None = Field(description="The viewer who plays instead of the agent.")
 
 
 class PictureHead(BaseModel):
-    """What goes with a picture; `time` is the process's clock when the emulator had drawn it."""
+    """The data of a picture. `time` is the clock of the process when the emulator drew it."""
 
     picture: int
     time: float
@@ -103,23 +102,23 @@ class PictureHead(BaseModel):
     action: int | list[float] | None
     value: float | None
     numbers: list[float]
-    heard: list[str] = Field(description="The orders that were heeded since the picture before.")
+    heard: list[str] = Field(description="Ids of the orders applied since the previous picture.")
 
 
 def packed(head: PictureHead, picture: bytes) -> bytes:
     """Return a picture as one message."""
-    told = head.model_dump_json().encode()
-    return len(told).to_bytes(LENGTH_BYTES, "big") + told + picture
+    document = head.model_dump_json().encode()
+    return len(document).to_bytes(LENGTH_BYTES, "big") + document + picture
 
 
 def unpacked(message: bytes) -> tuple[PictureHead, bytes]:
-    """Read a picture's message."""
+    """Parse the message of a picture."""
     end = LENGTH_BYTES + int.from_bytes(message[:LENGTH_BYTES], "big")
     return PictureHead.model_validate_json(message[LENGTH_BYTES:end]), message[end:]
 
 
 class Ordered(BaseModel):
-    """An order on its way to the process, and who gave it."""
+    """An order for the process, with the viewer who gave it."""
 
     kind: Literal["ordered"] = "ordered"
     viewer: str
@@ -127,7 +126,7 @@ class Ordered(BaseModel):
 
 
 class Newer(BaseModel):
-    """A newer checkpoint follows, in parts."""
+    """An announcement of a newer checkpoint, which follows in parts."""
 
     kind: Literal["newer"] = "newer"
     checkpoint: CheckpointFile
@@ -138,12 +137,12 @@ told_adapter: TypeAdapter[Told] = TypeAdapter(Told)
 
 
 class Audience(BaseModel):
-    """How many watch, and which of them the page is."""
+    """The number of viewers, and the name of the receiving viewer."""
 
     kind: Literal["audience"] = "audience"
     viewers: Count
     you: str
 
 
-# The process is gone, or not there yet; it is started again while the game goes on.
+# The process is gone or has not connected yet. It is restarted while the game continues.
 AWAY = json.dumps({"kind": "away"})

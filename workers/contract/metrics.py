@@ -1,16 +1,16 @@
-"""The metrics that a run reports: what each is called, what it counts in, and which are drawn together.
+"""The metrics of runs: their names, titles and units, and which of them share a chart.
 
-A section is the part of a name before its slash. Sections, and what is in them, are in the order in which readers see
-them. The trainer spells the names out where it reports them; a test holds both against each other.
+A section is the part of a name before its slash. Sections and their metrics are in the order of the page. The trainer
+repeats the names where it reports them; a test compares both.
 """
 
 from dataclasses import dataclass
 
-# Every episode is one point of these two.
+# Each episode is one point of these two.
 EPISODE_RETURN = "episode/return"
 EPISODE_LENGTH = "episode/length"
 STEPS_PER_SECOND = "throughput/steps_per_second"
-# Of the environments alone, measured once an attempt.
+# Rate of the environments alone, measured once per attempt.
 CEILING = "throughput/ceiling_steps_per_second"
 
 
@@ -20,27 +20,27 @@ class Metric:
 
     name: str
     title: str
-    unit: str = ""  # where the title does not say it, or the values do: sizes are told in MiB or GiB
+    unit: str = ""  # empty if the title states it; sizes show MiB or GiB with each value
 
     @property
     def heading(self) -> str:
-        """The title with the unit, but for that of sizes, which stands beside each."""
+        """Return the title with the unit. Sizes show the unit with each value instead."""
         return f"{self.title}, {self.unit}" if self.unit and not self.unit.startswith("bytes") else self.title
 
 
 @dataclass(frozen=True)
 class MetricGroup:
-    """Metrics that say more in one chart than apart."""
+    """Metrics that share one chart."""
 
     title: str
     metrics: tuple[Metric, ...]
-    shares: bool = False  # draw what each is of their sum, stacked
-    counts: bool = False  # they count things and change now and then: smoothing would show what never was
+    shares: bool = False  # draw each as a share of their sum, stacked
+    counts: bool = False  # these are counts that change rarely, so smoothing would mislead
 
 
 @dataclass(frozen=True)
 class MetricSection:
-    """Metrics under one heading: those with a chart each, then those drawn together."""
+    """Metrics under one heading: those with their own chart, then those that share one."""
 
     prefix: str
     title: str
@@ -49,11 +49,11 @@ class MetricSection:
 
     @property
     def all_metrics(self) -> tuple[Metric, ...]:
-        """Every metric of the section, in order."""
+        """Return every metric of the section, in order."""
         return (*self.metrics, *(metric for group in self.groups for metric in group.metrics))
 
 
-# Convolutions and hidden layers of the largest networks, and LSTM cells; a layer whose units cannot die reports none.
+# Convolutions and hidden layers of the largest networks, and LSTM cells. Layers whose units cannot die report none.
 DEAD_UNITS = (
     *(
         Metric(f"network/dead_{layer}_{number}", f"Dead in {layer} {number}", "share")
@@ -212,6 +212,6 @@ METRICS = {metric.name: metric for section in CATALOGUE for metric in section.al
 
 
 def named(name: str) -> Metric:
-    """Look a metric up; one that the catalogue lacks is called by the last part of its name."""
+    """Return a metric of the catalogue. The title of an unknown one is the last part of its name."""
     words = name.rsplit("/", 1)[-1].replace("_", " ")
     return METRICS.get(name) or Metric(name, words[:1].upper() + words[1:])

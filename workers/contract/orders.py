@@ -1,4 +1,4 @@
-"""The orders that pages give to a live game, each as one JSON message."""
+"""Orders of pages to a live game, each one JSON message."""
 
 from typing import Annotated, Literal, get_args
 
@@ -6,22 +6,22 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from workers.contract.values import NO_BOOLEAN
 
-# The largest message that a page may send.
+# The largest message of a page.
 LARGEST_ORDER = 1_000
-# A page says that it has got so many pictures, and is sent no more while this many times as many are unheard of.
+# A page acknowledges this many pictures at once. Pictures stop while too many are unacknowledged.
 SEEN_EVERY = 8
 
-# What a person may hold down.
+# The keys of a person who plays.
 Key = Literal["up", "down", "left", "right", "fire"]
 KEYS: tuple[Key, ...] = get_args(Key)
-# A person who has said nothing for so long has left: pages say something each second.
+# A person who is silent for this long has left. Pages send a message every second.
 SILENT_HANDS_SECONDS = 5.0
 
 
 class _Order(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    # Told back with the first picture after it was heeded, so that a page knows how long that took.
+    # Returned with the first picture after the order was applied, so that the page can measure the delay.
     id: Annotated[str, StringConstraints(max_length=20)] = ""
 
 
@@ -53,32 +53,32 @@ class SetTemperature(_Order):
 
 
 class TakeOver(_Order):
-    """Play, instead of the agent if there is one; one viewer at a time does."""
+    """Play instead of the agent. Only one viewer can play."""
 
     order: Literal["take over"] = "take over"
 
 
 class HandBack(_Order):
-    """Play no longer."""
+    """Stop playing."""
 
     order: Literal["hand back"] = "hand back"
 
 
 class Keys(_Order):
-    """Hold these keys down from now on, and no others; of the viewer who plays."""
+    """Hold exactly these keys down. Only the viewer who plays may send this."""
 
     order: Literal["keys"] = "keys"
     held: Annotated[list[Key], Field(max_length=len(KEYS))]
 
 
 class Keep(_Order):
-    """Keep what has been played of this game, which only people have played."""
+    """Save this game as far as it is played. Only people may have played it."""
 
     order: Literal["keep"] = "keep"
 
 
 class Seen(_Order):
-    """A page has got SEEN_EVERY more pictures; the process never hears of it."""
+    """Acknowledge SEEN_EVERY pictures. The backend does not pass this on."""
 
     order: Literal["seen"]
 

@@ -1,14 +1,14 @@
-"""The saliency of a recording: how much each place of what the network saw counted, decision by decision.
+"""The saliency of a recording: how much each part of the network's input changes its output, per decision.
 
-It is a NumPy .npz file without pickled objects. Its array `head` is the JSON text of a `SaliencyHead`; every other
-array has a row for each decision of the recording's track:
+A NumPy .npz file without pickled objects. Its array `head` is the JSON text of a `SaliencyHead`. Every other array
+has one row per decision of the recording's track:
 
-policy        how much the network's numbers depend on each place of the grid, in 255ths of the row's peak
-policy_peak   the greatest of them, ½‖π(I) − π(I′)‖² of the network's numbers
-value         the same of its estimate V(s)
-value_peak    the greatest of them, ½‖V(I) − V(I′)‖²
+policy        dependence of the network's numbers on each place of the grid, in 255ths of the row's peak
+policy_peak   the peak, ½‖π(I) − π(I′)‖² of the network's numbers
+value         the same for its estimate V(s)
+value_peak    the peak, ½‖V(I) − V(I′)‖²
 
-The place (row i, column j) of a grid is the pixel (first + i · spacing, first + j · spacing) of what the network saw.
+The place (row i, column j) of a grid is the pixel (first + i · spacing, first + j · spacing) of the input.
 """
 
 import io
@@ -26,11 +26,11 @@ VERSION = 1
 
 
 class SaliencyError(Exception):
-    """A file is no saliency that this version can read."""
+    """A file is not a saliency that this version can read."""
 
 
 class SaliencyHead(BaseModel):
-    """What the saliency is of, and how it was computed."""
+    """The recording of a saliency, and how the saliency was computed."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -40,7 +40,7 @@ class SaliencyHead(BaseModel):
     algorithm: str
     checkpoint_step: int
     checkpoint_sha256: str
-    # What the network's numbers are: logits of a policy, action values, or the numbers of a Gaussian.
+    # The network's numbers: logits of a policy, action values, or the numbers of a Gaussian.
     learnt: Numbers
     side: int
     first: int
@@ -61,7 +61,7 @@ class Saliency:
 
 
 def packed(saliency: Saliency) -> bytes:
-    """Return the file's bytes; equal saliencies have equal bytes."""
+    """Return the bytes of the file. Equal saliencies give equal bytes."""
     return archives.packed(saliency.head, saliency.columns)
 
 
@@ -70,7 +70,7 @@ def read(file: Path | io.BytesIO) -> Saliency:
     try:
         head, columns = archives.unpacked(file)
     except ArchiveError as error:
-        raise SaliencyError(f"this is not the file of a saliency: {error}") from error
+        raise SaliencyError(f"this is not a saliency file: {error}") from error
     if head.get("version") != VERSION:
         raise SaliencyError(f"the saliency has version {head.get('version')}; this version of Arcadia reads {VERSION}")
     return Saliency(SaliencyHead.model_validate(head), columns)

@@ -1,4 +1,4 @@
-"""What all settings have in common: their names, so that a misspelt one is refused, and the form of their texts."""
+"""Names of all settings, to reject misspelled ones, and validators of their values."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 PREFIX = "ARCADIA_"
-# Of the tests, which read them themselves.
+# Settings of the tests.
 TESTS = "ARCADIA_TEST_"
 # These can come from a file: ARCADIA_TOKEN_FILE names the file of ARCADIA_TOKEN.
 SECRETS = ("BROKER_URL", "DATABASE_URL", "TOKEN", "WORKER_TOKEN")
@@ -22,28 +22,28 @@ NAMES = frozenset(
 
 
 def unknown_settings(environment: Mapping[str, str]) -> str | None:
-    """Say in a sentence which variables look like settings and are none."""
+    """Return a message about variables that look like settings but are not, or None."""
     given = (name for name, value in environment.items() if value and name.upper().startswith(PREFIX))
     unknown = sorted(name for name in given if name.upper() not in NAMES and not name.upper().startswith(TESTS))
-    return " ".join(map(_told, unknown)) or None
+    return " ".join(map(_message, unknown)) or None
 
 
-def _told(name: str) -> str:
+def _message(name: str) -> str:
     known = [each.removeprefix(PREFIX) for each in NAMES]
     close = get_close_matches(name.upper().removeprefix(PREFIX), known, n=1)
-    return f"{name} is no setting of Arcadia{f'; did you mean {PREFIX}{close[0]}?' if close else '.'}"
+    return f"{name} is not a setting of Arcadia{f'; did you mean {PREFIX}{close[0]}?' if close else '.'}"
 
 
 def in_one_word(token: SecretStr) -> SecretStr:
-    """Refuse a token that no header can carry as it stands, such as one that was read with the end of its line."""
+    """Reject a token that a header cannot carry, for example one with a line break."""
     value = token.get_secret_value()
     if not value.isprintable() or value != value.strip():
-        raise ValueError("must not begin or end with a space, nor hold a line break")
+        raise ValueError("must not start or end with a space, or contain a line break")
     return token
 
 
 def of_a_redis(url: SecretStr) -> SecretStr:
-    """Refuse a broker's address that would be called in vain; the sentence does not repeat it, for the password."""
+    """Reject an unusable broker address. The message does not repeat it, because of the password."""
     if url.get_secret_value() and not _is_of_a_redis(url.get_secret_value()):
         raise ValueError(
             "must be an address such as redis://:password@host:6379/0, with / # ? and @ of the password written as "
@@ -55,7 +55,7 @@ def of_a_redis(url: SecretStr) -> SecretStr:
 def _is_of_a_redis(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        # Reading the port raises where it is none.
+        # Reading an invalid port raises ValueError.
         return parts.scheme in ("redis+socket", "unix") or (
             parts.scheme in ("redis", "rediss") and bool(parts.hostname) and parts.port != 0
         )

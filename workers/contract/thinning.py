@@ -1,8 +1,8 @@
-"""Which checkpoints stay: the first, the best, the last, and between them others spread evenly over training."""
+"""Pruning of checkpoints: keep the first, the best and the last, and others spread evenly over training."""
 
 from collections.abc import Collection, Sequence
 
-# Of all replays and recordings of a run.
+# Default limit for all replays of a run.
 USUAL_REPLAYS_MEGABYTES = 500
 USUALLY_KEPT = 20
 # The first, the best and the last.
@@ -10,10 +10,10 @@ FEWEST_KEPT = 3
 
 
 def spent(steps: Sequence[int], most: int, spared: Collection[int] = ()) -> list[int]:
-    """Return the places, in ascending steps, of those that go so that at most so many stay.
+    """Return the indices of the checkpoints to delete so that at most `most` stay. Steps are ascending.
 
-    One after another, the checkpoint goes whose neighbours are closest to each other; the first, the last and those at
-    the spared places stay. Whenever this is asked, training is covered evenly up to the last checkpoint.
+    Delete the checkpoint whose neighbors are closest to each other, and repeat. The first, the last and the spared
+    ones stay. At any time, the checkpoints cover training evenly.
     """
     left = list(range(len(steps)))
     while len(left) > most:

@@ -1,19 +1,19 @@
-"""The track of a recording: what the agent saw, thought and got at each decision, beside the video.
+"""The track of a recording: what the agent saw, computed and received at each decision.
 
-A track is a NumPy .npz file without pickled objects. Its array `head` is the JSON text of a `TrackHead`; every other
-array has a row for each decision:
+A NumPy .npz file without pickled objects. Its array `head` is the JSON text of a `TrackHead`. Every other array has
+one row per decision:
 
-picture       the video's picture that was shown when the agent decided, from 0
-action        the number of the action, or the numbers of a continuous one
+picture       index of the video picture at the decision, from 0
+action        index of the action, or numbers of a continuous one
 numbers       action probabilities (learnt is "policy"), action values ("values"), or a Gaussian's means and, last,
               its variance ("gaussian")
-value         the agent's estimate V(s), or the greatest of its action values
-reward        the raw reward that the action brought, points of a game
-obtained      the discounted return of the rewards that training counts, from this decision on
-score         the points before the decision
-lives         the lives left, −1 where there are none
-life_lost     whether the action cost a life
-observation   the readings that the agent saw; only where these are no pictures
+value         the agent's estimate V(s), or its largest action value
+reward        raw reward of the action
+obtained      discounted return from this decision, of the rewards as training counts them
+score         score before the decision
+lives         lives left, or −1 if the game has none
+life_lost     True if the action cost a life
+observation   readings that the agent saw, unless it saw pictures
 """
 
 import io
@@ -29,16 +29,16 @@ from workers.contract.protocols.acting import Acting
 
 VERSION = 1
 
-# What the column `numbers` holds.
+# The content of the column `numbers`.
 Numbers = Literal["policy", "values", "gaussian"]
 
 
 class TrackError(Exception):
-    """A file is no track that this version can read."""
+    """A file is not a track that this version can read."""
 
 
 class TrackHead(BaseModel):
-    """What the recording is of, and how to read its columns."""
+    """The recording of a track, and how to read its columns."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -55,7 +55,7 @@ class TrackHead(BaseModel):
     gamma: float
     clip_rewards: bool
     life_loss_ends_episode: bool
-    # Whether training's returns go on behind a cut. Older tracks do not say; all of theirs go on.
+    # True if returns in training are bootstrapped at a cut. Older tracks lack this; theirs are.
     bootstraps: bool = True
     learnt: Numbers
     action_names: tuple[str, ...]
@@ -79,7 +79,7 @@ class Track:
 
 
 def packed(track: Track) -> bytes:
-    """Return the file's bytes; equal tracks have equal bytes."""
+    """Return the bytes of the file. Equal tracks give equal bytes."""
     return archives.packed(track.head, track.columns)
 
 
@@ -88,7 +88,7 @@ def read(file: Path | io.BytesIO) -> Track:
     try:
         head, columns = archives.unpacked(file)
     except ArchiveError as error:
-        raise TrackError(f"this is not the file of a track: {error}") from error
+        raise TrackError(f"this is not a track file: {error}") from error
     if head.get("version") != VERSION:
         raise TrackError(f"the track has version {head.get('version')}; this version of Arcadia reads {VERSION}")
     return Track(TrackHead.model_validate(head), columns)

@@ -1,4 +1,4 @@
-"""Texts and numbers that every side can keep: no NUL, no half of a character, no integer of more than 64 bits."""
+"""Texts and numbers that every database can store: no NUL, no lone surrogate, no integer above 64 bits."""
 
 import re
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-# What is longer is cut: a message keeps its beginning, a traceback its end, which tells most.
+# Longer texts are cut: a message keeps its start, a traceback its end.
 LONGEST_MESSAGE = 10_000
 LONGEST_TRACEBACK = 100_000
 
@@ -14,7 +14,7 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def storable(value: object) -> object:
-    """Put the replacement character where a text has one that PostgreSQL or UTF-8 cannot hold."""
+    """Replace the characters of a text that PostgreSQL or UTF-8 cannot store."""
     return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
 
 
@@ -30,14 +30,14 @@ NO_BOOLEAN = BeforeValidator(_whole)
 # Neither 0 nor "yes".
 Truth = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, STORABLE]
-# Told in characters: a limit that is put on Text would be told in items.
+# The limit comes before STORABLE, so that its error message counts characters, not items.
 ShortText = Annotated[str, Field(max_length=100), STORABLE]
 Message = Annotated[str, STORABLE, AfterValidator(lambda text: text[:LONGEST_MESSAGE])]
 Traceback = Annotated[str, STORABLE, AfterValidator(lambda text: text[-LONGEST_TRACEBACK:])]
 
 # The largest integer that JavaScript represents exactly.
 MAX_ID = 2**53
-# What a database's integers hold.
+# The largest integers of a database.
 LARGEST, LARGEST_SMALL = 2**63 - 1, 2**31 - 1
 Count = Annotated[int, Field(ge=0, le=LARGEST), NO_BOOLEAN]
 SmallCount = Annotated[int, Field(ge=0, le=LARGEST_SMALL), NO_BOOLEAN]

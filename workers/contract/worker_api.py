@@ -1,6 +1,6 @@
-"""The worker API: what a worker and the backend say to each other.
+"""Requests and responses of the worker API.
 
-The backend refuses unknown fields in a request. A worker ignores unknown fields in an answer, so that a newer backend
+The backend refuses unknown fields in a request. A worker ignores unknown fields in a response, so that a newer backend
 can serve an older worker.
 """
 
@@ -16,37 +16,37 @@ Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
 FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
-# What a worker may have in hand, as its paths are called: runs that it trains, jobs that it does beside them.
+# The kinds of assignments, as in API paths.
 Noun = Literal["runs", "jobs"]
 JobKind = Literal["evaluation", "recording", "saliency", "live", "play", "film"]
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 JobDesired = Literal["run", "cancel"]
 
 QUEUES: tuple[QueueName, ...] = get_args(QueueName)
-# Jobs of all runs wait in one queue, which every worker listens to that takes jobs.
+# The queue of all jobs. Every worker with job slots listens to it.
 JOBS_QUEUE = "jobs"
-# The Celery tasks that are the doorbells; the one argument is the number of a run or a job that waits.
+# The Celery tasks of the doorbell. The argument is the id of a queued run or job.
 LOOK_TASK = "workers.look"
 LOOK_FOR_JOBS_TASK = "workers.look_for_jobs"
 
-MOST_EVENTS = 1_000  # in one batch
-MOST_JOBS = 64  # beside one worker's training
+MOST_EVENTS = 1_000
+MOST_JOBS = 64  # per worker
 
-# Relative, and no part of it begins with a dot: it names a file in a run directory.
+# The relative path of a file in a run directory. No part starts with a dot.
 RUN_PATH = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
 
-# By these a worker knows that a problem document is the backend's and not a proxy's.
+# These distinguish a problem document of the backend from an error of a proxy.
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 PROBLEM_TYPES = "/problems/"
-# The last part of a problem's type, where a worker must act on it.
+# The last part of the problem types that a worker handles.
 NOT_FOUND = "not-found"
 STALE_ATTEMPT = "stale-attempt"
 SEQUENCE_GAP = "sequence-gap"
 NAME_TAKEN = "name-taken"
 OTHER_INSTALLATION = "other-installation"
 
-# A worker names the installation that gave it a run or a job with every call about that. Another one, such as the
-# same backend on another database, may have one of the same number, or none: that says nothing about the worker's.
+# A worker sends the installation of an assignment with every call about it. Another installation, such as the same
+# backend with another database, may have a run or job of the same number.
 INSTALLATION_HEADER = "Arcadia-Installation"
 
 WorkerName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@:-]*$")]
@@ -63,30 +63,30 @@ class _Answer(BaseModel):
 
 
 class ToldProblem(_Answer):
-    """A problem document, as far as a worker acts on it."""
+    """The fields of a problem document that a worker uses."""
 
     type: str = Field(pattern=f"^{PROBLEM_TYPES}")
     status: int
     title: str = ""
     detail: str = ""
     errors: list[Any] | None = None
-    expected: int | None = Field(default=None, description="The event that must come next, in a gap of the sequence.")
+    expected: int | None = Field(default=None, description="The next expected event, for a sequence gap.")
 
 
 def private_queue(worker: str) -> str:
-    """Name the queue that one worker alone listens to; a ring there is not heard by one that is busy."""
+    """Return the name of a worker's private queue. A doorbell there cannot reach a busy worker instead."""
     return f"worker.{worker}"
 
 
 class HeldAssignment(_Request):
-    """A run or a job that a worker has in hand."""
+    """A run or a job that a worker holds."""
 
     id: Id
     attempt: AttemptNumber
 
 
 class MachineFacts(_Request):
-    """What a worker tells of its host and process."""
+    """Facts about the host and process of a worker."""
 
     host: Annotated[str, Field(max_length=255), STORABLE]
     pid: SmallCount
@@ -94,12 +94,12 @@ class MachineFacts(_Request):
     device: Annotated[str, Field(max_length=255), STORABLE]
     cores: Annotated[int, Field(ge=0, le=1_000_000), NO_BOOLEAN]
     memory_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
-    # The process on this host that had the worker's directory before, which has ended. It may have had the same name.
+    # The ended process on this host that used the worker's directory before. It may have had the same name.
     replaces: SmallCount | None = None
 
 
 class Heartbeat(MachineFacts):
-    """A worker reports that it lives, and what it does."""
+    """A heartbeat of a worker with its assignments."""
 
     name: WorkerName
     queue: QueueName
@@ -109,7 +109,7 @@ class Heartbeat(MachineFacts):
 
 
 class WantedJob(_Answer):
-    """What is wanted of a job in hand; nothing, once it is no longer this worker's."""
+    """The desired state of a held job, or None if the worker no longer holds it."""
 
     id: int
     attempt: int
@@ -117,7 +117,7 @@ class WantedJob(_Answer):
 
 
 class HeartbeatAnswer(_Answer):
-    """What is wanted of the run and the jobs in hand."""
+    """The desired states of the held run and jobs."""
 
     desired: Desired | None
     lease_seconds: float
@@ -125,14 +125,14 @@ class HeartbeatAnswer(_Answer):
 
 
 class ClaimRequest(_Request):
-    """A worker asks for the best waiting run of its queue."""
+    """A request for the first run of a queue."""
 
     name: WorkerName
     queue: QueueName
 
 
 class OfferedCheckpoint(CheckpointFile):
-    """A checkpoint that the trainer may go on from; `id` is the file to download."""
+    """A checkpoint to resume from. `id` is the file to download."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -140,12 +140,12 @@ class OfferedCheckpoint(CheckpointFile):
 
     @property
     def path(self) -> str:
-        """Where it is downloaded, below the path of the run or job."""
+        """Return the download path below the path of the run or job."""
         return f"files/{self.id}"
 
 
 class Claim(_Answer):
-    """A run handed to a worker; its checkpoints newest first."""
+    """A claimed run, with its checkpoints from newest to oldest."""
 
     run_id: int
     attempt: int
@@ -156,20 +156,20 @@ class Claim(_Answer):
 
 
 class JobClaimRequest(_Request):
-    """A worker asks for the oldest waiting job."""
+    """A request for the oldest job."""
 
     name: WorkerName
 
 
 class OfferedStarts(_Answer):
-    """A set of start points that a job's episodes begin at."""
+    """A set of start points for the episodes of a job."""
 
     sha256: Sha256
     bytes: int
 
     @property
     def path(self) -> str:
-        """Where it is downloaded, below the path of the job."""
+        """Return the download path below the path of the job."""
         return "starts"
 
 
@@ -194,19 +194,19 @@ class EventBatch(_Request):
 
 
 class Acknowledged(_Answer):
-    """The last event that is stored for good."""
+    """The number of the last stored event."""
 
     acknowledged: int
 
 
 class UploadedFile(_Answer):
-    """What a file is called from now on."""
+    """The id of an uploaded file."""
 
     file_id: int
 
 
 class Release(_Request):
-    """A worker gives a run or a job back and says how its process ended."""
+    """The release of a run or a job with its outcome."""
 
     attempt: AttemptNumber
     outcome: Outcome
@@ -215,12 +215,12 @@ class Release(_Request):
 
 
 class Released(_Answer):
-    """Where the run or the job went."""
+    """The new state of the run or job."""
 
     state: State | JobState
 
 
 class Goodbye(_Request):
-    """A worker leaves."""
+    """The sign-off of a worker."""
 
     name: WorkerName

@@ -2259,7 +2259,7 @@ export interface components {
     schemas: {
         /**
          * Acknowledged
-         * @description The last event that is stored for good.
+         * @description The number of the last stored event.
          */
         Acknowledged: {
             /** Acknowledged */
@@ -2297,7 +2297,7 @@ export interface components {
         Advanced: {
             /**
              * Done
-             * @description How much of a job is done that plays no episodes of an evaluation.
+             * @description Finished part of a job that is not an evaluation.
              */
             done: number;
             /**
@@ -2312,7 +2312,7 @@ export interface components {
             kind: "advanced";
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -2322,7 +2322,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
             /** Total */
@@ -2569,7 +2569,7 @@ export interface components {
             return_mean?: number | null;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -2579,13 +2579,13 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
         /**
          * CheckpointFile
-         * @description Names a checkpoint in the run directory and says what its content must hash to.
+         * @description A checkpoint file in the run directory, with the hash of its content.
          */
         CheckpointFile: {
             /** Bytes */
@@ -2614,7 +2614,7 @@ export interface components {
         };
         /**
          * Claim
-         * @description A run handed to a worker; its checkpoints newest first.
+         * @description A claimed run, with its checkpoints from newest to oldest.
          */
         Claim: {
             /** Attempt */
@@ -2637,7 +2637,7 @@ export interface components {
         };
         /**
          * ClaimRequest
-         * @description A worker asks for the best waiting run of its queue.
+         * @description A request for the first run of a queue.
          */
         ClaimRequest: {
             /** Name */
@@ -3199,7 +3199,7 @@ export interface components {
             simulator: "ale" | "gymnasium" | "mujoco";
             /**
              * Steps In Threads
-             * @description Whether environments step in threads of their own while the network computes.
+             * @description Whether environments step in separate threads while the network computes.
              * @default false
              */
             steps_in_threads: boolean;
@@ -3211,7 +3211,7 @@ export interface components {
         };
         /**
          * Episode
-         * @description One finished training episode; its return is of the raw, unclipped reward.
+         * @description A finished training episode. Its return is of the raw, unclipped reward.
          */
         Episode: {
             /** Episode Return */
@@ -3242,13 +3242,13 @@ export interface components {
         EvaluatedEpisode: {
             /**
              * Done
-             * @description How many episodes have ended, with this one.
+             * @description Finished episodes, including this one.
              */
             done: number;
             episode: components["schemas"]["PlayedEpisode"];
             /**
              * Episodes
-             * @description How many the evaluation has.
+             * @description Total episodes of the evaluation.
              */
             episodes: number;
             /**
@@ -3263,7 +3263,7 @@ export interface components {
             kind: "evaluated_episode";
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -3273,7 +3273,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -3362,7 +3362,7 @@ export interface components {
         };
         /** EvaluationEvent */
         EvaluationEvent: {
-            /** @description Everything about the evaluation; None where an earlier version wrote the event. */
+            /** @description The full evaluation. None in events of earlier versions. */
             document?: components["schemas"]["EvaluationDocument"] | null;
             /**
              * Frames
@@ -3381,7 +3381,7 @@ export interface components {
             returns: number[];
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -3391,7 +3391,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -3600,7 +3600,7 @@ export interface components {
             message: string;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -3610,7 +3610,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
             /** Traceback */
@@ -3742,7 +3742,7 @@ export interface components {
             poster: string;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -3752,7 +3752,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -3770,7 +3770,7 @@ export interface components {
             kind: "finished";
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -3780,7 +3780,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -3899,7 +3899,7 @@ export interface components {
             score: number;
             /**
              * Screens
-             * @description Frames spread over the game, and the hashes of the screens after them.
+             * @description Frames spread over the game, with the hash of the screen after each.
              */
             screens: [
                 number,
@@ -3909,7 +3909,7 @@ export interface components {
             seed: number;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -3919,7 +3919,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -3937,7 +3937,7 @@ export interface components {
         };
         /**
          * Goodbye
-         * @description A worker leaves.
+         * @description The sign-off of a worker.
          */
         Goodbye: {
             /** Name */
@@ -4054,7 +4054,7 @@ export interface components {
         };
         /**
          * Heartbeat
-         * @description A worker reports that it lives, and what it does.
+         * @description A heartbeat of a worker with its assignments.
          */
         Heartbeat: {
             /** Cores */
@@ -4092,7 +4092,7 @@ export interface components {
         };
         /**
          * HeartbeatAnswer
-         * @description What is wanted of the run and the jobs in hand.
+         * @description The desired states of the held run and jobs.
          */
         HeartbeatAnswer: {
             /** Desired */
@@ -4107,7 +4107,7 @@ export interface components {
         };
         /**
          * HeldAssignment
-         * @description A run or a job that a worker has in hand.
+         * @description A run or a job that a worker holds.
          */
         HeldAssignment: {
             /** Attempt */
@@ -4251,7 +4251,7 @@ export interface components {
         };
         /**
          * JobClaimRequest
-         * @description A worker asks for the oldest waiting job.
+         * @description A request for the oldest job.
          */
         JobClaimRequest: {
             /** Name */
@@ -4381,7 +4381,7 @@ export interface components {
             message: string;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -4391,7 +4391,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -4477,7 +4477,7 @@ export interface components {
         };
         /**
          * MetricGroup
-         * @description Metrics that say more in one chart than apart.
+         * @description Metrics that share one chart.
          */
         MetricGroup: {
             /**
@@ -4514,7 +4514,7 @@ export interface components {
             kind: "metrics";
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -4524,7 +4524,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
             /** Values */
@@ -4534,7 +4534,7 @@ export interface components {
         };
         /**
          * MetricSection
-         * @description Metrics under one heading: those with a chart each, then those drawn together.
+         * @description Metrics under one heading: those with their own chart, then those that share one.
          */
         MetricSection: {
             /**
@@ -4579,7 +4579,7 @@ export interface components {
         };
         /**
          * OfferedCheckpoint
-         * @description A checkpoint that the trainer may go on from; `id` is the file to download.
+         * @description A checkpoint to resume from. `id` is the file to download.
          */
         OfferedCheckpoint: {
             /** Bytes */
@@ -4600,7 +4600,7 @@ export interface components {
         };
         /**
          * OfferedStarts
-         * @description A set of start points that a job's episodes begin at.
+         * @description A set of start points for the episodes of a job.
          */
         OfferedStarts: {
             /** Bytes */
@@ -5175,7 +5175,7 @@ export interface components {
             seconds_left?: number | null;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -5187,7 +5187,7 @@ export interface components {
             steps_per_second: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
             /** Total Steps */
@@ -5353,7 +5353,7 @@ export interface components {
         };
         /**
          * Release
-         * @description A worker gives a run or a job back and says how its process ended.
+         * @description The release of a run or a job with its outcome.
          */
         Release: {
             /** Attempt */
@@ -5370,7 +5370,7 @@ export interface components {
         };
         /**
          * Released
-         * @description Where the run or the job went.
+         * @description The new state of the run or job.
          */
         Released: {
             /** State */
@@ -5472,7 +5472,7 @@ export interface components {
         ReplayEvent: {
             /**
              * Checkpoint
-             * @description Checkpoint file that played the episode.
+             * @description Checkpoint file of the agent.
              */
             checkpoint: string;
             /** Episode Return */
@@ -5503,12 +5503,12 @@ export interface components {
             seconds: number;
             /**
              * Seen
-             * @description mp4 of what the network saw, in step with the file; None where it sees no pictures.
+             * @description mp4 of the network's input, in step with the file. None without picture input.
              */
             seen?: string | null;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -5518,12 +5518,12 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
             /**
              * Track
-             * @description What the agent thought, as an .npz; None where an earlier version wrote the event.
+             * @description The track, as an .npz file. None in events of earlier versions.
              */
             track?: string | null;
         };
@@ -5685,7 +5685,7 @@ export interface components {
             roles: components["schemas"]["RolePlace"][];
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -5695,7 +5695,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -6173,7 +6173,7 @@ export interface components {
         SaliencyEvent: {
             /**
              * File
-             * @description How much each place of what the network saw counted, as an .npz.
+             * @description The saliency, as an .npz file.
              */
             file: string;
             /**
@@ -6188,7 +6188,7 @@ export interface components {
             kind: "saliency";
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -6198,13 +6198,13 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
         /**
          * SaliencyHead
-         * @description What the saliency is of, and how it was computed.
+         * @description The recording of a saliency, and how the saliency was computed.
          */
         SaliencyHead: {
             /** Algorithm */
@@ -6574,14 +6574,14 @@ export interface components {
             precision: string;
             /**
              * Resumed From
-             * @description Step of the checkpoint this attempt went on from; None when it began anew.
+             * @description Step of the checkpoint from which this attempt continued, if any.
              */
             resumed_from?: number | null;
             /** Seed */
             seed: number;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -6591,7 +6591,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
             /** Versions */
@@ -6725,7 +6725,7 @@ export interface components {
             name: string | null;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -6735,7 +6735,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -6892,7 +6892,7 @@ export interface components {
             reason: string;
             /**
              * Seq
-             * @description Rises by one within an attempt, from 1.
+             * @description Number of the event within its attempt, from 1.
              */
             seq: number;
             /**
@@ -6902,7 +6902,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
         };
@@ -7313,7 +7313,7 @@ export interface components {
         };
         /**
          * TrackHead
-         * @description What the recording is of, and how to read its columns.
+         * @description The recording of a track, and how to read its columns.
          */
         TrackHead: {
             acting: components["schemas"]["Acting"];
@@ -7376,7 +7376,7 @@ export interface components {
         };
         /**
          * UploadedFile
-         * @description What a file is called from now on.
+         * @description The id of an uploaded file.
          */
         UploadedFile: {
             /** File Id */
@@ -7503,7 +7503,7 @@ export interface components {
         };
         /**
          * WantedJob
-         * @description What is wanted of a job in hand; nothing, once it is no longer this worker's.
+         * @description The desired state of a held job, or None if the worker no longer holds it.
          */
         WantedJob: {
             /** Attempt */

@@ -92,7 +92,7 @@ def test_mistakes_are_told_in_a_sentence(run: Path, tmp_path: Path, capsys: pyte
 
 def test_what_is_no_track_is_told(tmp_path: Path) -> None:
     (tmp_path / "track.npz").write_bytes(b"no archive")
-    with pytest.raises(TrackError, match="not the file of a track"):
+    with pytest.raises(TrackError, match="not a track file"):
         read(tmp_path / "track.npz")
 
 

@@ -228,7 +228,7 @@ def test_a_file_of_another_kind_is_told_in_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "saliency.npz"
     for content in (b"no archive", b"PK\x03\x04 cut off"):
         file.write_bytes(content)
-        with pytest.raises(SaliencyError, match="not the file of a saliency"):
+        with pytest.raises(SaliencyError, match="not a saliency file"):
             contract.read(file)
 
 
