@@ -87,7 +87,7 @@ def test_a_misspelt_setting_is_told_with_what_was_meant() -> None:
 @pytest.mark.parametrize("token", ["secret\n", " secret", "sec\nret", "   "])
 @pytest.mark.parametrize("name", ["token", "worker_token"])
 def test_a_token_that_no_header_can_carry_is_refused(name: str, token: str) -> None:
-    with pytest.raises(ValidationError, match="must not begin or end with a space"):
+    with pytest.raises(ValidationError, match="must not start or end with a space"):
         Settings.model_validate({name: token})
 
 
