@@ -41,31 +41,31 @@ def _read(table: str, kind: type[SomeRow]) -> tuple[SomeRow, ...]:
 
 @cache
 def scores() -> tuple[Score, ...]:
-    """Every published score of a game."""
+    """Return all published scores of games."""
     return tuple(row for table in SCORES for row in _read(table, Score))
 
 
 @cache
 def normalised_scores() -> tuple[NormalisedScore, ...]:
-    """Every published score in percent."""
+    """Return all published human-normalized scores."""
     return _read("gorila_normalised", NormalisedScore)
 
 
 @cache
 def summaries() -> tuple[Summary, ...]:
-    """Means and medians over many games."""
+    """Return the published means and medians over games."""
     return _read("a3c_summary", Summary)
 
 
 @cache
 def speedups() -> tuple[Speedup, ...]:
-    """How much faster more threads train."""
+    """Return the published speed-ups by number of threads."""
     return _read("a3c_speedup", Speedup)
 
 
 @cache
 def prediction_speeds() -> tuple[PredictionSpeed, ...]:
-    """Predictions a second by system and network."""
+    """Return the published predictions per second by system and network."""
     return _read("ga3c_speed", PredictionSpeed)
 
 

@@ -1,0 +1,99 @@
+"""Language of the code and the docs: docstrings start with verbs, class names are unique, sentences are short."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CODE = ("backend", "workers")
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MAX_NOUN_FIRST_SHARE = 0.05
+MAX_SENTENCE_WORDS = 30
+
+NOT_A_VERB = re.compile(
+    r"(The|A|An|What|Which|Who|Whether|How|When|Where|Each|Every|All|No|None|One|Its|Those|Whatever|Why|Nothing"
+    r"|Anything|As|So)\b"
+)
+# Class names that two modules use on purpose, with the reason.
+SHARED_NAMES = {
+    "Preset": "the API schema of the contract's class",
+    "Environment": "the API schema of the contract's class",
+    "Track": "the API schema of the contract's class",
+}
+
+
+def sources() -> Iterator[tuple[Path, ast.Module]]:
+    """Yield every module of the backend and the workers with its path in the project."""
+    for folder in CODE:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT), ast.parse(path.read_text())
+
+
+def package_of(path: Path) -> str:
+    """Return the package that a module is counted for: two levels at most."""
+    return "/".join(path.parts[:2]) if len(path.parts) > 2 else path.parts[0]
+
+
+def is_property(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(isinstance(decorator, ast.Name) and "property" in decorator.id for decorator in function.decorator_list)
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Yield the package and the docstring of every function that has one."""
+    for path, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_property(node):
+                docstring = ast.get_docstring(node)
+                if docstring:
+                    yield package_of(path), f"{path}:{node.lineno} {docstring.splitlines()[0]}"
+
+
+def test_function_docstrings_start_with_a_verb() -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    counts: dict[str, int] = defaultdict(int)
+    for package, docstring in docstrings():
+        counts[package] += 1
+        if NOT_A_VERB.match(docstring.split(" ", 1)[1]):
+            found[package].append(docstring)
+    assert sum(counts.values()) > 1000
+    assert {p: lines for p, lines in found.items() if len(lines) > MAX_NOUN_FIRST_SHARE * counts[p]} == {}
+
+
+def is_table_and_schema(paths: list[Path]) -> bool:
+    """Return True for a table and the API schema of the same noun."""
+    tables = [path for path in paths if path.parts[:3] == ("backend", "database", "tables")]
+    schemas = [path for path in paths if path.name == "schemas.py"]
+    return len(paths) == 2 and len(tables) == len(schemas) == 1
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    places: dict[str, list[Path]] = defaultdict(list)
+    for path, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(path)
+    assert len(places) > 300
+    shared = {name: paths for name, paths in places.items() if len(paths) > 1 and not is_table_and_schema(paths)}
+    assert {name: list(map(str, paths)) for name, paths in shared.items() if name not in SHARED_NAMES} == {}
+    assert SHARED_NAMES.keys() <= shared.keys()
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a Markdown text, without code, tables and headings."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    text = re.sub(r"^( {4}|\||#).*$", "", text, flags=re.MULTILINE)
+    yield from re.split(r"(?<=[.!?])\s+", " ".join(text.split()))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_sentences_are_short(document: Path) -> None:
+    long = [sentence for sentence in sentences(document.read_text()) if len(sentence.split()) > MAX_SENTENCE_WORDS]
+    assert long == []
+
+
+def test_a_long_sentence_is_found() -> None:
+    assert max(len(sentence.split()) for sentence in sentences("One. " + "word " * 31 + "end. Two.")) == 32
