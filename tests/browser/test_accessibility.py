@@ -209,7 +209,7 @@ def open_fork(page: Page, showcase: Showcase) -> None:
 
 def open_evaluating(page: Page, showcase: Showcase) -> None:
     page.goto(f"/runs/{showcase.finished}/evaluations")
-    page.get_by_role("button", name="Evaluate a checkpoint").click()
+    page.get_by_role("button", name="Evaluate checkpoint").click()
     expect(page.get_by_role("button", name="Evaluate", exact=True)).to_be_visible()
 
 

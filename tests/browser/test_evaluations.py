@@ -64,7 +64,7 @@ def test_evaluation_of_a_checkpoint_updates_without_a_reload(
     assert under_way, "the page showed episodes as they were played"
     assert under_way == sorted(under_way)
 
-    means = page.get_by_role("img", name=re.compile("^Scores of the evaluations"))
+    means = page.get_by_role("img", name=re.compile("^Evaluation scores"))
     means.wait_for()
     drawn = means.evaluate("plot => plot.data.find(trace => trace.name === 'episodes').y")
     assert drawn == [pytest.approx(found["mean"], rel=1e-4)]
@@ -78,14 +78,14 @@ def test_an_evaluation_has_its_own_url(page: Page, installation: Installation, t
 
     page.goto(f"/runs/{trained_run}/evaluations/{asked}")
 
-    bars = page.get_by_role("img", name=re.compile("^How many of 5 episodes"))
+    bars = page.get_by_role("img", name=re.compile("^Histogram of the scores of 5 episodes"))
     bars.wait_for()
     assert bars.evaluate("plot => plot.data[0].y.reduce((sum, count) => sum + count)") == 5
     expect(page.get_by_role("region", name="Episodes").get_by_role("row")).to_have_count(6)
-    expect(page.get_by_role("region", name="What is evaluated")).to_contain_text(found["checkpoint_sha256"])
+    expect(page.get_by_role("region", name="Evaluation settings")).to_contain_text(found["checkpoint_sha256"])
     with page.expect_download() as download:
         page.get_by_role("button", name=re.compile("^Actions for the evaluation")).click()
-        page.get_by_role("menuitem", name="Export every episode").click()
+        page.get_by_role("menuitem", name="Export all episodes").click()
     lines = download.value.path().read_text().splitlines()
     assert [float(line.split(",")[1]) for line in lines[1:]] == [episode["score"] for episode in found["episodes"]]
 

@@ -6,7 +6,7 @@ import { aRun } from "@/testing/runs";
 import { serve } from "@/testing/server";
 import { BestEvaluation } from "./BestEvaluation";
 
-it("tells the best score with its protocol and episodes, and leads to it", async () => {
+it("shows the best score with its protocol and episodes, and links to it", async () => {
   serve({ "GET /runs/1/evaluations": evaluationPage([], { best: anEvaluation(4) }) });
   renderPage(<BestEvaluation run={aRun()} />);
   const link = await screen.findByRole("link", { name: "19.8" });
@@ -15,7 +15,7 @@ it("tells the best score with its protocol and episodes, and leads to it", async
   expect(screen.getByText("no-op-5min, 30 episodes")).toBeTruthy();
 });
 
-it("tells nothing before the first", async () => {
+it("is empty before the first evaluation", async () => {
   const server = serve({ "GET /runs/1/evaluations": evaluationPage([anEvaluation(4)]) });
   renderPage(<BestEvaluation run={aRun()} />);
   await waitFor(() => expect(server.asked).toHaveLength(1));

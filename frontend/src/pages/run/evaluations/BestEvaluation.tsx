@@ -4,9 +4,9 @@ import { Link } from "react-router";
 import { evaluationsQuery } from "@/api/evaluations";
 import type { Run } from "@/api/types";
 import { score } from "@/ui/format";
-import { meanWords, playedWords } from "./words";
+import { formatMean, describePlayed } from "./words";
 
-/** The best score that the run's own protocol has found, among the numbers of the run; nothing before the first. */
+/** The run's best evaluation score by its own protocol. Empty before the first. */
 export function BestEvaluation({ run }: { run: Run }) {
   const { data } = useInfiniteQuery(evaluationsQuery(run.id));
   const best = data?.pages[0]?.best;
@@ -19,12 +19,12 @@ export function BestEvaluation({ run }: { run: Run }) {
           component={Link}
           to={`/runs/${run.id}/evaluations/${best.id}`}
           inherit
-          title={`${meanWords(best)}, standard error of the mean`}
+          title={`${formatMean(best)}, standard error of the mean`}
         >
           {score(best.mean)}
         </Anchor>
         <Text size="xs" c="dimmed" style={{ whiteSpace: "normal" }}>
-          {playedWords(best)}
+          {describePlayed(best)}
         </Text>
       </dd>
     </div>

@@ -5,20 +5,20 @@ import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
-import { isUnderWay } from "./words";
+import { isActive } from "./words";
 
-/** Every episode of an evaluation, in order; while it is played, those that have ended so far. */
+/** Table of the finished episodes of an evaluation. */
 export function EpisodeTable({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const { episodes, episodes_total: total, state } = evaluation;
   return (
     <section className={runClasses.card} aria-label="Episodes">
       <Title order={3} mb="xs">
-        Episodes{isUnderWay(evaluation) && " so far"}
+        Episodes{isActive(evaluation) && " so far"}
         {state !== "done" && `, ${episodes.length} of ${exact(total)}`}
       </Title>
-      {isUnderWay(evaluation) && (
+      {isActive(evaluation) && (
         <Text size="sm" c="dimmed" mb="xs">
-          Mean and interval are told once all have ended: short episodes come first.
+          The mean and interval appear when all episodes have ended, because short episodes end first.
         </Text>
       )}
       <WideTable label="Table of episodes" className={classes.episodes}>
@@ -29,11 +29,11 @@ export function EpisodeTable({ evaluation }: { evaluation: EvaluationWithEpisode
               <Table.Th ta="right">Score</Table.Th>
               <Table.Th
                 ta="right"
-                title="Emulator frames since the reset, with those before the agent took over"
+                title="Emulator frames since the reset, including frames before the agent's first action"
               >
                 Frames
               </Table.Th>
-              <Table.Th ta="right" title="Decisions of the agent">
+              <Table.Th ta="right" title="Agent steps">
                 Length
               </Table.Th>
               <Table.Th>Ended</Table.Th>

@@ -15,12 +15,12 @@ import {
   checkpointChoices,
   type Draft,
   FIELDS,
-  firstDraft,
+  createDraft,
   type Problems,
-  problemsOf,
-  requestOf,
+  findProblems,
+  toRequest,
 } from "./request";
-import { actingText, sentence } from "./words";
+import { describeActing, toSentence } from "./words";
 
 interface EvaluateFormProps {
   run: Run;
@@ -38,12 +38,12 @@ const ACTING_NAMES: Record<Acting["name"], string> = {
 };
 
 export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: EvaluateFormProps) {
-  const [draft, setDraft] = useState(() => firstDraft(choices, chosen));
+  const [draft, setDraft] = useState(() => createDraft(choices, chosen));
   const [problems, setProblems] = useState<Problems>({});
   const [refusals, setRefusals] = useState<string[]>([]);
-  const ask = useRequestEvaluation(run.id);
+  const request = useRequestEvaluation(run.id);
   const navigate = useNavigate();
-  const put = (change: Partial<Draft>) => {
+  const update = (change: Partial<Draft>) => {
     setDraft((before) => ({ ...before, ...change }));
     setProblems({});
     setRefusals([]);
@@ -52,12 +52,12 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
 
   async function submit(event: FormEvent) {
     event.preventDefault();
-    const found = problemsOf(draft);
-    setProblems(found);
-    if (Object.keys(found).length > 0) return;
+    const invalid = findProblems(draft);
+    setProblems(invalid);
+    if (Object.keys(invalid).length > 0) return;
     try {
-      const asked = await ask.mutateAsync(requestOf(draft));
-      notifyDone(`Requested an evaluation by ${evaluationName(asked)}.`);
+      const evaluation = await request.mutateAsync(toRequest(draft));
+      notifyDone(`Evaluation by ${evaluationName(evaluation)} requested.`);
       onClose();
       await navigate(`/runs/${run.id}/evaluations`);
     } catch (error) {
@@ -77,31 +77,31 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
           value={draft.checkpoint}
           error={problems.checkpoint}
           data-autofocus
-          onChange={(event) => put({ checkpoint: event.currentTarget.value })}
+          onChange={(event) => update({ checkpoint: event.currentTarget.value })}
         />
         <ProtocolChoice
           choices={choices}
           value={draft.protocol}
           error={problems.protocol}
-          onChange={(name) => put({ protocol: name, startSet: firstSet(choices, name) })}
+          onChange={(name) => update({ protocol: name, startSet: newestStartSet(choices, name) })}
         />
         {protocol?.start_sets && protocol.start_sets.length > 0 && (
           <StartSetChoice
             sets={protocol.start_sets}
             value={draft.startSet}
             error={problems.start_set}
-            onChange={(id) => put({ startSet: id })}
+            onChange={(id) => update({ startSet: id })}
           />
         )}
         <div className={classes.pair}>
           <TextInput
             label="Episodes"
-            description="Fewer are played sooner, and say less."
+            description="Fewer episodes are faster but less precise."
             inputMode="numeric"
-            placeholder={usualEpisodes(protocol, draft.startSet)}
+            placeholder={defaultEpisodes(protocol, draft.startSet)}
             value={draft.episodes}
             error={problems.episodes}
-            onChange={(event) => put({ episodes: event.currentTarget.value })}
+            onChange={(event) => update({ episodes: event.currentTarget.value })}
           />
           <TextInput
             label="Seed"
@@ -109,16 +109,16 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
             inputMode="numeric"
             value={draft.seed}
             error={problems.seed}
-            onChange={(event) => put({ seed: event.currentTarget.value })}
+            onChange={(event) => update({ seed: event.currentTarget.value })}
           />
         </div>
-        <ActingChoice choices={choices} draft={draft} problems={problems} onChange={put} />
+        <ActingChoice choices={choices} draft={draft} problems={problems} onChange={update} />
         <FormErrors messages={refusals} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" loading={ask.isPending}>
+          <Button type="submit" loading={request.isPending}>
             Evaluate
           </Button>
         </Group>
@@ -127,8 +127,8 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
   );
 }
 
-/** What may be chosen stands before what may not. */
-function fitFirst<T extends { unfit_because: string | null }>(offered: readonly T[]): T[] {
+/** Sort available options before unavailable ones. */
+function sortAvailableFirst<T extends { unfit_because: string | null }>(offered: readonly T[]): T[] {
   return offered.toSorted((a, b) => Number(a.unfit_because !== null) - Number(b.unfit_because !== null));
 }
 
@@ -139,25 +139,29 @@ interface ProtocolChoiceProps {
   onChange: (name: string) => void;
 }
 
-/** All protocols; those that do not fit say why. */
+/** All protocols. Unavailable ones say why. */
 function ProtocolChoice({ choices, value, error, onChange }: ProtocolChoiceProps) {
   return (
     <Radio.Group label="Protocol" value={value} onChange={onChange} error={error}>
       <Stack gap={8} mt={8}>
-        {fitFirst(choices.protocols).map(({ name, title, sentence: does, unfit_because }) => (
-          <Radio
-            key={name}
-            value={name}
-            disabled={unfit_because !== null}
-            label={
-              <>
-                {title} <span className={classes.name}>{name}</span>
-              </>
-            }
-            description={<TextWithCode>{unfit_because === null ? does : `${unfit_because}.`}</TextWithCode>}
-            classNames={{ description: classes.description }}
-          />
-        ))}
+        {sortAvailableFirst(choices.protocols).map(
+          ({ name, title, sentence: description, unfit_because }) => (
+            <Radio
+              key={name}
+              value={name}
+              disabled={unfit_because !== null}
+              label={
+                <>
+                  {title} <span className={classes.name}>{name}</span>
+                </>
+              }
+              description={
+                <TextWithCode>{unfit_because === null ? description : `${unfit_because}.`}</TextWithCode>
+              }
+              classNames={{ description: classes.description }}
+            />
+          ),
+        )}
       </Stack>
     </Radio.Group>
   );
@@ -165,15 +169,15 @@ function ProtocolChoice({ choices, value, error, onChange }: ProtocolChoiceProps
 
 type Protocol = EvaluationChoices["protocols"][number];
 
-/** The newest set of start points of a protocol; nothing where it has none. */
-function firstSet(choices: EvaluationChoices, name: string): string {
+/** Return the id of a protocol's newest start set, or an empty string. */
+function newestStartSet(choices: EvaluationChoices, name: string): string {
   const [first] = choices.protocols.find((protocol) => protocol.name === name)?.start_sets ?? [];
   return first ? String(first.id) : "";
 }
 
-function usualEpisodes(protocol: Protocol | undefined, startSet: string): string {
+function defaultEpisodes(protocol: Protocol | undefined, startSet: string): string {
   const set = protocol?.start_sets?.find(({ id }) => String(id) === startSet);
-  return set ? `${set.points}, one from each point` : `${protocol?.episodes ?? ""}, as the protocol has it`;
+  return set ? `${set.points}, one from each point` : `${protocol?.episodes ?? ""}, protocol default`;
 }
 
 interface StartSetChoiceProps {
@@ -183,7 +187,7 @@ interface StartSetChoiceProps {
   onChange: (id: string) => void;
 }
 
-/** The points at which the episodes begin. */
+/** Choice of the start set. */
 function StartSetChoice({ sets, value, error, onChange }: StartSetChoiceProps) {
   const chosen = sets.find(({ id }) => String(id) === value);
   return (
@@ -208,23 +212,25 @@ interface ActingChoiceProps {
   onChange: (change: Partial<Draft>) => void;
 }
 
-/** How the agent acts, as its method's paper has it unless told otherwise. */
+/** Choice of how the agent acts. The default is the one in the method's paper. */
 function ActingChoice({ choices, draft, problems, onChange }: ActingChoiceProps) {
-  const usual = choices.usual_acting.name;
+  const defaultName = choices.usual_acting.name;
   const choose = (name: string) =>
-    onChange({ acting: choices.acting.find(({ acting }) => acting.name === name)?.acting.name ?? usual });
+    onChange({
+      acting: choices.acting.find(({ acting }) => acting.name === name)?.acting.name ?? defaultName,
+    });
   return (
-    <Radio.Group label="How the agent acts" value={draft.acting} onChange={choose} error={problems.acting}>
+    <Radio.Group label="Acting" value={draft.acting} onChange={choose} error={problems.acting}>
       <Stack gap={8} mt={8}>
-        {fitFirst(choices.acting).map(({ acting, unfit_because }) => (
+        {sortAvailableFirst(choices.acting).map(({ acting, unfit_because }) => (
           <Radio
             key={acting.name}
             value={acting.name}
             disabled={unfit_because !== null}
-            label={`${ACTING_NAMES[acting.name]}${acting.name === usual ? ", as in the method's paper" : ""}`}
+            label={`${ACTING_NAMES[acting.name]}${acting.name === defaultName ? " (the paper's choice)" : ""}`}
             description={
               <TextWithCode>
-                {unfit_because === null ? sentence(actingText(acting)) : `${unfit_because}.`}
+                {unfit_because === null ? toSentence(describeActing(acting)) : `${unfit_because}.`}
               </TextWithCode>
             }
             classNames={{ description: classes.description }}
@@ -233,7 +239,7 @@ function ActingChoice({ choices, draft, problems, onChange }: ActingChoiceProps)
       </Stack>
       {draft.acting === "epsilon-greedy" && (
         <TextInput
-          label="ε, the share of random actions"
+          label="ε (probability of a random action)"
           inputMode="decimal"
           mt={8}
           maw={232}

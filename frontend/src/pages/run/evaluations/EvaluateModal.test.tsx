@@ -10,7 +10,7 @@ import { refusal, serve } from "@/testing/server";
 import { aWorker } from "@/testing/workers";
 import { EvaluateModal } from "./EvaluateModal";
 
-const ASK = "POST /runs/1/evaluations";
+const REQUEST = "POST /runs/1/evaluations";
 
 interface Opened {
   checkpoint?: Checkpoint;
@@ -33,7 +33,7 @@ async function open({
       aCheckpoint(3, 3000),
     ],
     "GET /workers": workers,
-    [ASK]: answer,
+    [REQUEST]: answer,
   });
   const { router } = renderPage(
     <EvaluateModal run={aRun()} {...(checkpoint && { checkpoint })} onClose={() => undefined} />,
@@ -44,12 +44,12 @@ async function open({
   const form = within(await screen.findByRole("dialog"));
   await form.findByLabelText("Checkpoint");
   const submit = () => userEvent.click(form.getByRole("button", { name: "Evaluate" }));
-  const asked = () => server.of(ASK).map(({ body }) => body);
+  const asked = () => server.of(REQUEST).map(({ body }) => body);
   return { form, submit, asked, router };
 }
 
-describe("the form of an evaluation", () => {
-  it("asks for the newest checkpoint by the run's protocol, acting as in the method's paper", async () => {
+describe("the evaluation form", () => {
+  it("requests the newest checkpoint with the run's protocol and the paper's acting by default", async () => {
     const { submit, asked, router } = await open();
     await submit();
     expect(await screen.findByText("The list")).toBeTruthy();
@@ -59,7 +59,7 @@ describe("the form of an evaluation", () => {
     ]);
   });
 
-  it("asks for what was chosen and typed", async () => {
+  it("requests the chosen values", async () => {
     const { form, submit, asked } = await open();
     await userEvent.selectOptions(form.getByLabelText("Checkpoint"), "best");
     await userEvent.click(form.getByRole("radio", { name: /^No-op starts, 30 minutes/ }));
@@ -67,7 +67,7 @@ describe("the form of an evaluation", () => {
     await userEvent.clear(form.getByLabelText("Seed"));
     await userEvent.type(form.getByLabelText("Seed"), "7");
     await userEvent.click(form.getByRole("radio", { name: /^ε-greedy/ }));
-    const epsilon = form.getByLabelText("ε, the share of random actions");
+    const epsilon = form.getByLabelText("ε (probability of a random action)");
     await userEvent.clear(epsilon);
     await userEvent.type(epsilon, "0.1");
     await submit();
@@ -82,7 +82,7 @@ describe("the form of an evaluation", () => {
     ]);
   });
 
-  it("offers the sets of start points of a protocol that begins at some", async () => {
+  it("offers start sets for a protocol that uses them", async () => {
     const sets = [aStartSet(7, { name: "Second", points: 50 }), aStartSet(4)];
     const human = {
       ...{ name: "human-starts", title: "Human starts", sentence: "From a person's play.", source: "Gorila" },
@@ -111,7 +111,7 @@ describe("the form of an evaluation", () => {
     expect(asked()).toMatchObject([{ protocol: "human-starts", start_set: 4 }]);
   });
 
-  it("names no start points for a protocol without", async () => {
+  it("sends no start set for a protocol without one", async () => {
     const human = {
       ...{ name: "human-starts", title: "Human starts", sentence: "From a person's play.", source: "Gorila" },
       ...{ episodes: 100, unfit_because: null, start_sets: [aStartSet(4)] },
@@ -127,25 +127,25 @@ describe("the form of an evaluation", () => {
     ]);
   });
 
-  it("offers the checkpoints that are kept, and says by what one is the best", async () => {
+  it("offers available checkpoints, and says why one is the best", async () => {
     const { form } = await open();
     const options = within(form.getByLabelText("Checkpoint")).getAllByRole("option");
     expect(options.map(({ textContent }) => textContent)).toEqual([
-      "Newest, now at 3 k steps",
-      "Best by training return, now at 1 k steps",
+      "Newest, at 3 k steps",
+      "Best by training return, at 1 k steps",
       "At 3\u202f000 steps",
       "At 1\u202f000 steps",
     ]);
   });
 
-  it("means the checkpoint that it was opened for", async () => {
+  it("starts with the checkpoint that it was opened for", async () => {
     const { submit, asked } = await open({ checkpoint: aCheckpoint(1, 1000) });
     expect(screen.getByRole("dialog", { name: "Evaluate the checkpoint at 1 k steps" })).toBeTruthy();
     await submit();
     expect(asked()).toMatchObject([{ checkpoint: 1 }]);
   });
 
-  it("does not offer protocols and ways to act that do not fit, and says why", async () => {
+  it("disables unavailable protocols and acting, and says why", async () => {
     const acting = CHOICES.acting.map((way) =>
       way.acting.name === "sampled" ? { ...way, unfit_because: "sampled needs a policy" } : way,
     );
@@ -156,15 +156,15 @@ describe("the form of an evaluation", () => {
     expect(form.getByText("episodes is not for ALE/Pong-v5: use no-op-5min or no-op-30min.")).toBeTruthy();
     expect(form.getByRole<HTMLInputElement>("radio", { name: "Sampled" }).disabled).toBe(true);
     expect(form.getByText("sampled needs a policy.")).toBeTruthy();
-    const usual = form.getByRole<HTMLInputElement>("radio", { name: "ε-greedy, as in the method's paper" });
+    const usual = form.getByRole<HTMLInputElement>("radio", { name: "ε-greedy (the paper's choice)" });
     expect(usual.checked).toBe(true);
   });
 
   it.each([
-    ["Episodes", "0", "A whole number from 1 to 1 000."],
-    ["Episodes", "many", "A whole number from 1 to 1 000."],
-    ["Seed", "1.5", "A whole number, 0 or more."],
-  ])("refuses %s of %s beside the field, and asks for nothing", async (label, typed, words) => {
+    ["Episodes", "0", "Enter a whole number from 1 to 1 000."],
+    ["Episodes", "many", "Enter a whole number from 1 to 1 000."],
+    ["Seed", "1.5", "Enter a whole number, 0 or more."],
+  ])("rejects %s %s beside the field, without a request", async (label, typed, words) => {
     const { form, submit, asked } = await open();
     await userEvent.clear(form.getByLabelText(label));
     await userEvent.type(form.getByLabelText(label), typed);
@@ -173,7 +173,7 @@ describe("the form of an evaluation", () => {
     expect(asked()).toEqual([]);
   });
 
-  it("shows what the server refuses where it was asked", async () => {
+  it("shows why the server refuses", async () => {
     const thinned = "The checkpoint at step 3000 was thinned out; evaluate one that is still kept.";
     const { form, submit, router } = await open({ answer: refusal(409, thinned) });
     await submit();
@@ -181,14 +181,14 @@ describe("the form of an evaluation", () => {
     expect(router.state.location.pathname).toBe("/");
   });
 
-  it("shows what the server refuses of a field beside that field", async () => {
+  it("shows a server error beside its field", async () => {
     const unfit = [{ field: "protocol", message: "no-op-5min is not for this" }];
     const { form, submit } = await open({ answer: refusal(422, "Refused", unfit) });
     await submit();
     expect(await form.findByText("No-op-5min is not for this.")).toBeTruthy();
   });
 
-  it("says beforehand that no worker plays evaluations", async () => {
+  it("warns if no worker plays evaluations", async () => {
     const { form } = await open({ workers: [] });
     expect(await form.findByText("No worker for evaluations is connected")).toBeTruthy();
   });

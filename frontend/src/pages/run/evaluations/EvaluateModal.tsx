@@ -9,12 +9,12 @@ import { EvaluateForm } from "./EvaluateForm";
 
 interface EvaluateModalProps {
   run: Run;
-  /** The one that is meant from the beginning; otherwise the newest. */
+  /** The initial choice. By default, the newest. */
   checkpoint?: Checkpoint;
   onClose: () => void;
 }
 
-/** Asks how a checkpoint is to be evaluated. */
+/** Dialog that requests an evaluation of a checkpoint. */
 export function EvaluateModal({ run, checkpoint, onClose }: EvaluateModalProps) {
   const choices = useQuery(evaluationChoicesQuery(run.id));
   const checkpoints = useQuery(checkpointsQuery(run.id));
@@ -25,12 +25,12 @@ export function EvaluateModal({ run, checkpoint, onClose }: EvaluateModalProps) 
       onClose={onClose}
       size="lg"
       title={
-        checkpoint ? `Evaluate the checkpoint at ${short(checkpoint.step, "steps")}` : "Evaluate a checkpoint"
+        checkpoint ? `Evaluate the checkpoint at ${short(checkpoint.step, "steps")}` : "Evaluate checkpoint"
       }
       closeButtonProps={{ "aria-label": "Close" }}
     >
       {failed && <QueryError error={failed.error} retry={() => void failed.refetch()} />}
-      {!failed && !(choices.data && checkpoints.data) && <Text c="dimmed">Loading the form…</Text>}
+      {!failed && !(choices.data && checkpoints.data) && <Text c="dimmed">Loading form…</Text>}
       {choices.data && checkpoints.data && (
         <EvaluateForm
           run={run}

@@ -8,27 +8,27 @@ import { ConfirmModal } from "@/ui/ConfirmModal";
 import { evaluationName } from "@/ui/evaluationName";
 import { plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { isUnderWay, meanWords } from "./words";
+import { isActive, formatMean } from "./words";
 
 interface ActionsProps {
   evaluation: Evaluation;
   onRemoved?: () => void;
 }
 
-/** What can be done with an evaluation: cancel it, take its episodes away, remove it. */
+/** Actions for an evaluation: cancel, export and remove. */
 export function EvaluationActions({ evaluation, onRemoved }: ActionsProps) {
-  const [removing, confirm] = useDisclosure(false);
+  const [isConfirmOpen, confirmDialog] = useDisclosure(false);
   const cancel = useCancelEvaluation(evaluation.run_id);
   const name = evaluationName(evaluation);
   const remove = useDeleteEvaluation(evaluation.run_id, () => {
-    notifyDone(`Evaluation by ${name} removed`);
+    notifyDone(`Evaluation by ${name} removed.`);
     onRemoved?.();
   });
-  const removeIt = () => remove.mutate(evaluation.id, { onSettled: confirm.close });
+  const removeEvaluation = () => remove.mutate(evaluation.id, { onSettled: confirmDialog.close });
 
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      {isUnderWay(evaluation) && (
+      {isActive(evaluation) && (
         <Button
           size="compact-sm"
           variant="default"
@@ -53,33 +53,33 @@ export function EvaluationActions({ evaluation, onRemoved }: ActionsProps) {
             disabled={evaluation.state !== "done"}
             leftSection={<IconFileDownload size={16} />}
           >
-            Export every episode (CSV)
+            Export all episodes (CSV)
           </Menu.Item>
           <Menu.Item
             color="var(--mantine-color-error)"
             leftSection={<IconTrash size={16} />}
-            onClick={confirm.open}
+            onClick={confirmDialog.open}
           >
             Remove evaluation…
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <ConfirmModal
-        opened={removing}
+        opened={isConfirmOpen}
         title="Remove this evaluation?"
         action="Remove evaluation"
         danger
         busy={remove.isPending}
-        onConfirm={removeIt}
-        onClose={confirm.close}
+        onConfirm={removeEvaluation}
+        onClose={confirmDialog.close}
       >
         <Text size="sm">
           Evaluation by {name}, {plural(evaluation.episodes_total, "episode")}
-          {evaluation.mean !== null && `, score ${meanWords(evaluation)}`}:{" "}
-          {isUnderWay(evaluation)
-            ? "it ends, and what it has played is deleted for good."
-            : "its scores are deleted for good."}{" "}
-          The checkpoint is not touched.
+          {evaluation.mean !== null && `, score ${formatMean(evaluation)}`}:{" "}
+          {isActive(evaluation)
+            ? "this stops it and permanently deletes its episodes."
+            : "this permanently deletes its scores."}{" "}
+          The checkpoint is kept.
         </Text>
       </ConfirmModal>
     </Group>

@@ -29,8 +29,8 @@ function open(evaluation: EvaluationWithEpisodes | Response | (() => object), it
 const found = (changes: Parameters<typeof anEvaluation>[1] = {}) =>
   withEpisodes(anEvaluation(5, changes), 21, 19, 19.5);
 
-describe("the page of an evaluation", () => {
-  it("has every episode", async () => {
+describe("the evaluation page", () => {
+  it("lists every episode", async () => {
     open(found());
     const table = within(await screen.findByRole("region", { name: "Episodes" }));
     const rows = table.getAllByRole("row").slice(1);
@@ -48,9 +48,9 @@ describe("the page of an evaluation", () => {
     expect(screen.getByText("Scores of 3 episodes")).toBeTruthy();
   });
 
-  it("says how each number is computed, and by which table it is normalised", async () => {
+  it("explains each statistic and the table of the normalized score", async () => {
     open(found());
-    const told = (await screen.findByRole("region", { name: "Statistics" })).textContent;
+    const text = (await screen.findByRole("region", { name: "Statistics" })).textContent;
     for (const words of [
       "Mean19.8",
       "Median20",
@@ -59,52 +59,52 @@ describe("the page of an evaluation", () => {
       "10,000 samples",
       "with seed 1",
       "Human-normalized135\u00a0%",
-      "random play scores −20.7 and a person 9.3 by no-op-5min: Gorila (Nair et al. 2015), table 4.",
+      "random play scores −20.7 and a human 9.3 by no-op-5min: Gorila (Nair et al. 2015), table 4.",
     ])
-      expect(told).toContain(words);
+      expect(text).toContain(words);
   });
 
-  it("says why there is no interval of one episode and no normalised score", async () => {
+  it("says why there is no interval or normalized score", async () => {
     const single = { interval: null, standard_error: null, human_normalised: null, normalised_by: null };
     open(found({ ...single, not_normalised_because: "the papers publish none" }));
-    const told = (await screen.findByRole("region", { name: "Statistics" })).textContent;
-    expect(told).toContain("95 % interval–A single episode says nothing about it.");
-    expect(told).toContain("Human-normalized–The papers publish none.");
+    const text = (await screen.findByRole("region", { name: "Statistics" })).textContent;
+    expect(text).toContain("95 % interval–Not available for a single episode.");
+    expect(text).toContain("Human-normalized–The papers publish none.");
   });
 
-  it("says what the protocol did otherwise than the training, and nothing where they are alike", async () => {
+  it("lists differences from training, if any", async () => {
     const { unmount } = open(found({ unlike_training: ["In training FIRE was pressed."] }));
-    const told = await screen.findByRole("region", { name: "Unlike training" });
-    expect(told.textContent).toContain("In training FIRE was pressed.");
+    const text = await screen.findByRole("region", { name: "Unlike training" });
+    expect(text.textContent).toContain("In training FIRE was pressed.");
     unmount();
     open(found());
     await screen.findByRole("region", { name: "Statistics" });
     expect(screen.queryByRole("region", { name: "Unlike training" })).toBeNull();
   });
 
-  it("says what exactly was evaluated", async () => {
+  it("shows the settings of the evaluation", async () => {
     open(found({ acting: { name: "epsilon-greedy", epsilon: 0.05 }, seed: 7 }));
     await screen.findByText(/30 episodes of at most 5 minutes. Gorila, section 5.2./);
-    const told = screen.getByRole("region", { name: "What is evaluated" }).textContent;
+    const text = screen.getByRole("region", { name: "Evaluation settings" }).textContent;
     for (const words of [
       "at 250\u202f000 steps",
       "ab".repeat(32),
       "ε-greedy (0.05)",
-      "a share ε",
+      "with probability ε",
       "Seed7",
       "2 min",
     ])
-      expect(told).toContain(words);
+      expect(text).toContain(words);
   });
 
-  it("shows how far one is that is played, without numbers that are not there yet", async () => {
+  it("shows progress without statistics while it is running", async () => {
     open(withEpisodes(anUnfinishedEvaluation(5, { state: "running", episodes_done: 4 })));
     expect(await screen.findByText("4 of 30 episodes")).toBeTruthy();
     expect(screen.queryByRole("region", { name: "Statistics" })).toBeNull();
-    expect(screen.getByRole("region", { name: "What is evaluated" })).toBeTruthy();
+    expect(screen.getByRole("region", { name: "Evaluation settings" })).toBeTruthy();
   });
 
-  it("shows each episode as it arrives", async () => {
+  it("shows each episode as it ends", async () => {
     fakeStreams();
     const playing = anUnfinishedEvaluation(5, { state: "running", episodes_done: 1, episodes_total: 3 });
     let now = withEpisodes(playing, 21);
@@ -120,16 +120,15 @@ describe("the page of an evaluation", () => {
     expect(screen.queryByRole("region", { name: "Statistics" })).toBeNull();
   });
 
-  it("names the start points, also those that were removed since", async () => {
+  it("names the start set, even if it was removed", async () => {
     const set = { id: 4, name: "Ana's games", player: "human", source: "Ana", points: 1 } as const;
     open(found({ start_set: { ...set, sha256: "ef".repeat(32), kept: false } }));
     await screen.findByText("Statistics");
-    const told = screen.getByRole("region", { name: "What is evaluated" }).textContent;
-    for (const words of ["Ana's games, 1 point, removed since", "ef".repeat(32)])
-      expect(told).toContain(words);
+    const text = screen.getByRole("region", { name: "Evaluation settings" }).textContent;
+    for (const words of ["Ana's games, 1 point, removed", "ef".repeat(32)]) expect(text).toContain(words);
   });
 
-  it("leads back to the list when it is removed", async () => {
+  it("returns to the list when it is removed", async () => {
     const { router } = open(found());
     await userEvent.click(await screen.findByLabelText(/^Actions for the evaluation/));
     await userEvent.click(await screen.findByText("Remove evaluation…"));
@@ -138,13 +137,16 @@ describe("the page of an evaluation", () => {
     expect(router.state.location.pathname).toBe("/runs/1/evaluations");
   });
 
-  it.each(["failed", "cancelled"] as const)("says of one that %s how many episodes it has", async (state) => {
-    open(withEpisodes(anUnfinishedEvaluation(5, { state, episodes_done: 2 }), 3, 4));
-    expect(await screen.findByText("Episodes, 2 of 30")).toBeTruthy();
-    expect(screen.getByText("Scores of 2 episodes")).toBeTruthy();
-  });
+  it.each(["failed", "cancelled"] as const)(
+    "shows the number of episodes of one that was %s",
+    async (state) => {
+      open(withEpisodes(anUnfinishedEvaluation(5, { state, episodes_done: 2 }), 3, 4));
+      expect(await screen.findByText("Episodes, 2 of 30")).toBeTruthy();
+      expect(screen.getByText("Scores of 2 episodes")).toBeTruthy();
+    },
+  );
 
-  it("leads back to the list also where the run moves on meanwhile", async () => {
+  it("returns to the list even if the run changes during the removal", async () => {
     let list: (page: object) => void = () => undefined;
     const nothing = { items: [], next_cursor: null, total: 0, best: null };
     let lists = 0;
@@ -178,14 +180,14 @@ describe("the page of an evaluation", () => {
     await vi.waitFor(() => expect(router.state.location.pathname).toBe("/runs/1/evaluations"), 5000);
   });
 
-  it.each(["5", "abc", "0"])("says that there is none of the number %s", async (item) => {
+  it.each(["5", "abc", "0"])("shows a message for the unknown id %s", async (item) => {
     open(refusal(404, "There is no evaluation 5."), item);
     expect(await screen.findByText(`There is no evaluation ${item}`)).toBeTruthy();
   });
 
-  it("leads to the run that an evaluation is of", async () => {
+  it("links to the run of the evaluation", async () => {
     open(found({ run_id: 3 }));
-    const link = await screen.findByRole("link", { name: "See it at run 3" });
+    const link = await screen.findByRole("link", { name: "Open it in run 3" });
     expect(link.getAttribute("href")).toBe("/runs/3/evaluations/5");
   });
 });

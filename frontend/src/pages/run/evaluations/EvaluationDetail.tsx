@@ -18,48 +18,50 @@ import classes from "./evaluations.module.css";
 import { ScoresChart } from "./ScoresChart";
 import { Statistics } from "./Statistics";
 import { UnlikeTraining } from "./UnlikeTraining";
-import { LEFT_BEHIND } from "./words";
-import { WhatWasEvaluated } from "./WhatWasEvaluated";
+import { SUPERSEDED_REASON } from "./words";
+import { EvaluationSettings } from "./EvaluationSettings";
 
-/** /runs/12/evaluations/5: what one evaluation found, how, and of what. */
-export function EvaluationDetail({ run, written }: { run: Run; written: string }) {
-  const id = Number(written);
+/** Page of one evaluation: scores, statistics and settings. */
+export function EvaluationDetail({ run, idText }: { run: Run; idText: string }) {
+  const id = Number(idText);
   const isNumber = Number.isSafeInteger(id) && id > 0;
   const query = useQuery({ ...evaluationQuery(run.id, id), enabled: isNumber });
-  const gone = !isNumber || isNotFound(query.error);
+  const isGone = !isNumber || isNotFound(query.error);
   const navigate = useNavigate();
   const stillHere = useIsMounted();
-  const all = `/runs/${run.id}/evaluations`;
+  const listUrl = `/runs/${run.id}/evaluations`;
   const leave = () => {
-    if (stillHere()) void navigate(all);
+    if (stillHere()) void navigate(listUrl);
   };
   return (
     <Stack gap="md">
-      <Anchor component={Link} to={all} size="sm" w="fit-content">
+      <Anchor component={Link} to={listUrl} size="sm" w="fit-content">
         All evaluations of run {run.id}
       </Anchor>
-      {gone && <EmptyState title={`There is no evaluation ${written}`}>It may have been removed.</EmptyState>}
-      {!gone && query.isError && !query.data && (
+      {isGone && (
+        <EmptyState title={`There is no evaluation ${idText}`}>It may have been removed.</EmptyState>
+      )}
+      {!isGone && query.isError && !query.data && (
         <QueryError error={query.error} retry={() => void query.refetch()} />
       )}
-      {!gone && query.isPending && <Text c="dimmed">Loading the evaluation…</Text>}
-      {!gone && query.data && <Found run={run} evaluation={query.data} onRemoved={leave} />}
+      {!isGone && query.isPending && <Text c="dimmed">Loading evaluation…</Text>}
+      {!isGone && query.data && <LoadedEvaluation run={run} evaluation={query.data} onRemoved={leave} />}
     </Stack>
   );
 }
 
-interface FoundProps {
+interface LoadedEvaluationProps {
   run: Run;
   evaluation: EvaluationWithEpisodes;
   onRemoved: () => void;
 }
 
-function Found({ run, evaluation, onRemoved }: FoundProps) {
+function LoadedEvaluation({ run, evaluation, onRemoved }: LoadedEvaluationProps) {
   if (evaluation.run_id !== run.id) {
     return (
-      <EmptyState title={`Evaluation ${evaluation.id} is of another run`}>
+      <EmptyState title={`Evaluation ${evaluation.id} belongs to another run`}>
         <Anchor component={Link} to={`/runs/${evaluation.run_id}/evaluations/${evaluation.id}`}>
-          See it at run {evaluation.run_id}
+          Open it in run {evaluation.run_id}
         </Anchor>
       </EmptyState>
     );
@@ -74,7 +76,7 @@ function Found({ run, evaluation, onRemoved }: FoundProps) {
         </Group>
         <EvaluationActions evaluation={evaluation} onRemoved={onRemoved} />
       </Group>
-      {evaluation.superseded && <Text size="sm">This score counts no longer. {LEFT_BEHIND}</Text>}
+      {evaluation.superseded && <Text size="sm">This score is superseded. {SUPERSEDED_REASON}</Text>}
       <Reason of={evaluation} />
       {evaluation.state === "queued" && <NoPlayer />}
       <UnlikeTraining evaluation={evaluation} />
@@ -88,7 +90,7 @@ function Found({ run, evaluation, onRemoved }: FoundProps) {
             <EpisodeTable evaluation={evaluation} />
           </>
         )}
-        <WhatWasEvaluated evaluation={evaluation} />
+        <EvaluationSettings evaluation={evaluation} />
       </div>
     </>
   );

@@ -24,8 +24,8 @@ function open(page: EvaluationPage | Evaluation[], more: Parameters<typeof serve
 
 const rows = async () => (await screen.findAllByRole("row")).slice(1).map((row) => within(row));
 
-describe("the evaluations of a run", () => {
-  it("say what each found, of what, and by which table it is normalised", async () => {
+describe("the evaluation list", () => {
+  it("shows scores, settings and the table of the normalized score", async () => {
     open([
       anEvaluation(2),
       anEvaluation(1, {
@@ -46,7 +46,7 @@ describe("the evaluations of a run", () => {
       "19.2 to 20.3",
       "135 %",
       "Gorila (Nair et al. 2015), table 4",
-      "by hand",
+      "manually",
     ])
       expect(second?.getByText(words)).toBeTruthy();
     expect(second?.getByText("Done")).toBeTruthy();
@@ -54,7 +54,7 @@ describe("the evaluations of a run", () => {
     expect(first?.getByTitle("the papers publish none").textContent).toBe("–");
   });
 
-  it("mark the best", async () => {
+  it("marks the best", async () => {
     const best = anEvaluation(1, { step: 100_000 });
     open(evaluationPage([anEvaluation(2), best], { best }));
     const [second, first] = await rows();
@@ -62,14 +62,14 @@ describe("the evaluations of a run", () => {
     expect(second?.queryByText("best")).toBeNull();
   });
 
-  it("mark those of checkpoints that the run went back behind", async () => {
+  it("marks superseded evaluations", async () => {
     open(evaluationPage([anEvaluation(2, { superseded: true }), anEvaluation(1)]));
     const [first, second] = await rows();
-    expect(first?.getByText("counts no longer")).toBeTruthy();
-    expect(second?.queryByText("counts no longer")).toBeNull();
+    expect(first?.getByText("superseded")).toBeTruthy();
+    expect(second?.queryByText("superseded")).toBeNull();
   });
 
-  it("say why one waits and why one failed, with the traceback folded", async () => {
+  it("says why one is queued and why one failed, with a collapsed traceback", async () => {
     const failed = {
       state: "failed",
       reason: "The screen differs.",
@@ -85,7 +85,7 @@ describe("the evaluations of a run", () => {
     expect(screen.getByText("Traceback: in play").closest("details")?.open).toBe(false);
   });
 
-  it("show how far one is, and its score, as the stream tells, without a reload", async () => {
+  it("shows live progress and the score", async () => {
     fakeStreams();
     const playing = (episodes_done: number) =>
       anUnfinishedEvaluation(1, { state: "running", episodes_done, worker: "one" });
@@ -102,14 +102,14 @@ describe("the evaluations of a run", () => {
     vi.unstubAllGlobals();
   });
 
-  it("say what to do where no worker plays them", async () => {
+  it("says what to do if no worker plays evaluations", async () => {
     const idle = { "GET /workers": [aWorker("one", { job_slots: 0 }), aWorker("two", { state: "gone" })] };
     open([anUnfinishedEvaluation(1)], idle);
     expect(await screen.findByText("No worker for evaluations is connected")).toBeTruthy();
     expect(screen.getByText(/^arcadia worker --queue cpu/)).toBeTruthy();
   });
 
-  it("say nothing of workers where one plays them, or nothing waits", async () => {
+  it("shows no notice about workers if one plays, or if nothing is queued", async () => {
     const { server, unmount } = open([anUnfinishedEvaluation(1)]);
     await rows();
     await waitFor(() => expect(server.of("GET /workers")).toHaveLength(1));
@@ -120,36 +120,36 @@ describe("the evaluations of a run", () => {
     expect(screen.queryByText(/No worker for evaluations/)).toBeNull();
   });
 
-  it("are fetched by the page", async () => {
+  it("loads more pages on request", async () => {
     const first = evaluationPage([anEvaluation(2)], { next_cursor: "2", total: 2 });
     const rest = evaluationPage([anEvaluation(1, { step: 100_000 })], { total: 2 });
     open(first, {
       [LIST]: ({ query }: { query: URLSearchParams }) => (query.get("cursor") === "2" ? rest : first),
     });
-    await userEvent.click(await screen.findByRole("button", { name: "Show earlier ones" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Show earlier" }));
     expect(await screen.findByRole("link", { name: "100 k steps" })).toBeTruthy();
-    expect(screen.queryByRole("button", { name: "Show earlier ones" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Show earlier" })).toBeNull();
   });
 
-  it("are asked for from the page of a run that has none", async () => {
+  it("can be requested from the empty list", async () => {
     open([], { "GET /runs/1/evaluation-choices": refusal(500, "Away."), "GET /runs/1/checkpoints": [] });
     expect(await screen.findByText("No evaluations yet")).toBeTruthy();
-    await userEvent.click(screen.getByRole("button", { name: "Evaluate a checkpoint" }));
-    expect(await screen.findByRole("dialog", { name: "Evaluate a checkpoint" })).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Evaluate checkpoint" }));
+    expect(await screen.findByRole("dialog", { name: "Evaluate checkpoint" })).toBeTruthy();
   });
 
-  it("say that they could not be fetched", async () => {
-    open([], { [LIST]: refusal(500, "The disk is away.") });
-    expect(await screen.findByText("The disk is away.")).toBeTruthy();
+  it("shows a failed load", async () => {
+    open([], { [LIST]: refusal(500, "The disk is unavailable.") });
+    expect(await screen.findByText("The disk is unavailable.")).toBeTruthy();
   });
 });
 
-describe("what can be done with an evaluation", () => {
+describe("the actions for an evaluation", () => {
   const NAME = "the evaluation by no-op-5min at 250 k steps";
   beforeEach(() => vi.restoreAllMocks());
   const menu = async () => userEvent.click(await screen.findByLabelText(`Actions for ${NAME}`));
 
-  it("cancels one under way", async () => {
+  it("cancels a running evaluation", async () => {
     const cancelled = anUnfinishedEvaluation(1, { state: "cancelled" });
     const { server, answers } = open([anUnfinishedEvaluation(1, { state: "running" })], {
       "POST /evaluations/1/cancel": cancelled,
@@ -162,7 +162,7 @@ describe("what can be done with an evaluation", () => {
     expect(screen.queryByRole("button", { name: `Cancel ${NAME}` })).toBeNull();
   });
 
-  it("removes one after a question that names it", async () => {
+  it("removes one after a confirmation that names it", async () => {
     const { server, answers } = open([anEvaluation(1)], { "DELETE /evaluations/1": done() });
     await menu();
     await userEvent.click(await screen.findByText("Remove evaluation…"));
@@ -177,16 +177,16 @@ describe("what can be done with an evaluation", () => {
     expect(server.of("DELETE /evaluations/1")).toHaveLength(1);
   });
 
-  it("gives them all away as one table", async () => {
+  it("exports all evaluations as one table", async () => {
     open([anEvaluation(1)]);
     const save = await screen.findByRole("link", { name: "Download scores (CSV)" });
     expect(save.getAttribute("href")).toBe("/api/v1/export/runs/1/evaluations.csv");
   });
 
-  it("gives away the episodes of one that is done, and of no other", async () => {
+  it("exports the episodes of a finished evaluation", async () => {
     open([anEvaluation(1)]);
     await menu();
-    const item = await screen.findByText("Export every episode (CSV)");
+    const item = await screen.findByText("Export all episodes (CSV)");
     expect(item.closest("a")?.getAttribute("href")).toBe("/api/v1/export/evaluations/1.csv");
   });
 });

@@ -14,16 +14,16 @@ import { EvaluateModal } from "./EvaluateModal";
 import { EvaluationRow } from "./EvaluationRow";
 import classes from "./evaluations.module.css";
 import { EvaluationsChart } from "./EvaluationsChart";
-import { isUnderWay } from "./words";
+import { isActive } from "./words";
 
-/** All evaluations of a run: over training, and one by one. */
+/** All evaluations of a run, as a chart and as a table. */
 export function EvaluationList({ run }: { run: Run }) {
   const query = useInfiniteQuery(evaluationsQuery(run.id));
-  const [asking, ask] = useDisclosure(false);
+  const [isFormOpen, form] = useDisclosure(false);
   if (query.isError && !query.data) {
     return <QueryError error={query.error} retry={() => void query.refetch()} />;
   }
-  if (!query.data) return <Text c="dimmed">Loading the evaluations…</Text>;
+  if (!query.data) return <Text c="dimmed">Loading evaluations…</Text>;
   const [first] = query.data.pages;
   const evaluations = query.data.pages.flatMap(({ items }) => items);
   return (
@@ -31,10 +31,10 @@ export function EvaluationList({ run }: { run: Run }) {
       {evaluations.length === 0 ? (
         <EmptyState title="No evaluations yet">
           <Text mb="md">
-            An evaluation plays episodes from a checkpoint by a protocol, apart from training: only such a
-            score compares with other runs and with papers.
+            An evaluation plays episodes from a checkpoint under fixed rules. Its score can be compared with
+            other runs and with the papers.
           </Text>
-          <Button onClick={ask.open}>Evaluate a checkpoint</Button>
+          <Button onClick={form.open}>Evaluate checkpoint</Button>
         </EmptyState>
       ) : (
         <>
@@ -44,12 +44,12 @@ export function EvaluationList({ run }: { run: Run }) {
             </Text>
             <Group gap="xs">
               <DownloadScores from={`/export/runs/${run.id}/evaluations.csv`} />
-              <Button size="xs" onClick={ask.open}>
-                Evaluate a checkpoint
+              <Button size="xs" onClick={form.open}>
+                Evaluate checkpoint
               </Button>
             </Group>
           </Group>
-          {evaluations.some(isUnderWay) && <NoPlayer />}
+          {evaluations.some(isActive) && <NoPlayer />}
           <div className={runClasses.card}>
             <EvaluationsChart run={run} />
           </div>
@@ -61,12 +61,12 @@ export function EvaluationList({ run }: { run: Run }) {
               loading={query.isFetchingNextPage}
               onClick={() => void query.fetchNextPage()}
             >
-              Show earlier ones
+              Show earlier
             </Button>
           )}
         </>
       )}
-      {asking && <EvaluateModal run={run} onClose={ask.close} />}
+      {isFormOpen && <EvaluateModal run={run} onClose={form.close} />}
     </Stack>
   );
 }
@@ -88,7 +88,7 @@ function EvaluationTable({ run, evaluations, best }: TableProps) {
             <Table.Th ta="right" title="Mean ± standard error of the mean, and the 95 % interval of the mean">
               Score
             </Table.Th>
-            <Table.Th ta="right" visibleFrom="sm" title="Random play is 0 %, a person 100 %">
+            <Table.Th ta="right" visibleFrom="sm" title="0 % is random play, 100 % is a human">
               Human-normalized
             </Table.Th>
             <Table.Th ta="right" visibleFrom="sm">

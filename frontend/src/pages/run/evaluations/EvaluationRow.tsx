@@ -7,9 +7,9 @@ import { TimeAgo } from "@/ui/Quantity";
 import { Reason } from "@/ui/Reason";
 import { EvaluationActions } from "./EvaluationActions";
 import classes from "./evaluations.module.css";
-import { actingName, intervalText, LEFT_BEHIND, meanWords, playedWords } from "./words";
+import { formatActing, formatInterval, SUPERSEDED_REASON, formatMean, describePlayed } from "./words";
 
-const COLUMNS = 8;
+const COLUMN_COUNT = 8;
 
 interface RowProps {
   run: Run;
@@ -17,12 +17,12 @@ interface RowProps {
   best: boolean;
 }
 
-/** One evaluation of the list, and below it why it waits or has failed. */
+/** Table row of an evaluation, with a second row for its reason or traceback. */
 export function EvaluationRow({ run, evaluation, best }: RowProps) {
-  const told = evaluation.reason !== null || evaluation.traceback !== null;
+  const hasReason = evaluation.reason !== null || evaluation.traceback !== null;
   return (
     <>
-      <Table.Tr className={classes.row} data-told={told || undefined}>
+      <Table.Tr className={classes.row} data-has-reason={hasReason || undefined}>
         <Table.Td>
           <Group gap="4px 8px">
             <Anchor
@@ -38,32 +38,32 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
                 size="sm"
                 tt="none"
                 style={{ flex: "none" }}
-                title="The best of all whole evaluations by the run's protocol"
+                title="Best complete evaluation by the run's protocol"
               >
                 best
               </Badge>
             )}
             {evaluation.superseded && (
-              <Badge size="sm" tt="none" variant="default" style={{ flex: "none" }} title={LEFT_BEHIND}>
-                counts no longer
+              <Badge size="sm" tt="none" variant="default" style={{ flex: "none" }} title={SUPERSEDED_REASON}>
+                superseded
               </Badge>
             )}
           </Group>
           <Text size="xs" c="dimmed" hiddenFrom="sm">
-            {playedWords(evaluation)}
+            {describePlayed(evaluation)}
           </Text>
         </Table.Td>
         <Table.Td visibleFrom="sm">
           {evaluation.protocol}
           <Text size="xs" c="dimmed">
-            {actingName(evaluation.acting)}
+            {formatActing(evaluation.acting)}
           </Text>
         </Table.Td>
         <Table.Td ta="right">
-          {evaluation.mean === null ? "–" : <span className={classes.mean}>{meanWords(evaluation)}</span>}
+          {evaluation.mean === null ? "–" : <span className={classes.mean}>{formatMean(evaluation)}</span>}
           {evaluation.interval && (
             <Text size="xs" c="dimmed" title="95 % interval of the mean">
-              {intervalText(evaluation.interval)}
+              {formatInterval(evaluation.interval)}
             </Text>
           )}
           {evaluation.human_normalised !== null && (
@@ -73,7 +73,7 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
           )}
         </Table.Td>
         <Table.Td ta="right" visibleFrom="sm">
-          <Normalised evaluation={evaluation} />
+          <NormalizedScore evaluation={evaluation} />
         </Table.Td>
         <Table.Td ta="right" visibleFrom="sm">
           {evaluation.episodes_total}
@@ -81,7 +81,7 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
         <Table.Td visibleFrom="sm">
           <TimeAgo time={evaluation.created_at} />
           <Text size="xs" c="dimmed">
-            {evaluation.origin === "schedule" ? "by schedule" : "by hand"}
+            {evaluation.origin === "schedule" ? "by schedule" : "manually"}
           </Text>
         </Table.Td>
         <Table.Td>
@@ -91,9 +91,9 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
           <EvaluationActions evaluation={evaluation} />
         </Table.Td>
       </Table.Tr>
-      {told && (
+      {hasReason && (
         <Table.Tr className={classes.row}>
-          <Table.Td colSpan={COLUMNS} className={classes.reason}>
+          <Table.Td colSpan={COLUMN_COUNT} className={classes.reason}>
             <Reason of={evaluation} />
           </Table.Td>
         </Table.Tr>
@@ -102,7 +102,7 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
   );
 }
 
-function Normalised({ evaluation }: { evaluation: Evaluation }) {
+function NormalizedScore({ evaluation }: { evaluation: Evaluation }) {
   const { human_normalised, normalised_by, not_normalised_because } = evaluation;
   if (human_normalised === null) return <span title={not_normalised_because ?? undefined}>–</span>;
   return (

@@ -9,13 +9,13 @@ import { everythingIsSeen } from "@/testing/seen";
 import { serve } from "@/testing/server";
 import { EvaluationsChart } from "./EvaluationsChart";
 
-const drawn = vi.hoisted(() => ({ data: [] as unknown[][] }));
+const plotted = vi.hoisted(() => ({ data: [] as unknown[][] }));
 
 // The drawing library needs a canvas, which jsdom lacks.
 vi.mock("plotly.js-cartesian-dist-min", () => ({
   default: {
     react(element: object, data: unknown[], layout: object) {
-      drawn.data.push(data);
+      plotted.data.push(data);
       Object.assign(element, { on: () => undefined, data, layout });
     },
     purge: () => undefined,
@@ -41,15 +41,15 @@ function open(at = "/") {
   return server;
 }
 
-it("is the server's figure by steps, whatever the axis of other charts, from its own part of the address", async () => {
+it("shows the server's figure by step, with its own zoom in the URL", async () => {
   const server = open("/?x=time&smoothing=0.3&zoom=evaluations:100:200");
   await screen.findByRole("img");
   const asked = server.of("GET /figures/evaluations").map(({ query }) => Object.fromEntries(query));
   expect(asked).toEqual([{ runs: "1", x: "step", smoothing: "0.3", buckets: "400", from: "100", to: "200" }]);
-  expect(drawn.data.at(-1)).toEqual(FIGURE.data);
+  expect(plotted.data.at(-1)).toEqual(FIGURE.data);
 });
 
-it("gives away a row for each evaluation that is done", async () => {
+it("exports a row for each finished evaluation", async () => {
   const saved = downloads();
   open();
   await userEvent.click(await screen.findByLabelText(/^Menu of the chart/));

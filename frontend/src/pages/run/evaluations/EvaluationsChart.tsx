@@ -4,9 +4,9 @@ import { figureRequest } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { useCurveView } from "@/charts/useCurveView";
 import { useZoom } from "@/charts/useZoom";
-import { actingName } from "./words";
+import { formatActing } from "./words";
 
-const BUCKETS = 400;
+const MAX_POINTS = 400;
 const HEADER = [
   "run",
   "evaluation",
@@ -24,43 +24,43 @@ const HEADER = [
   "human_normalised",
 ];
 
-/** Scores over the steps of training, upon the return in training. */
+/** Chart of evaluation scores by step, over the training return. */
 export function EvaluationsChart({ run }: { run: Run }) {
   const [view] = useCurveView();
   const [zoom, setZoom] = useZoom("evaluations", false);
-  const { x, smoothing, buckets, from, to } = figureRequest({ ...view, x: "step" }, zoom, BUCKETS);
+  const { x, smoothing, buckets, from, to } = figureRequest({ ...view, x: "step" }, zoom, MAX_POINTS);
   const points = async () => {
     const { items } = await fetchEvaluations(run.id);
     const done = items.filter(({ state }) => state === "done");
-    const rows = done.map((one) => [
+    const rows = done.map((evaluation) => [
       run.id,
-      one.id,
-      one.step,
-      one.frames,
-      one.protocol,
-      actingName(one.acting),
-      one.seed,
-      one.episodes_total,
-      one.mean,
-      one.median,
-      one.standard_error,
-      one.interval?.[0],
-      one.interval?.[1],
-      one.human_normalised,
+      evaluation.id,
+      evaluation.step,
+      evaluation.frames,
+      evaluation.protocol,
+      formatActing(evaluation.acting),
+      evaluation.seed,
+      evaluation.episodes_total,
+      evaluation.mean,
+      evaluation.median,
+      evaluation.standard_error,
+      evaluation.interval?.[0],
+      evaluation.interval?.[1],
+      evaluation.human_normalised,
     ]);
     return { header: HEADER, rows };
   };
   return (
     <FigureFrame
       title="Evaluations, with 95 % intervals"
-      label="Scores of the evaluations by steps, upon the return in training."
+      label="Evaluation scores by step, over the training return."
       query={evaluationsFigureQuery(run.id, { x, smoothing, buckets, from, to })}
       zoom={zoom}
       onZoom={setZoom}
       revision="step"
       legend
       height={300}
-      empty="Nothing to draw yet. Scores appear here as soon as an evaluation is done."
+      empty="No scores yet. They appear here when an evaluation is done."
       file={`evaluations-run-${run.id}`}
       points={points}
     />

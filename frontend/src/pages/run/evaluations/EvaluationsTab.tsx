@@ -3,12 +3,12 @@ import type { Run } from "@/api/types";
 import { EvaluationDetail } from "./EvaluationDetail";
 import { EvaluationList } from "./EvaluationList";
 
-/** /runs/12/evaluations: what the checkpoints of a run are worth; with a number behind it, one evaluation. */
+/** List of a run's evaluations, or one evaluation if the URL names it. */
 export function EvaluationsTab({ run }: { run: Run }) {
   const { item } = useParams();
   return item === undefined ? (
     <EvaluationList run={run} />
   ) : (
-    <EvaluationDetail key={item} run={run} written={item} />
+    <EvaluationDetail key={item} run={run} idText={item} />
   );
 }

@@ -4,9 +4,9 @@ import type { EvaluationWithEpisodes } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { plural } from "@/ui/format";
-import { isUnderWay } from "./words";
+import { isActive } from "./words";
 
-/** How many episodes came to which score. */
+/** Histogram of the episode scores. */
 export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const { id, run_id, episodes } = evaluation;
@@ -18,15 +18,15 @@ export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes
     });
   return (
     <FigureFrame
-      title={`Scores of ${played}${isUnderWay(evaluation) ? " so far" : ""}`}
-      label={`How many of ${played} came to which score.`}
+      title={`Scores of ${played}${isActive(evaluation) ? " so far" : ""}`}
+      label={`Histogram of the scores of ${played}.`}
       query={scoresFigureQuery(run_id, id)}
       zoom={zoom}
       onZoom={setZoom}
       revision="scores"
       legend={false}
       height={300}
-      empty="No score is a number that can be drawn."
+      empty="No finite scores to show."
       file={`evaluation-${id}-scores`}
       points={points}
     />

@@ -5,11 +5,11 @@ import { humanPercent, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
-import { intervalText, sentence } from "./words";
+import { formatInterval, toSentence } from "./words";
 
-const SINGLE = "A single episode says nothing about it.";
+const NOT_FOR_ONE_EPISODE = "Not available for a single episode.";
 
-/** What the scores say, and how each number is computed. */
+/** Statistics of the scores, with explanations. */
 export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const { mean, median, standard_error, interval, episodes, seed } = evaluation;
   return (
@@ -19,42 +19,42 @@ export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes 
       </Title>
       <dl className={classes.statistics}>
         <Statistic name="Mean" value={<Score value={mean} meaning="Mean" />}>
-          The sum of the scores divided by their number, {episodes.length}.
+          Sum of the scores divided by their number, {episodes.length}.
         </Statistic>
         <Statistic name="Median" value={<Score value={median} meaning="Median" />}>
-          Half of the episodes scored this or less.
+          Half of the episodes score this or less.
         </Statistic>
         <Statistic name="Standard error" value={score(standard_error)}>
           {standard_error === null
-            ? SINGLE
-            : "Of the mean: the scores' standard deviation, with n − 1, over √n."}
+            ? NOT_FOR_ONE_EPISODE
+            : "Standard error of the mean: the sample standard deviation divided by √n."}
         </Statistic>
-        <Statistic name="95 % interval" value={interval ? intervalText(interval) : "–"}>
+        <Statistic name="95 % interval" value={interval ? formatInterval(interval) : "–"}>
           {interval
-            ? `Of the mean, by bootstrap: the middle 95 % of the means of 10,000 samples that are drawn from the scores with replacement, with seed ${seed}.`
-            : SINGLE}
+            ? `Bootstrap interval of the mean, from 10,000 samples with replacement, with seed ${seed}.`
+            : NOT_FOR_ONE_EPISODE}
         </Statistic>
-        <Normalised evaluation={evaluation} />
+        <NormalizedScore evaluation={evaluation} />
       </dl>
     </section>
   );
 }
 
-function Normalised({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
+function NormalizedScore({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const { human_normalised, normalised_by, not_normalised_because } = evaluation;
   if (human_normalised === null || !normalised_by) {
     return (
       <Statistic name="Human-normalized" value="–">
-        {not_normalised_because && sentence(not_normalised_because)}
+        {not_normalised_because && toSentence(not_normalised_because)}
       </Statistic>
     );
   }
-  const told = (value: MetricValue) => score(value);
+  const format = (value: MetricValue) => score(value);
   const { random, human, source, table, protocol } = normalised_by;
   return (
     <Statistic name="Human-normalized" value={humanPercent(human_normalised)}>
-      100 · (mean − random) / (human − random), where random play scores {told(random)} and a person{" "}
-      {told(human)} by {protocol}: {source}, {table}.
+      100 · (mean − random) / (human − random), where random play scores {format(random)} and a human{" "}
+      {format(human)} by {protocol}: {source}, {table}.
     </Statistic>
   );
 }
@@ -62,7 +62,7 @@ function Normalised({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
 interface StatisticProps {
   name: string;
   value: ReactNode;
-  /** How it is computed. */
+  /** Explanation of the statistic. */
   children: ReactNode;
 }
 

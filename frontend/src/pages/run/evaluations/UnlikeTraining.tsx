@@ -3,7 +3,7 @@ import type { Evaluation } from "@/api/types";
 import warningClasses from "@/ui/Warning.module.css";
 import runClasses from "../run.module.css";
 
-/** What the protocol did otherwise than the training, which the score suffers from. */
+/** Differences between the protocol and the training that may lower the score. */
 export function UnlikeTraining({ evaluation }: { evaluation: Evaluation }) {
   if (evaluation.unlike_training.length === 0) return null;
   return (

@@ -1,43 +1,47 @@
-/** Evaluations in words. */
+/** Texts that describe evaluations. */
 
 import type { Acting, Evaluation, MetricValue } from "@/api/types";
 import { plural, score } from "@/ui/format";
 
-export const isUnderWay = ({ state }: Pick<Evaluation, "state">) => state === "queued" || state === "running";
+export const isActive = ({ state }: Pick<Evaluation, "state">) => state === "queued" || state === "running";
 
-/** Why an evaluation counts no longer. */
-export const LEFT_BEHIND = "The run went back behind this checkpoint and trained its steps again.";
+/** Why an evaluation is superseded. */
+export const SUPERSEDED_REASON =
+  "The run was resumed from an earlier checkpoint and trained these steps again.";
 
-/** How an agent acts, by its name alone: "sampled", "ε-greedy (0.05)". */
-export function actingName({ name, epsilon }: Acting): string {
+/** Return the name of a way of acting: "sampled", "ε-greedy (0.05)". */
+export function formatActing({ name, epsilon }: Acting): string {
   return name === "epsilon-greedy" ? `ε-greedy (${epsilon ?? 0})` : name;
 }
 
-const ACTING: Record<Acting["name"], string> = {
-  sampled: "draws each action from the policy",
-  greedy: "takes the action of the highest probability or value",
-  "epsilon-greedy": "takes the action of the highest value, but a share ε of them at random",
-  random: "takes every action at random",
+const ACTING_DESCRIPTIONS: Record<Acting["name"], string> = {
+  sampled: "samples each action from the policy",
+  greedy: "takes the action with the highest probability or value",
+  "epsilon-greedy": "takes the action with the highest value, or with probability ε a random action",
+  random: "takes random actions",
 };
 
-/** What an agent does that acts so. */
-export const actingText = ({ name }: Pick<Acting, "name">) => ACTING[name];
+/** Return what the agent does, as a verb phrase. */
+export const describeActing = ({ name }: Pick<Acting, "name">) => ACTING_DESCRIPTIONS[name];
 
-/** "no-op-5min, 30 episodes"; the protocol "episodes" is not said twice. */
-export function playedWords({ protocol, episodes_total }: Pick<Evaluation, "protocol" | "episodes_total">) {
+/** Return "no-op-5min, 30 episodes". The protocol "episodes" is not repeated. */
+export function describePlayed({
+  protocol,
+  episodes_total,
+}: Pick<Evaluation, "protocol" | "episodes_total">) {
   const played = plural(episodes_total, "episode");
   return protocol === "episodes" ? played : `${protocol}, ${played}`;
 }
 
-/** "17.2 to 21.0" of an interval. */
-export const intervalText = ([low, high]: readonly [MetricValue, MetricValue]) =>
+/** Format an interval: "17.2 to 21.0". */
+export const formatInterval = ([low, high]: readonly [MetricValue, MetricValue]) =>
   `${score(low)} to ${score(high)}`;
 
-/** "19.8 ± 0.6": the mean and its standard error. */
-export function meanWords({ mean, standard_error }: Pick<Evaluation, "mean" | "standard_error">): string {
+/** Format the mean and its standard error: "19.8 ± 0.6". */
+export function formatMean({ mean, standard_error }: Pick<Evaluation, "mean" | "standard_error">): string {
   return standard_error === null ? score(mean) : `${score(mean)} ± ${score(standard_error)}`;
 }
 
-/** A sentence of the server that begins in the middle of one. */
-export const sentence = (words: string) =>
+/** Turn a clause of the server into a sentence. */
+export const toSentence = (words: string) =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;

@@ -17,17 +17,17 @@ interface RecordModalProps {
 const FIELDS = ["seed", "episode"] as const;
 type Field = (typeof FIELDS)[number];
 
-const MOST = { seed: Number.MAX_SAFE_INTEGER, episode: 999_999 };
+const MAX_VALUES = { seed: Number.MAX_SAFE_INTEGER, episode: 999_999 };
 
-/** Asks which episode of a checkpoint is to be recorded. */
+/** Dialog that requests a replay of one episode from a checkpoint. */
 export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
   const [draft, setDraft] = useState<Record<Field, string>>({ seed: "1", episode: "0" });
   const [problems, setProblems] = useState<Partial<Record<Field, string>>>({});
   const [refusals, setRefusals] = useState<string[]>([]);
-  const ask = useRequestRecording(run.id);
+  const request = useRequestRecording(run.id);
   const navigate = useNavigate();
 
-  function put(field: Field, text: string) {
+  function setField(field: Field, text: string) {
     setDraft((before) => ({ ...before, [field]: text }));
     setProblems({});
     setRefusals([]);
@@ -35,18 +35,20 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
 
   async function submit(event: FormEvent) {
     event.preventDefault();
-    const wrong = FIELDS.filter((field) => !isWhole(draft[field], MOST[field]));
+    const invalid = FIELDS.filter((field) => !isWholeUpTo(draft[field], MAX_VALUES[field]));
     setProblems(
-      Object.fromEntries(wrong.map((field) => [field, `Give a whole number from 0 to ${MOST[field]}.`])),
+      Object.fromEntries(
+        invalid.map((field) => [field, `Enter a whole number from 0 to ${MAX_VALUES[field]}.`]),
+      ),
     );
-    if (wrong.length > 0) return;
+    if (invalid.length > 0) return;
     try {
-      await ask.mutateAsync({
+      await request.mutateAsync({
         checkpoint: checkpoint.id,
         seed: Number(draft.seed),
         episode: Number(draft.episode),
       });
-      notifyDone(`Asked for a recording at ${short(checkpoint.step, "steps")}.`);
+      notifyDone(`Recording at ${short(checkpoint.step, "steps")} requested.`);
       onClose();
       await navigate(`/runs/${run.id}/replays`);
     } catch (error) {
@@ -63,7 +65,7 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
       inputMode="numeric"
       value={draft[name]}
       error={problems[name]}
-      onChange={(event) => put(name, event.currentTarget.value)}
+      onChange={(event) => setField(name, event.currentTarget.value)}
     />
   );
 
@@ -77,17 +79,21 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Stack gap="md">
           <Text size="sm">
-            A worker plays one episode by the run's protocol and films it with what the agent thinks. It
-            appears among the replays.
+            A worker plays one episode with the run's protocol and records it with the agent's values and
+            probabilities. The recording appears with the replays.
           </Text>
           {field("seed", "Seed", "The same seed gives the same episode.")}
-          {field("episode", "Episode", "Which episode of an evaluation with this seed, from 0.")}
+          {field(
+            "episode",
+            "Episode",
+            "Number of the episode in an evaluation with this seed, starting at 0.",
+          )}
           <FormErrors messages={refusals} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" loading={ask.isPending}>
+            <Button type="submit" loading={request.isPending}>
               Record
             </Button>
           </Group>
@@ -97,4 +103,4 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
   );
 }
 
-const isWhole = (text: string, most: number) => /^\d+$/.test(text.trim()) && Number(text) <= most;
+const isWholeUpTo = (text: string, max: number) => /^\d+$/.test(text.trim()) && Number(text) <= max;

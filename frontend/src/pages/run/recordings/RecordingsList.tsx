@@ -8,21 +8,21 @@ import { TextWithCode } from "@/ui/TextWithCode";
 import runClasses from "../run.module.css";
 
 const STATES: Record<Recording["state"], string> = {
-  queued: "waits",
-  running: "is being made",
+  queued: "is queued",
+  running: "is in progress",
   done: "is done",
   failed: "failed",
-  cancelled: "was cancelled",
+  cancelled: "was canceled",
 };
 
-/** The recordings that were asked for and are not among the replays: they wait, are made, or came to nothing. */
+/** Requested recordings without a replay: queued, in progress, failed or canceled. */
 export function RecordingsList({ run }: { run: Run }) {
   const { data } = useQuery(recordingsQuery(run.id));
-  const open = (data ?? []).filter(({ state }) => state !== "done");
-  if (open.length === 0) return null;
+  const unfinished = (data ?? []).filter(({ state }) => state !== "done");
+  if (unfinished.length === 0) return null;
   return (
-    <section className={runClasses.card} aria-label="Recordings asked for">
-      {open.map((recording) => (
+    <section className={runClasses.card} aria-label="Requested recordings">
+      {unfinished.map((recording) => (
         <RecordingRow key={recording.id} recording={recording} />
       ))}
     </section>
@@ -34,7 +34,7 @@ function RecordingRow({ recording }: { recording: Recording }) {
   const remove = useDeleteRecording(recording.run_id);
   const { id, state, step, seed, episode, reason } = recording;
   const name = `the recording at ${short(step, "steps")}, seed ${seed}, episode ${episode}`;
-  const underWay = state === "queued" || state === "running";
+  const isActive = state === "queued" || state === "running";
   return (
     <Group gap="xs" justify="space-between" wrap="nowrap" py={4}>
       <div>
@@ -47,7 +47,7 @@ function RecordingRow({ recording }: { recording: Recording }) {
           </Text>
         )}
       </div>
-      {underWay ? (
+      {isActive ? (
         <Button
           size="compact-sm"
           variant="default"
@@ -63,7 +63,7 @@ function RecordingRow({ recording }: { recording: Recording }) {
           variant="default"
           aria-label={`Remove ${name}`}
           loading={remove.isPending}
-          onClick={() => remove.mutate(id, { onSuccess: () => notifyDone("Recording removed") })}
+          onClick={() => remove.mutate(id, { onSuccess: () => notifyDone("Recording removed.") })}
         >
           Remove
         </Button>

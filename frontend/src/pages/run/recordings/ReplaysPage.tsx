@@ -3,7 +3,7 @@ import type { Run } from "@/api/types";
 import { ReplaysTab } from "@/replays/ReplaysTab";
 import { RecordingsList } from "./RecordingsList";
 
-/** The run's replays, below the recordings that are still to become some. */
+/** Replays of a run, with the requested recordings above them. */
 export function ReplaysPage({ run }: { run: Run }) {
   return (
     <Stack gap="sm">

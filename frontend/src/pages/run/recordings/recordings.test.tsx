@@ -11,7 +11,7 @@ import { RecordingsList } from "./RecordingsList";
 import { RecordModal } from "./RecordModal";
 import { DeleteRecording } from "@/replays/DeleteRecording";
 
-const ASK = "POST /runs/1/recordings";
+const REQUEST = "POST /runs/1/recordings";
 
 function aRecording(id: number, changes: Partial<Recording> = {}): Recording {
   return {
@@ -35,7 +35,7 @@ function aRecording(id: number, changes: Partial<Recording> = {}): Recording {
 }
 
 async function open(answer: object = aRecording(1)) {
-  const server = serve({ [ASK]: answer });
+  const server = serve({ [REQUEST]: answer });
   renderPage(<RecordModal run={aRun()} checkpoint={aCheckpoint(3, 3000)} onClose={() => undefined} />, {
     routes: [{ path: "/runs/1/replays", element: "The replays" }],
   });
@@ -46,11 +46,11 @@ async function open(answer: object = aRecording(1)) {
     if (text) await userEvent.type(field, text);
   };
   const submit = () => userEvent.click(form.getByRole("button", { name: "Record" }));
-  return { form, fill, submit, asked: () => server.of(ASK).map(({ body }) => body) };
+  return { form, fill, submit, asked: () => server.of(REQUEST).map(({ body }) => body) };
 }
 
-describe("the form of a recording", () => {
-  it("asks for an episode of the checkpoint and shows the replays", async () => {
+describe("the recording form", () => {
+  it("requests an episode and opens the replays", async () => {
     const { fill, submit, asked } = await open();
     await fill("Seed", "7");
     await fill("Episode", "12");
@@ -59,17 +59,17 @@ describe("the form of a recording", () => {
     expect(asked()).toEqual([{ checkpoint: 3, seed: 7, episode: 12 }]);
   });
 
-  it("says which numbers would be right and asks nothing", async () => {
+  it("rejects invalid numbers without a request", async () => {
     const { form, fill, submit, asked } = await open();
     await fill("Seed", "-1");
     await fill("Episode", "");
     await submit();
-    expect(form.getByText("Give a whole number from 0 to 9007199254740991.")).toBeTruthy();
-    expect(form.getByText("Give a whole number from 0 to 999999.")).toBeTruthy();
+    expect(form.getByText("Enter a whole number from 0 to 9007199254740991.")).toBeTruthy();
+    expect(form.getByText("Enter a whole number from 0 to 999999.")).toBeTruthy();
     expect(asked()).toEqual([]);
   });
 
-  it("tells a refusal where it was asked", async () => {
+  it("shows why the server refuses", async () => {
     const sentence = "The checkpoint at step 3000 was thinned out; choose one that is still kept.";
     const { form, submit } = await open(refusal(409, sentence));
     await submit();
@@ -77,8 +77,8 @@ describe("the form of a recording", () => {
   });
 });
 
-describe("the recordings that were asked for", () => {
-  it("stand above the replays until they are done, and can be cancelled or removed", async () => {
+describe("the requested recordings", () => {
+  it("are listed until they are done, and can be canceled or removed", async () => {
     const server = serve({
       "GET /runs/1/recordings": [
         aRecording(1),
@@ -89,7 +89,7 @@ describe("the recordings that were asked for", () => {
       "DELETE /recordings/2": new Response(null, { status: 204 }),
     });
     renderPage(<RecordingsList run={aRun()} />);
-    expect(await screen.findByText("The recording at 3 k steps, seed 1, episode 0 waits.")).toBeTruthy();
+    expect(await screen.findByText("The recording at 3 k steps, seed 1, episode 0 is queued.")).toBeTruthy();
     expect(screen.getByText("A worker is about to take it.")).toBeTruthy();
     expect(screen.getByText("The game is missing.")).toBeTruthy();
     expect(screen.queryByText(/seed 3/)).toBeNull();
@@ -101,7 +101,7 @@ describe("the recordings that were asked for", () => {
     });
   });
 
-  it("take no room when there are none", async () => {
+  it("are hidden if there are none", async () => {
     const server = serve({ "GET /runs/1/recordings": [] });
     renderPage(<RecordingsList run={aRun()} />);
     await waitFor(() => expect(server.of("GET /runs/1/recordings")).toHaveLength(1));
@@ -109,8 +109,8 @@ describe("the recordings that were asked for", () => {
   });
 });
 
-describe("a recording that is done", () => {
-  it("can be removed with its replay, once that is confirmed", async () => {
+describe("a finished recording", () => {
+  it("can be removed after a confirmation", async () => {
     const server = serve({
       "GET /runs/1/recordings": [aRecording(3, { state: "done", replay_id: 9, reason: null })],
       "DELETE /recordings/3": new Response(null, { status: 204 }),
@@ -121,7 +121,7 @@ describe("a recording that is done", () => {
     await waitFor(() => expect(server.of("DELETE /recordings/3")).toHaveLength(1));
   });
 
-  it("is the one that is removed, whichever replay is shown by the time that it is confirmed", async () => {
+  it("is removed even if another replay is shown by the time of the confirmation", async () => {
     const recording = (id: number, replay_id: number) =>
       aRecording(id, { state: "done", replay_id, reason: null });
     const server = serve({
@@ -144,7 +144,7 @@ describe("a recording that is done", () => {
     expect(server.of("DELETE /recordings/4")).toEqual([]);
   });
 
-  it("is told from a replay that training made, which cannot be removed", async () => {
+  it("is distinguished from a replay of the training, which cannot be removed", async () => {
     const server = serve({ "GET /runs/1/recordings": [aRecording(3, { state: "done", replay_id: 9 })] });
     renderPage(<DeleteRecording run={1} replay={8} />);
     await waitFor(() => expect(server.of("GET /runs/1/recordings")).toHaveLength(1));

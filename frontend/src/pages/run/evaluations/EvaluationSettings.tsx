@@ -6,17 +6,17 @@ import { duration, exact, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
-import { actingName, actingText } from "./words";
+import { formatActing, describeActing } from "./words";
 
-/** Of which checkpoint an evaluation is, by which protocol, and how the agent acted. */
-export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
+/** Checkpoint, protocol and other settings of an evaluation. */
+export function EvaluationSettings({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const choices = useQuery(evaluationChoicesQuery(evaluation.run_id));
   const protocol = choices.data?.protocols.find(({ name }) => name === evaluation.protocol);
   const { started_at, finished_at } = evaluation;
   return (
-    <section className={runClasses.card} aria-label="What is evaluated">
+    <section className={runClasses.card} aria-label="Evaluation settings">
       <Title order={3} mb="xs">
-        What is evaluated
+        Settings
       </Title>
       <dl className={classes.what}>
         <dt>Checkpoint</dt>
@@ -39,16 +39,16 @@ export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpi
         <dd>{exact(evaluation.episodes_total)}</dd>
         <dt>Acting</dt>
         <dd>
-          {actingName(evaluation.acting)}
+          {formatActing(evaluation.acting)}
           <Text size="sm" c="dimmed">
-            The agent {actingText(evaluation.acting)}.
+            The agent {describeActing(evaluation.acting)}.
           </Text>
         </dd>
         <dt>Seed</dt>
         <dd>{evaluation.seed}</dd>
         <dt>Requested</dt>
         <dd>
-          {evaluation.origin === "schedule" ? "by schedule" : "by hand"},{" "}
+          {evaluation.origin === "schedule" ? "by schedule" : "manually"},{" "}
           <TimeAgo time={evaluation.created_at} />
         </dd>
         {started_at && finished_at && (
@@ -62,14 +62,14 @@ export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpi
   );
 }
 
-/** Where its episodes begin. */
+/** The start set of the episodes. */
 function StartPoints({ set }: { set: NonNullable<EvaluationWithEpisodes["start_set"]> }) {
   return (
     <>
       <dt>Start points</dt>
       <dd>
         {set.name}, {plural(set.points, "point")}
-        {!set.kept && ", removed since"}
+        {!set.kept && ", removed"}
         <Text size="sm" c="dimmed">
           {set.source}. <span className="mono">{set.sha256}</span>
         </Text>
