@@ -11,11 +11,11 @@ export function DeleteRecording({ run, replay }: { run: number; replay: number }
   const { data } = useQuery(recordingsQuery(run));
   const remove = useDeleteRecording(run);
   // Keep the recording of the dialog, because another replay may be shown when the user confirms.
-  const [asked, setAsked] = useState<number | null>(null);
-  const close = () => setAsked(null);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const close = () => setChosen(null);
   const recording = data?.find(({ replay_id }) => replay_id === replay);
-  const removeIt = (id: number) =>
-    remove.mutate(id, { onSuccess: () => notifyDone("Recording removed"), onSettled: close });
+  const deleteRecording = (id: number) =>
+    remove.mutate(id, { onSuccess: () => notifyDone("Recording deleted."), onSettled: close });
   return (
     <>
       {recording && (
@@ -23,21 +23,21 @@ export function DeleteRecording({ run, replay }: { run: number; replay: number }
           size="xs"
           variant="default"
           leftSection={<IconTrash size={14} aria-hidden />}
-          onClick={() => setAsked(recording.id)}
+          onClick={() => setChosen(recording.id)}
         >
-          Remove
+          Delete
         </Button>
       )}
       <ConfirmModal
-        opened={asked !== null}
-        title="Remove this recording?"
-        action="Remove recording"
+        opened={chosen !== null}
+        title="Delete recording?"
+        action="Delete recording"
         danger
         busy={remove.isPending}
-        onConfirm={() => asked !== null && removeIt(asked)}
+        onConfirm={() => chosen !== null && deleteRecording(chosen)}
         onClose={close}
       >
-        <Text size="sm">Its video, its track and its saliency are gone for good.</Text>
+        <Text size="sm">This permanently deletes the video, track and saliency.</Text>
       </ConfirmModal>
     </>
   );

@@ -61,11 +61,11 @@ function RecordingRow({ recording }: { recording: Recording }) {
         <Button
           size="compact-sm"
           variant="default"
-          aria-label={`Remove ${name}`}
+          aria-label={`Delete ${name}`}
           loading={remove.isPending}
-          onClick={() => remove.mutate(id, { onSuccess: () => notifyDone("Recording removed.") })}
+          onClick={() => remove.mutate(id, { onSuccess: () => notifyDone("Recording deleted.") })}
         >
-          Remove
+          Delete
         </Button>
       )}
     </Group>

@@ -94,7 +94,7 @@ describe("the requested recordings", () => {
     expect(screen.getByText("The game is missing.")).toBeTruthy();
     expect(screen.queryByText(/seed 3/)).toBeNull();
     await userEvent.click(screen.getByRole("button", { name: /^Cancel the recording/ }));
-    await userEvent.click(screen.getByRole("button", { name: /^Remove the recording/ }));
+    await userEvent.click(screen.getByRole("button", { name: /^Delete the recording/ }));
     await waitFor(() => {
       expect(server.of("POST /recordings/1/cancel")).toHaveLength(1);
       expect(server.of("DELETE /recordings/2")).toHaveLength(1);
@@ -116,8 +116,8 @@ describe("a finished recording", () => {
       "DELETE /recordings/3": new Response(null, { status: 204 }),
     });
     renderPage(<DeleteRecording run={1} replay={9} />);
-    await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
-    await userEvent.click(await screen.findByRole("button", { name: "Remove recording" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Delete" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Delete recording" }));
     await waitFor(() => expect(server.of("DELETE /recordings/3")).toHaveLength(1));
   });
 
@@ -136,8 +136,8 @@ describe("a finished recording", () => {
       return <DeleteRecording run={1} replay={replay} />;
     }
     renderPage(<Shown />);
-    await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
-    const confirm = await screen.findByRole("button", { name: "Remove recording" });
+    await userEvent.click(await screen.findByRole("button", { name: "Delete" }));
+    const confirm = await screen.findByRole("button", { name: "Delete recording" });
     act(showNewer);
     await userEvent.click(confirm);
     await waitFor(() => expect(server.of("DELETE /recordings/3")).toHaveLength(1));
@@ -148,6 +148,6 @@ describe("a finished recording", () => {
     const server = serve({ "GET /runs/1/recordings": [aRecording(3, { state: "done", replay_id: 9 })] });
     renderPage(<DeleteRecording run={1} replay={8} />);
     await waitFor(() => expect(server.of("GET /runs/1/recordings")).toHaveLength(1));
-    expect(screen.queryByRole("button", { name: "Remove" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Delete" })).toBeNull();
   });
 });
