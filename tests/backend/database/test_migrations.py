@@ -114,12 +114,12 @@ def test_numbers_of_jobs_that_were_removed_are_not_used_again_and_their_files_st
         command.upgrade(config, "0009")
         connection.execute(text(OLD_RUN))
         for _ in range(2):
-            connection.execute(text(job.format(table="errands")))
+            connection.execute(text(job.replace("{table}", "errands")))
         connection.execute(file)
         connection.execute(text("DELETE FROM errands WHERE id = 2"))
     migrate(empty)
     with engine.begin() as connection:
-        connection.execute(text(job.format(table="jobs")))
+        connection.execute(text(job.replace("{table}", "jobs")))
         assert connection.execute(text("SELECT id FROM jobs ORDER BY id")).scalars().all() == [1, 3]
         assert connection.execute(text("SELECT job_id FROM files")).scalars().all() == [1]
 

@@ -65,14 +65,14 @@ export async function clipOf(src: string, { rate, shots, signal, onProgress }: C
     const canvas = Object.assign(document.createElement("canvas"), { width, height });
     const drawing = canvas.getContext("2d", { willReadFrequently: true });
     if (!drawing) throw new Error("This browser cannot read pictures out of a video.");
-    const gif = new Gif(width, height);
+    const gif = new Gif();
     for (const [number, { picture, hundredths }] of shots.entries()) {
       await show(video, picture, rate, signal);
       drawing.drawImage(video, 0, 0);
       gif.add(drawing.getImageData(0, 0, width, height), hundredths);
       onProgress((number + 1) / shots.length);
     }
-    return gif.done();
+    return new Blob([gif.bytes()], { type: "image/gif" });
   } finally {
     video.removeAttribute("src");
     video.load();
