@@ -146,23 +146,23 @@ def test_a_connection_that_takes_nothing_is_ended(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("sent", "code", "why"),
     [
-        ("garbage", 4422, "no order"),
-        ('{"order":"explode"}', 4422, "no order"),
-        ('{"order":"pause","and":1}', 4422, "no order"),
+        ("garbage", 4422, "not an order"),
+        ('{"order":"explode"}', 4422, "not an order"),
+        ('{"order":"pause","and":1}', 4422, "not an order"),
         ('{"order":"temperature","value":7}', 4422, "less than or equal to 1"),
-        ('{"order":"temperature","value":NaN}', 4422, "no order"),
-        ("[" * LARGEST_ORDER, 4422, "no order"),
+        ('{"order":"temperature","value":NaN}', 4422, "not an order"),
+        ("[" * LARGEST_ORDER, 4422, "not an order"),
         ('{"order":"keys"}', 4422, "Field required"),
         ('{"order":"keys","held":["up","jump"]}', 4422, "Input should be 'up'"),
         ('{"order":"keys","held":"up"}', 4422, "valid array"),
         (f'{{"order":"keys","held":{json.dumps(["up"] * 6)}}}', 4422, "at most 5"),
-        ('{"order":"take over","viewer":"another"}', 4422, "no order"),
+        ('{"order":"take over","viewer":"another"}', 4422, "not an order"),
         (b"\0\1", 4422, "send text"),
         ("x" * (LARGEST_ORDER + 1), 1009, "too large"),
         (b"x" * 5_000_000, 1009, "too large"),
     ],
 )
-def test_a_page_that_sends_what_is_no_order_is_told_why_it_is_closed(
+def test_a_page_that_sends_an_invalid_order_is_closed_with_the_reason(
     stage: Stage, sent: str | bytes, code: int, why: str
 ) -> None:
     with stage.watched() as viewer, pytest.raises(EndError, match=why) as ended:
