@@ -48,7 +48,7 @@ def test_a_schema_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         database.execute("UPDATE alembic_version SET version_num = '9999'")
     status, said = refused("backend", "--port", str(free_port()), "--data", str(tmp_path))
     assert status == os.EX_CONFIG
-    assert "schema 9999 by a newer version of Arcadia" in said
+    assert "A newer version of Arcadia migrated the database to schema 9999" in said
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused() -> None:
@@ -65,7 +65,7 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_locked_database_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.database.engine.MIGRATION_PATIENCE_MS", 1)
+    monkeypatch.setattr("backend.database.engine.MIGRATION_LOCK_TIMEOUT_MS", 1)
     make_ready(Settings(data_dir=tmp_path))
     with sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")

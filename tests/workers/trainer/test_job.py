@@ -170,7 +170,7 @@ def test_a_recording_that_is_cut_says_that_its_return_is_of_a_part(
     parameters = {"protocol": PROTOCOL, "seed": SEED, "episode": 0}
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"kind": "recording", "step": STEP, "parameters": parameters}))
-    monkeypatch.setattr(replays, "MAX_SECONDS", 0.3)
+    monkeypatch.setattr(replays, "LONGEST_SECONDS", 0.3)
     assert job.main([str(request), "--dir", str(tmp_path)]) == 0
     told = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert [event["kind"] for event in told] == ["started", "video", "log", "finished"]
