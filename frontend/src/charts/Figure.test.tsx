@@ -177,7 +177,7 @@ describe("a chart", () => {
     [
       "the server is away",
       () => Promise.reject(new TypeError("Failed to fetch")),
-      "the server does not answer",
+      "the server does not respond",
     ],
     ["its run was purged", () => refusal(404, "There is no run 1."), "There is no run 1."],
   ])("stays where %s, and says why it is not up to date", async (_, later, why) => {
@@ -185,7 +185,7 @@ describe("a chart", () => {
     const { changed } = await seen({ answer: () => answer() });
     answer = later;
     await changed();
-    await screen.findByText(`Not up to date: ${why}`);
+    await screen.findByText(`Out of date: ${why}`);
     expect(screen.getByRole("img")).toBeTruthy();
   });
 

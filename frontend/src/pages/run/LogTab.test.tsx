@@ -178,7 +178,7 @@ describe("the log of a run", () => {
     await findText("line 1");
     vi.mocked(globalThis.fetch).mockRejectedValue(new TypeError("Failed to fetch"));
     act(() => stream().say("run.log", '{"run_id": 1}'));
-    await findText("Not up to date: the server does not answer");
+    await findText("Out of date: the server does not respond");
     expect(screen.getByText("line 1")).toBeTruthy();
     expect(server.asked).toHaveLength(1);
   });
