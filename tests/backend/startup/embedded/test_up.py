@@ -143,7 +143,7 @@ def test_it_prints_its_steps_and_problems_and_logs_everything_with_the_time(last
     assert not lasting_up.said("INFO")
     assert not lasting_up.said("overcommit")
     log = lasting_up.data / "logs" / "arcadia.log"
-    wait_until(lambda: "waits for cpu runs" in log.read_text())
+    wait_until(lambda: "waits for runs in the queue cpu" in log.read_text())
     assert "Application startup complete" in log.read_text()
     times = re.compile(r"(arcadia|backend|worker|redis) +\| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
     assert all(times.match(line) for line in log.read_text().splitlines())
