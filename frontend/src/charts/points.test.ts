@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, it } from "vitest";
 import { type Asked, refusal, serve } from "@/testing/server";
 import { drawnRows, metricRows, ROW_HEADER, rowsOf } from "./points";

@@ -58,7 +58,7 @@ describe("the run menu", () => {
     await userEvent.click(item(/^Stop run/));
     expect(server.asked).toEqual([]);
     leavePage();
-    expect(server.of("POST /runs/7/stop")).toHaveLength(1);
+    await waitFor(() => expect(server.of("POST /runs/7/stop")).toHaveLength(1));
     leavePage();
     expect(server.asked).toHaveLength(1);
   });
