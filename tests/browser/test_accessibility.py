@@ -94,7 +94,7 @@ def test_signing_in(signed_out: Page) -> None:
     check(signed_out)
     signed_out.get_by_label("Access token").first.fill("a guess")
     signed_out.get_by_role("button", name="Sign in").click()
-    expect(signed_out.get_by_text("not the token")).to_be_visible()
+    expect(signed_out.get_by_text("Wrong token")).to_be_visible()
     check(signed_out)
 
 
