@@ -113,7 +113,7 @@ def test_a_tape_refuses_to_recall_states_that_it_has_not_seen() -> None:
     body, states, _ = made("nips", torch.float32)
     tape = Tape(body, ROWS)
     tape.act(states[:5])
-    with pytest.raises(ValueError, match="keeps 5 states, but 12 were given"):
+    with pytest.raises(ValueError, match="stores 5 states, but 12 were given"):
         tape.features(states)
 
 
