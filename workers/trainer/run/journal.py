@@ -93,7 +93,8 @@ def _line(event: BaseModel) -> bytes:
     if len(line) <= events.LONGEST_LINE:
         return line
     kept = event.model_dump(include={"seq", "time", "step", "frames"})
-    message = f"An event ({type(event).__name__.lower()}) was left out: {len(line):,} bytes are too many."
+    kind = event.model_dump(include={"kind"})["kind"]
+    message = f"An event ({kind}) was skipped: its {len(line):,} bytes exceed the limit."
     return events.Log(level="warning", message=message, **kept).model_dump_json().encode() + b"\n"
 
 

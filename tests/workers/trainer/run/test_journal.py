@@ -119,7 +119,7 @@ def test_words_without_end_are_cut_and_an_event_too_long_to_send_becomes_a_warni
     left_out, log, failed = read_events(tmp_path)
     assert left_out.kind == "log"
     assert (left_out.seq, left_out.step, left_out.level) == (1, 1, "warning")
-    assert "An event (evaluation) was left out" in left_out.message
+    assert "An event (evaluation) was skipped" in left_out.message
     assert log.kind == "log"
     assert log.message == "\ufffd" + "m" * 9_999
     assert failed.kind == "failed"
