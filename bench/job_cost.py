@@ -112,10 +112,10 @@ def main() -> None:
                     after = rate(run, options.seconds)
                     alone, before = statistics.mean((before, after)), after
                     ratios.append(beside / alone)
-                    told = f"alone {alone:,.0f}/s, beside a job {beside:,.0f}/s: {ratios[-1]:.3f}"
+                    line = f"alone {alone:,.0f}/s, beside a job {beside:,.0f}/s: {ratios[-1]:.3f}"
                     share = (used().user - spent) / options.seconds
-                    told += f", the job had {share:.0%} of a core, load average {os.getloadavg()[0]:.0f}"
-                    print(told, flush=True)
+                    line += f", the job had {share:.0%} of a core, load average {os.getloadavg()[0]:.0f}"
+                    print(line, flush=True)
         finally:
             trainer.kill()
             trainer.wait()

@@ -82,7 +82,7 @@ class Viewer(Outbox):
         self._orders, self._counted_at = float(ORDERS_PER_SECOND), clock()
 
     def show(self, picture: bytes) -> None:
-        """Queue a picture. It replaces one that was not sent yet."""
+        """Queue a picture. It replaces an unsent picture."""
         self._picture = picture
         self._more.set()
 

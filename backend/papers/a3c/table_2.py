@@ -116,7 +116,7 @@ ITEM = Item(
     title="Training speed-up by the number of actor-learners",
     theirs="Measures on seven games how long each method takes to reach a fixed reference score with 1, 2, 4, "
     "8 and 16 threads. Averages the speed-up over one thread across the games.",
-    ours="Trains each method with each number of processes, one run at a time. A run has reached a score "
+    ours="Trains each method with each number of processes, one after the other. A run has reached a score "
     "when the mean return of 100 consecutive episodes is that high. The reference score is the highest "
     "that every number of processes reached.",
     measures="Speed-up over one actor-learner to the same score",

@@ -80,7 +80,7 @@ ITEM = Item(
     title="Speed by network size",
     theirs="Measures predictions per second on Pong for A3C on a CPU and GA3C with a GPU. Compares a small "
     "network and four larger ones on three systems.",
-    ours="Trains Pong with each network, one run at a time, with GA3C and with A3C. Uses the mean steps per "
+    ours="Trains Pong with each network, one after the other, with GA3C and with A3C. Uses the mean steps per "
     "second, since each step takes one prediction. Speeds of different hosts are not comparable. The "
     "figure shows each speed relative to the small network on the same host. The table below shows it "
     "relative to the environments alone, which each run measures first.",

@@ -73,7 +73,7 @@ ITEM = Item(
     title="Share of time per activity, by the number of environments",
     theirs="Measures on Pong what share of its time PAAC spends in the environments, on selecting actions and "
     "on learning. Compares 16 to 256 environments and both networks, on a CPU and on a GPU.",
-    ours="Trains Pong with each n_e and both networks, one run at a time. Shows the mean shares that the "
+    ours="Trains Pong with each n_e and both networks, one after the other. Shows the mean shares that the "
     "trainer reports: waiting for the environments, selecting actions and learning. Each run first "
     "measures the speed of its environments alone, and its own speed is shown relative to that.",
     measures="Share of training time, percent",

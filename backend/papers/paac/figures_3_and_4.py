@@ -64,7 +64,7 @@ PARTS = (
     _part("cartpole", "CartPole", "paac-cartpole", "CartPole-v1", 1_500_000, stands_in=True),
 )
 OURS = (
-    "Trains each game with each n_e for 115 million steps, one run at a time. The learning rate is 0.0007 · n_e and "
+    "Trains each game with each n_e for 115 million steps, one after the other. The learning rate is 0.0007 · n_e and "
     "the network is the small one. All other settings are those of the paper's table 1."
 )
 UNPUBLISHED = (
