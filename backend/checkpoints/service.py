@@ -53,7 +53,7 @@ def set_pinned(session: Session, run: Run, checkpoint_id: int, pinned: bool) -> 
         raise NotFound(f"Run {run.id} has no checkpoint {checkpoint_id}.")
     if pinned and checkpoint.file_id is None:
         raise Conflict(
-            f"The checkpoint at step {checkpoint.step} was deleted. Only a checkpoint with a file can be pinned."
+            f"The checkpoint at step {checkpoint.step} was deleted, so it cannot be pinned."
         )
     checkpoint.pinned = pinned
     session.flush()
