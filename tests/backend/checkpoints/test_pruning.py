@@ -84,7 +84,7 @@ def test_an_unpinned_checkpoint_goes_by_the_rule_when_the_next_is_saved(api: Api
     assert 110 not in kept(api, run_id)
     refused = pin(api, run_id, pinned)
     assert refused.status_code == 409
-    assert refused.json()["detail"] == "The checkpoint at step 110 was deleted. Pin one that has a file."
+    assert refused.json()["detail"] == "The checkpoint at step 110 was deleted, so it cannot be pinned."
 
 
 def test_a_pinned_checkpoint_stays_though_the_run_went_back_behind_it(api: Api) -> None:
