@@ -52,9 +52,7 @@ def set_pinned(session: Session, run: Run, checkpoint_id: int, pinned: bool) -> 
     if checkpoint is None or checkpoint.run_id != run.id:
         raise NotFound(f"Run {run.id} has no checkpoint {checkpoint_id}.")
     if pinned and checkpoint.file_id is None:
-        raise Conflict(
-            f"The checkpoint at step {checkpoint.step} was deleted, so it cannot be pinned."
-        )
+        raise Conflict(f"The checkpoint at step {checkpoint.step} was deleted, so it cannot be pinned.")
     checkpoint.pinned = pinned
     session.flush()
     notice = {"run_id": run.id}
