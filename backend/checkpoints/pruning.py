@@ -1,6 +1,6 @@
 """Pruning of a run's checkpoints. It keeps pinned ones, the first, the best and the last, and others between them.
 
-The trainer prunes its own folder by the same rule (`workers/contract/thinning.py`). The server also needs pruning,
+The trainer prunes its own folder by the same rule (`workers/contract/pruning.py`). The server also needs pruning,
 since a trainer that resumed on another host has only some checkpoints. It also knows no pins, evaluations and jobs.
 """
 
@@ -14,9 +14,9 @@ from backend.checkpoints.best import find_best, training_score
 from backend.checkpoints.superseded import superseded_ids
 from backend.database.tables import Checkpoint, Job, Run
 from backend.files.service import delete_files
-from backend.replays.thinning import delete_replays_of_checkpoints
+from backend.replays.pruning import delete_replays_of_checkpoints
 from backend.web.lookup import last_started_attempt
-from workers.contract.thinning import USUALLY_KEPT, spent
+from workers.contract.pruning import DEFAULT_KEPT, prunable
 
 KeptAs = Literal["pinned", "best", "first", "last", "spread"]
 
@@ -29,8 +29,8 @@ def prune_checkpoints(session: Session, run: Run) -> None:
     # These do not count toward the number of kept checkpoints.
     extra = {row.id for row in current if row.pinned} | _needed_by_jobs(session, run)
     protected = [place for place, row in enumerate(current) if row.id in extra or row in (best, trained)]
-    max_kept = run.config.get("checkpoints_kept", USUALLY_KEPT) + sum(row.id in extra for row in current)
-    pruned = {current[place].id for place in spent([row.step for row in current], max_kept, protected)}
+    max_kept = run.config.get("checkpoints_kept", DEFAULT_KEPT) + sum(row.id in extra for row in current)
+    pruned = {current[place].id for place in prunable([row.step for row in current], max_kept, protected)}
     superseded = {row.id for row in available(rows) if row not in current and row.id not in extra}
     _delete(session, run, [row for row in rows if row.id in pruned | superseded and not row.pinned])
 

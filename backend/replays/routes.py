@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from backend.config import CurrentSettings
 from backend.database.engine import Db
-from backend.replays import service, thinning, tracks
+from backend.replays import pruning, service, tracks
 from backend.replays.schemas import EditReplay, Replay, Track
 from backend.web.lookup import PathId, PathRun
 
@@ -15,7 +15,7 @@ router = APIRouter(tags=["files"])
 def list_replays(db: Db, run: PathRun) -> list[Replay]:
     """List the replays of a run by the step of their checkpoints."""
     with db.read() as session:
-        return [Replay.model_validate(row) for row in thinning.list_replays(session, run)]
+        return [Replay.model_validate(row) for row in pruning.list_replays(session, run)]
 
 
 @router.patch("/replays/{replay_id}")

@@ -8,8 +8,8 @@ from backend.database.tables import Attempt, Checkpoint, File, Job, Replay, Run
 from backend.errors import NotFound
 from backend.files.service import Maker, delete_files, find_reported
 from backend.live.notices import publish
-from backend.replays import thinning
-from backend.replays.thinning import FILES
+from backend.replays import pruning
+from backend.replays.pruning import FILES
 from backend.web.lookup import find_run
 from workers.contract import events as ev
 
@@ -26,12 +26,12 @@ def keep_replay(session: Session, run: Run, attempt: Attempt, event: ev.ReplayEv
     if player is None:
         delete_files(session, list(files.values()))
         return
-    before = thinning.played_by(session, run, [player.file])
-    thinning.delete_replays(session, [replay for replay in before if replay.file_id != files["file_id"]])
+    before = pruning.played_by(session, run, [player.file])
+    pruning.delete_replays(session, [replay for replay in before if replay.file_id != files["file_id"]])
     replay = _row(session, run, attempt, event.file)
     _fill(replay, player, files, event)
     session.flush()
-    thinning.thin_out(session, run, replay)
+    pruning.prune_replays(session, run, replay)
 
 
 def keep_recording(session: Session, job: Job, event: ev.ReplayEvent) -> None:
@@ -43,7 +43,7 @@ def keep_recording(session: Session, job: Job, event: ev.ReplayEvent) -> None:
     _fill(replay, session.get_one(Checkpoint, job.checkpoint_id), files, event)
     session.add(replay)
     session.flush()
-    thinning.thin_out(session, find_run(session, job.require_run_id()), replay)
+    pruning.prune_replays(session, find_run(session, job.require_run_id()), replay)
 
 
 def discard_recording(session: Session, job: Job) -> None:
@@ -54,9 +54,9 @@ def discard_recording(session: Session, job: Job) -> None:
     made = session.scalars(select(Replay).where(Replay.job_id == job.id)).all()
     if not made:
         return
-    thinning.forget_saliency(session, made)
+    pruning.forget_saliency(session, made)
     session.execute(delete(Replay).where(Replay.job_id == job.id))
-    thinning.choose_poster(session, find_run(session, job.require_run_id()))
+    pruning.choose_poster(session, find_run(session, job.require_run_id()))
 
 
 def has_recording(session: Session, job: Job) -> bool:

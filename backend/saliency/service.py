@@ -9,8 +9,8 @@ from backend.files.service import Maker, files_root, find_reported
 from backend.files.storage import stored_path
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
+from backend.replays.pruning import prune_replays
 from backend.replays.service import find_replay, find_track
-from backend.replays.thinning import thin_out
 from backend.saliency.schemas import ReplaySaliency
 from backend.web.lookup import find_run
 from workers.contract import events as ev
@@ -83,7 +83,7 @@ def keep(session: Session, job: Job, event: ev.SaliencyEvent) -> None:
     """Check that the result file has arrived. It is found by its job."""
     find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), event.file)
     replay = session.scalars(select(Replay).where(Replay.saliency_job_id == job.id)).one()
-    thin_out(session, find_run(session, job.require_run_id()), replay)
+    prune_replays(session, find_run(session, job.require_run_id()), replay)
 
 
 def has_arrived(session: Session, job: Job) -> bool:

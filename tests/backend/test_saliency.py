@@ -217,8 +217,8 @@ def test_what_cannot_be_computed_is_refused_in_a_sentence(api: Api, monkeypatch:
     assert "do not see pictures" in ask(api, readings, 409)["detail"]
     _, broken = replay(api, track=b"no archive")
     assert "cannot be read" in ask(api, broken, 409)["detail"]
-    _, thinned = replay(api, track=made_track(played_by=b"other weights"))
-    assert "was deleted" in ask(api, thinned, 409)["detail"]
+    _, pruned = replay(api, track=made_track(played_by=b"other weights"))
+    assert "was deleted" in ask(api, pruned, 409)["detail"]
     monkeypatch.setattr(service, "MAX_WAITING_JOBS", 0)
     _, replay_id = replay(api)
     assert "already wait" in ask(api, replay_id, 409)["detail"]

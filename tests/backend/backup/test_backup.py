@@ -95,20 +95,20 @@ def test_a_backup_brings_everything_back_on_either_database(
         assert len(stored_files(elsewhere.files_dir)) == 1, "the files are known to be the database's"
 
 
-def test_what_is_thinned_out_meanwhile_is_in_the_backup(
+def test_files_pruned_during_a_backup_are_in_it(
     api: Api, run: int, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seq, step in ((4, 200), (5, 300)):
         api.save(run, 1, seq, step)
 
-    def copy_and_thin_out(*connections: Any) -> None:
+    def copy_and_prune(*connections: Any) -> None:
         copy_rows(*connections)
         api.save(run, 1, 6, 400)
         steps = {row["step"] for row in api.user.get(f"/api/v1/runs/{run}/checkpoints").json() if row["available"]}
         assert len(steps) == 3
         assert steps != {100, 200, 300}
 
-    monkeypatch.setattr("backend.backup.making.copy_rows", copy_and_thin_out)
+    monkeypatch.setattr("backend.backup.making.copy_rows", copy_and_prune)
     back_up(settings, tmp_path / "backup")
     kept = {(tmp_path / "backup" / FILES / file.path).read_bytes() for file in read_manifest(tmp_path / "backup").files}
     assert kept == {f"weights of attempt 1 at step {step}".encode() for step in (100, 200, 300)}

@@ -147,7 +147,7 @@ def test_a_checkpoint_stays_when_the_evaluation_that_waits_for_it_is_removed(api
     assert available(api, run_id) == there
 
 
-def test_a_checkpoint_that_an_job_waits_for_is_not_thinned_out(api: Api) -> None:
+def test_a_checkpoint_that_a_job_waits_for_is_not_pruned(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 5):
         api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
@@ -179,7 +179,7 @@ def test_what_waited_goes_by_the_rule_once_it_is_evaluated(api: Api) -> None:
     assert len(there) == 4
 
 
-def test_nothing_is_thinned_out_before_the_next_attempt_has_said_where_it_begins(api: Api) -> None:
+def test_nothing_is_pruned_before_the_next_attempt_has_said_where_it_begins(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 4):
         api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)

@@ -16,7 +16,7 @@ from workers.contract.config.emulator import (
 from workers.contract.config.evaluation import ChosenProtocol, unfit_because
 from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, known
 from workers.contract.protocols.acting import SAMPLED, Acting
-from workers.contract.thinning import FEWEST_KEPT, USUAL_REPLAYS_MEGABYTES, USUALLY_KEPT
+from workers.contract.pruning import DEFAULT_KEPT, DEFAULT_REPLAYS_MEGABYTES, MIN_KEPT
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -122,8 +122,8 @@ class TrainingConfig(BaseModel):
         json_schema_extra=RUN,
     )
     checkpoints_kept: int = Field(
-        default=USUALLY_KEPT,
-        ge=FEWEST_KEPT,
+        default=DEFAULT_KEPT,
+        ge=MIN_KEPT,
         le=1_000,
         title="Checkpoints kept",
         description=(
@@ -133,7 +133,7 @@ class TrainingConfig(BaseModel):
         json_schema_extra=RUN,
     )
     replays_megabytes: int = Field(
-        default=USUAL_REPLAYS_MEGABYTES,
+        default=DEFAULT_REPLAYS_MEGABYTES,
         ge=1,
         le=1_000_000,
         title="Megabytes of replays",

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from workers.contract import layout
-from workers.contract.thinning import spent
+from workers.contract.pruning import prunable
 
 RETURN_WINDOW = 100
 
@@ -42,7 +42,7 @@ def kept(directory: Path, last: int, most: int, best: str | None) -> list[str]:
     """
     steps = [step for step in layout.saved_steps(directory) if step <= last]
     files = [layout.checkpoint_file(step) for step in steps]
-    gone = spent(steps, most, [place for place, file in enumerate(files) if file == best])
+    gone = prunable(steps, most, [place for place, file in enumerate(files) if file == best])
     return [file for place, file in enumerate(files) if place not in gone]
 
 

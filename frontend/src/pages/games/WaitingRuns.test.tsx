@@ -66,10 +66,10 @@ describe("runs without a score", () => {
 
   it("show the server's reason for a refusal", async () => {
     open([aWaitingRun()], {
-      "POST /runs/9/evaluations": refusal(409, "The checkpoint was thinned out."),
+      "POST /runs/9/evaluations": refusal(409, "The checkpoint was deleted."),
     });
     await userEvent.click(evaluate());
-    expect(await screen.findByText("The checkpoint was thinned out.")).toBeTruthy();
+    expect(await screen.findByText("The checkpoint was deleted.")).toBeTruthy();
   });
 
   const idle = { "GET /workers": [aWorker("one", { job_slots: 0 })] };

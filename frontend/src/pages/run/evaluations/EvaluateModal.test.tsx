@@ -174,10 +174,10 @@ describe("the evaluation form", () => {
   });
 
   it("shows why the server refuses", async () => {
-    const thinned = "The checkpoint at step 3000 was thinned out; evaluate one that is still kept.";
-    const { form, submit, router } = await open({ answer: refusal(409, thinned) });
+    const pruned = "The checkpoint at step 3000 was deleted; evaluate one that is still kept.";
+    const { form, submit, router } = await open({ answer: refusal(409, pruned) });
     await submit();
-    expect((await form.findByRole("alert")).textContent).toBe(thinned);
+    expect((await form.findByRole("alert")).textContent).toBe(pruned);
     expect(router.state.location.pathname).toBe("/");
   });
 

@@ -70,7 +70,7 @@ describe("the recording form", () => {
   });
 
   it("shows why the server refuses", async () => {
-    const sentence = "The checkpoint at step 3000 was thinned out; choose one that is still kept.";
+    const sentence = "The checkpoint at step 3000 was deleted; choose one that is still kept.";
     const { form, submit } = await open(refusal(409, sentence));
     await submit();
     expect((await form.findByRole("alert")).textContent).toBe(sentence);

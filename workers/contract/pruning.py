@@ -3,13 +3,13 @@
 from collections.abc import Collection, Sequence
 
 # Default limit for all replays of a run.
-USUAL_REPLAYS_MEGABYTES = 500
-USUALLY_KEPT = 20
+DEFAULT_REPLAYS_MEGABYTES = 500
+DEFAULT_KEPT = 20
 # The first, the best and the last.
-FEWEST_KEPT = 3
+MIN_KEPT = 3
 
 
-def spent(steps: Sequence[int], most: int, spared: Collection[int] = ()) -> list[int]:
+def prunable(steps: Sequence[int], most: int, spared: Collection[int] = ()) -> list[int]:
     """Return the indices of the checkpoints to delete so that at most `most` stay. Steps are ascending.
 
     Delete the checkpoint whose neighbors are closest to each other, and repeat. The first, the last and the spared

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend.database.tables import Checkpoint, File, Job, Replay, Run
 from backend.files.service import delete_files
 from backend.logs.service import note
-from workers.contract.thinning import USUAL_REPLAYS_MEGABYTES
+from workers.contract.pruning import DEFAULT_REPLAYS_MEGABYTES
 
 # The columns of the video, its last picture, the network's input, and the track.
 FILES = ("file_id", "poster_file_id", "seen_file_id", "track_file_id")
@@ -25,9 +25,9 @@ def list_replays(session: Session, run: Run) -> Sequence[Replay]:
     return session.scalars(query.order_by(Replay.step, Replay.attempt, Replay.id)).all()
 
 
-def thin_out(session: Session, run: Run, new: Replay) -> None:
+def prune_replays(session: Session, run: Run, new: Replay) -> None:
     """Delete the oldest replays beyond the limit. Keep the pinned ones, the best, the last and the new one."""
-    megabytes = run.config.get("replays_megabytes", USUAL_REPLAYS_MEGABYTES)
+    megabytes = run.config.get("replays_megabytes", DEFAULT_REPLAYS_MEGABYTES)
     replays, sizes = list_replays(session, run), _bytes_of(session, run)
     excess_bytes = sum(sizes.values()) - megabytes * MEGABYTE
     if excess_bytes > 0:

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import pytest
 
-from workers.contract.thinning import spent
+from workers.contract.pruning import prunable
 
 
 def saved(number: int, most: int, spared: int | None = None) -> list[int]:
-    """Save at uneven intervals, thinning out after each; return the steps that are left."""
+    """Save at uneven intervals, pruning after each; return the steps that are left."""
     chance, steps, step = random.Random(1), list[int](), 0
     for count in range(number):
         step += chance.randint(80, 120)
@@ -17,27 +17,27 @@ def saved(number: int, most: int, spared: int | None = None) -> list[int]:
         if count == spared:
             kept = step
         places = [steps.index(kept)] if spared is not None and count >= spared else []
-        for place in reversed(spent(steps, most, places)):
+        for place in reversed(prunable(steps, most, places)):
             del steps[place]
     return steps
 
 
 def test_nothing_goes_while_there_is_room() -> None:
-    assert spent([1, 2, 3], 3) == []
-    assert spent([], 3) == []
+    assert prunable([1, 2, 3], 3) == []
+    assert prunable([], 3) == []
 
 
 def test_the_one_between_the_closest_neighbours_goes() -> None:
-    assert spent([0, 100, 200, 210, 300], 4) == [3]
+    assert prunable([0, 100, 200, 210, 300], 4) == [3]
 
 
 def test_of_equals_the_oldest_goes() -> None:
-    assert spent([0, 10, 20, 30, 40], 4) == [1]
+    assert prunable([0, 10, 20, 30, 40], 4) == [1]
 
 
 def test_the_first_the_last_and_the_spared_stay() -> None:
-    assert spent([0, 1, 2, 1000], 3, spared=[1]) == [2]
-    assert spent([0, 1, 2, 3], 1, spared=[1]) == [2]
+    assert prunable([0, 1, 2, 1000], 3, spared=[1]) == [2]
+    assert prunable([0, 1, 2, 3], 1, spared=[1]) == [2]
 
 
 @pytest.mark.parametrize("number", [21, 50, 333, 1000])
