@@ -159,9 +159,9 @@ def restore(settings: Settings, folder: Path) -> int:
     return 0
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
-    options = parse_arguments(sys.argv[1:])
+    options = parse_arguments(sys.argv[1:] if arguments is None else arguments)
     if options.command not in ("train", "evaluate", "record", "study"):
         # Only the owner may read the data folder.
         os.umask(0o077)

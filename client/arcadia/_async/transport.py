@@ -1,0 +1,110 @@
+"""HTTP requests to the API, with retries that never create anything twice."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from arcadia._async.sleeping import sleep
+from arcadia.errors import ServerUnreachableError, error_from_problem
+from arcadia.version import user_agent
+
+API = "/api/v1"
+# Longer than the longest waiting request.
+TIMEOUT = httpx.Timeout(90.0, connect=10.0)
+MAX_TRIES = 5
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.25, 8.0
+# The server is starting, busy, or behind a proxy that has lost it.
+RETRIED_STATUSES = frozenset({429, 502, 503, 504})
+
+
+class AsyncTransport:
+    """One HTTP connection pool of a server."""
+
+    def __init__(self, url: str, token: str | None, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self.url = url
+        headers = {"User-Agent": user_agent()}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        self._http = httpx.AsyncClient(base_url=url + API, headers=headers, timeout=TIMEOUT, transport=transport)
+
+    async def get(self, path: str, **params: Any) -> Any:
+        """Return the parsed response of a GET request. Parameters that are None are left out."""
+        return await self.call("GET", path, params=params)
+
+    async def post(self, path: str, body: object = None, **params: Any) -> Any:
+        """Return the parsed response of a POST request."""
+        return await self.call("POST", path, body=body, params=params)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: object = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Send a request and return the parsed JSON, or None for an empty response."""
+        response = await self.send(method, path, body=body, params=params)
+        return response.json() if response.content else None
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: object = None,
+        params: Mapping[str, Any] | None = None,
+        stream: bool = False,
+    ) -> httpx.Response:
+        """Send a request, retry it while that may help, and raise an ApiError if the server rejects it.
+
+        All tries of a POST request carry the same Idempotency-Key, so the server creates at most one thing.
+        The caller closes a streamed response.
+        """
+        request = self._http.build_request(
+            method,
+            path,
+            json=body,
+            params={name: value for name, value in (params or {}).items() if value is not None},
+            headers={"Idempotency-Key": uuid.uuid4().hex} if method == "POST" else None,
+        )
+        for tried in range(1, MAX_TRIES + 1):
+            last = tried == MAX_TRIES
+            try:
+                response = await self._http.send(request, stream=stream)
+            except httpx.TransportError as error:
+                if last:
+                    raise ServerUnreachableError(
+                        f"No Arcadia server answers at {self.url} ({error or type(error).__name__}). "
+                        "Start one with `arcadia up`, or set --url or ARCADIA_URL."
+                    ) from None
+            else:
+                if response.is_success:
+                    return response
+                await response.aread()
+                await response.aclose()
+                if last or response.status_code not in RETRIED_STATUSES:
+                    raise error_from_problem(response.status_code, _parsed(response))
+            await sleep(_pause(tried))
+        raise AssertionError("unreachable")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+def _pause(tried: int) -> float:
+    """Return the seconds before the next try: exponential, with jitter so that clients spread out."""
+    return min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (tried - 1)) * random.uniform(0.5, 1.0)  # noqa: S311
+
+
+def _parsed(response: httpx.Response) -> object:
+    try:
+        return response.json()
+    except ValueError:
+        return None

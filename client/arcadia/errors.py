@@ -1,0 +1,74 @@
+"""Errors of the client.
+
+ArcadiaError
+ ├─ ServerUnreachableError    no Arcadia server answers at the URL
+ ├─ WaitTimeoutError          the time given to wait() is up
+ ├─ AmbiguousReferenceError   a name or range does not identify the runs meant
+ └─ ApiError                  the server rejected a request
+     ├─ UnauthorizedError     401 or 403
+     ├─ NotFoundError         404
+     ├─ ConflictError         409
+     └─ InvalidRequestError   422
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class ArcadiaError(Exception):
+    """An error whose message says what went wrong and what to do."""
+
+
+class ServerUnreachableError(ArcadiaError):
+    """No Arcadia server answered."""
+
+
+class WaitTimeoutError(ArcadiaError):
+    """The time given to a waiting call is up. The run or job continues."""
+
+
+class AmbiguousReferenceError(ArcadiaError):
+    """A name or range that does not identify exactly the runs meant."""
+
+
+class ApiError(ArcadiaError):
+    """A request that the server rejected."""
+
+    def __init__(self, status: int, detail: str, fields: Sequence[Mapping[str, Any]] = ()) -> None:
+        self.status, self.detail, self.fields = status, detail, list(fields)
+        super().__init__("\n".join([detail, *(f"  {each['field']}: {each['message']}" for each in fields)]))
+
+
+class UnauthorizedError(ApiError):
+    """A missing or wrong token."""
+
+
+class NotFoundError(ApiError):
+    """A path or an id that does not exist."""
+
+
+class ConflictError(ApiError):
+    """An action that the current state does not allow."""
+
+
+class InvalidRequestError(ApiError):
+    """A request with invalid values."""
+
+
+_BY_STATUS: dict[int, type[ApiError]] = {
+    401: UnauthorizedError,
+    403: UnauthorizedError,
+    404: NotFoundError,
+    409: ConflictError,
+    422: InvalidRequestError,
+}
+
+
+def error_from_problem(status: int, problem: object) -> ApiError:
+    """Return the error of a problem document, or of a response that is none."""
+    kind = _BY_STATUS.get(status, ApiError)
+    if not isinstance(problem, Mapping) or "detail" not in problem:
+        return kind(status, f"The server answered with status {status} and no explanation. Is this the URL of Arcadia?")
+    return kind(status, str(problem["detail"]), problem.get("errors") or ())
