@@ -204,6 +204,25 @@ CATALOGUE: tuple[MetricSection, ...] = (
             Metric("system/cpu_percent", "Processor use", "%"),
             Metric("system/rss_bytes", "Memory", "bytes"),
             Metric("system/gpu_percent", "GPU use", "%"),
+            Metric("system/gpu_memory_bytes", "GPU memory", "bytes"),
+            Metric("system/gpu_power_watts", "GPU power", "W"),
+            Metric("system/gpu_temperature", "GPU temperature", "°C"),
+        ),
+        (
+            MetricGroup(
+                "Disks of the host, bytes per second",
+                (
+                    Metric("system/disk_read_bytes_per_second", "Disk reads", "bytes/s"),
+                    Metric("system/disk_written_bytes_per_second", "Disk writes", "bytes/s"),
+                ),
+            ),
+            MetricGroup(
+                "Networks of the host, bytes per second",
+                (
+                    Metric("system/network_received_bytes_per_second", "Network received", "bytes/s"),
+                    Metric("system/network_sent_bytes_per_second", "Network sent", "bytes/s"),
+                ),
+            ),
         ),
     ),
 )

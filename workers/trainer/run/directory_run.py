@@ -14,6 +14,7 @@ from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
 from workers.contract.events import CheckpointFile, LogLevel, RolePlace
 from workers.trainer.errors import TrainerError
+from workers.trainer.host.system_meter import SystemMeter
 from workers.trainer.run import checkpoints
 from workers.trainer.run.alarms import DeadLayerAlarm
 from workers.trainer.run.checkpoints import CheckpointError
@@ -23,7 +24,7 @@ from workers.trainer.run.progress_bar import ProgressBar, RunProgress, duration
 from workers.trainer.run.recorder import Recorder, RecordingResult
 from workers.trainer.run.retention import RETURN_WINDOW, Retention, RunFacts, kept
 from workers.trainer.run.run import TrainingState, snapshot
-from workers.trainer.run.throughput import RateMeter, SystemMeter
+from workers.trainer.run.throughput import RateMeter
 
 TICK_SECONDS = 0.25
 METRICS_SECONDS = 0.35

@@ -1,15 +1,8 @@
 """Rates are those of the last seconds."""
 
-import os
-import signal
-import subprocess
-import sys
-
 import pytest
-import torch
 
-from tests.workers.waiting import wait_until
-from workers.trainer.run.throughput import RateMeter, SystemMeter
+from workers.trainer.run.throughput import RateMeter
 
 
 def test_rates_are_over_the_last_seconds_only() -> None:
@@ -51,29 +44,3 @@ def test_no_rate_is_told_of_a_moment() -> None:
     meter.mark(0.0, 80, 1)
     meter.mark(0.001, 160, 2)
     assert meter.steps_per_second == 0
-
-
-def test_the_machine_is_asked_now_and_then() -> None:
-    meter = SystemMeter(torch.device("cpu"))
-    first = meter.sample()
-    assert first.keys() == {"system/cpu_percent", "system/rss_bytes"}
-    assert 1e6 < first["system/rss_bytes"] < 1e12
-    assert meter.sample() == {}
-
-
-@pytest.mark.parametrize("then", ["pass", "os.fork()"], ids=["one child", "two that share their pages"])
-def test_the_use_of_child_processes_counts(then: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.trainer.run.throughput.SYSTEM_SECONDS", 0.0)
-    meter = SystemMeter(torch.device("cpu"))
-    alone = meter.sample()
-    code = f"import os; kept = bytearray(10**9); {then}; print('ready', flush=True)\nwhile True: pass"
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
-    try:
-        assert child.stdout
-        assert child.stdout.readline()
-        together = meter.sample()
-        assert together["system/rss_bytes"] - alone["system/rss_bytes"] == pytest.approx(1e9, rel=0.1)
-        wait_until(lambda: meter.sample()["system/cpu_percent"] > 20)
-    finally:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()

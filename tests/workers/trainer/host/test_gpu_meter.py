@@ -1,0 +1,96 @@
+"""A GPU reports its load, memory, power and temperature through NVML."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pynvml
+import pytest
+import torch
+
+from workers.trainer.host.gpu_meter import GpuMeter
+
+UUID = "6e0d2c4b-0000-0000-0000-000000000001"
+CUDA = torch.device("cuda", 0)
+
+
+class FakeNvml:
+    """NVML with one device, which answers as a test decides."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, uuid: str = f"GPU-{UUID}") -> None:
+        self.uuid = uuid
+        self.unsupported: set[str] = set()
+        self.initialized = 0
+        answers: dict[str, Any] = {
+            "nvmlDeviceGetUtilizationRates": SimpleNamespace(gpu=87, memory=40),
+            "nvmlDeviceGetMemoryInfo": SimpleNamespace(total=80 * 2**30, free=78 * 2**30, used=2 * 2**30),
+            "nvmlDeviceGetPowerUsage": 312_500,
+            "nvmlDeviceGetTemperature": 64,
+        }
+        for name, answer in answers.items():
+            monkeypatch.setattr(pynvml, name, self._reader(name, answer))
+        monkeypatch.setattr(pynvml, "nvmlInit", self._init)
+        monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByUUID", self._find)
+        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _device: SimpleNamespace(uuid=UUID))
+
+    def _init(self) -> None:
+        self.initialized += 1
+
+    def _find(self, uuid: str) -> str:
+        if uuid != self.uuid:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
+        return "the handle"
+
+    def _reader(self, name: str, answer: Any) -> Any:
+        def read(handle: str, *_: object) -> Any:
+            assert handle == "the handle"
+            if name in self.unsupported:
+                raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+            return answer
+
+        return read
+
+
+def test_a_gpu_reports_load_memory_power_and_temperature(monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeNvml(monkeypatch)
+    assert GpuMeter(CUDA).sample() == {
+        "system/gpu_percent": 87,
+        "system/gpu_memory_bytes": 2 * 2**30,
+        "system/gpu_power_watts": 312.5,
+        "system/gpu_temperature": 64,
+    }
+
+
+def test_a_part_of_a_gpu_reports_only_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvml = FakeNvml(monkeypatch, uuid=f"MIG-{UUID}")
+    nvml.unsupported = {"nvmlDeviceGetUtilizationRates", "nvmlDeviceGetPowerUsage", "nvmlDeviceGetTemperature"}
+    assert GpuMeter(CUDA).sample() == {"system/gpu_memory_bytes": 2 * 2**30}
+
+
+def test_a_gpu_that_stops_answering_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvml = FakeNvml(monkeypatch)
+    meter = GpuMeter(CUDA)
+    nvml.unsupported = {"nvmlDeviceGetPowerUsage"}
+    assert "system/gpu_power_watts" not in meter.sample()
+    nvml.unsupported = set()
+    assert meter.sample()["system/gpu_power_watts"] == 312.5
+
+
+def test_a_gpu_unknown_to_nvml_reports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeNvml(monkeypatch, uuid="GPU-another")
+    assert GpuMeter(CUDA).sample() == {}
+
+
+def test_without_the_driver_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeNvml(monkeypatch)
+
+    def fail() -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", fail)
+    assert GpuMeter(CUDA).sample() == {}
+
+
+def test_nvml_is_not_loaded_for_a_run_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvml = FakeNvml(monkeypatch)
+    assert GpuMeter(torch.device("cpu")).sample() == {}
+    assert nvml.initialized == 0
