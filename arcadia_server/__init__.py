@@ -1,10 +1,67 @@
-"""The commands that an installed server adds to `arcadia`."""
+"""The commands that an installed server adds to `arcadia`. They import nothing else until they run."""
 
 from __future__ import annotations
 
 
+def version() -> str:
+    """Return the version, the commit and the database schema."""
+    from backend.cli import describe_version
+
+    return describe_version()
+
+
 def run(arguments: list[str]) -> int:
-    """Run a command of the server. The first argument is its name."""
+    """Run a command. The first argument is its name."""
     from backend.cli import main
 
     return main(arguments)
+
+
+def up(arguments: list[str]) -> int:
+    """Start the backend, a worker and Redis on this machine."""
+    return run(arguments)
+
+
+def backend(arguments: list[str]) -> int:
+    """Start only the backend."""
+    return run(arguments)
+
+
+def migrate(arguments: list[str]) -> int:
+    """Migrate the database to this version."""
+    return run(arguments)
+
+
+def backup(arguments: list[str]) -> int:
+    """Back up the database and the files, also while Arcadia runs."""
+    return run(arguments)
+
+
+def restore(arguments: list[str]) -> int:
+    """Restore a backup into an empty installation that is not running."""
+    return run(arguments)
+
+
+def worker(arguments: list[str]) -> int:
+    """Start a worker."""
+    return run(arguments)
+
+
+def train(arguments: list[str]) -> int:
+    """Train without a server."""
+    return run(arguments)
+
+
+def evaluate(arguments: list[str]) -> int:
+    """Evaluate an agent."""
+    return run(arguments)
+
+
+def record(arguments: list[str]) -> int:
+    """Record an episode of an agent."""
+    return run(arguments)
+
+
+def study(arguments: list[str]) -> int:
+    """Start a study of many runs."""
+    return run(arguments)

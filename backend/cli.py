@@ -36,46 +36,37 @@ def parse_worker_count(text: str) -> int:
     return int(text)
 
 
-class Version(argparse.Action):
-    """Action of --version: print the build and exit."""
+def describe_version() -> str:
+    """Return the build and the database schema. A worker's host has no database migrations."""
+    from workers.contract.build import build
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        """Print the build. A worker's host has no database migrations."""
-        from workers.contract.build import build
-
-        try:
-            from backend.database.migrations import newest_schema
-        except ImportError:
-            print(f"arcadia {build()}")
-        else:
-            print(f"arcadia {build()}, database schema {newest_schema()}")
-        parser.exit()
+    try:
+        from backend.database.migrations import newest_schema
+    except ImportError:
+        return f"arcadia {build()}"
+    return f"arcadia {build()}, database schema {newest_schema()}"
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Parse the command line. The arguments of separate programs are passed on."""
+    if arguments[:1] and arguments[0] in PROGRAMS:
+        return argparse.Namespace(command=arguments[0], rest=arguments[1:])
     parser = argparse.ArgumentParser(prog="arcadia", description="Train agents to play games, and watch them learn.")
-    parser.add_argument("--version", action=Version, nargs=0, help="show version, commit and database schema")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    up = commands.add_parser("up", help="start the backend, a worker and Redis on this machine")
-    backend = commands.add_parser("backend", help="start only the backend")
+    up = commands.add_parser("up", description="Start the backend, a worker and Redis on this machine.")
+    backend = commands.add_parser("backend", description="Start only the backend.")
     for command in (up, backend):
         command.add_argument("--port", type=int, help="ARCADIA_PORT: port of the server (default: 8000)")
     up.add_argument("--workers", type=parse_worker_count, default=1, metavar="N", help="number of workers (default: 1)")
-    migrate = commands.add_parser("migrate", help="migrate the database to this version")
-    backup = commands.add_parser("backup", help="back up the database and the files, also while Arcadia runs")
+    migrate = commands.add_parser("migrate", description="Migrate the database to this version.")
+    backup = commands.add_parser("backup", description="Back up the database and the files, also while Arcadia runs.")
     backup.add_argument("folder", type=Path, metavar="DIR", help="new folder for the backup")
-    restore = commands.add_parser("restore", help="restore a backup into an empty installation that is not running")
+    restore = commands.add_parser(
+        "restore", description="Restore a backup into an empty installation that is not running."
+    )
     restore.add_argument("folder", type=Path, metavar="DIR", help="folder of the backup")
     for command in (up, backend, migrate, backup, restore):
         command.add_argument("--data", type=Path, help="ARCADIA_DATA_DIR: the data folder (default: data)")
-    commands.add_parser("worker", help="start a worker (see arcadia worker --help)", add_help=False)
-    commands.add_parser("train", help="train without a server (see arcadia train --help)", add_help=False)
-    commands.add_parser("evaluate", help="evaluate an agent (see arcadia evaluate --help)", add_help=False)
-    commands.add_parser("record", help="record an episode of an agent (see arcadia record --help)", add_help=False)
-    commands.add_parser("study", help="start a study of many runs (see arcadia study --help)", add_help=False)
-    if arguments[:1] and arguments[0] in PROGRAMS:
-        return argparse.Namespace(command=arguments[0], rest=arguments[1:])
     return parser.parse_args(arguments)
 
 

@@ -14,8 +14,8 @@ import sys
 for missing in {missing!r}:
     sys.modules[missing] = None
 sys.argv = ["arcadia", *{arguments!r}]
-from backend.cli import main
-main()
+from arcadia.cli.main import main
+sys.exit(main())
 """
 OF_THE_BACKEND = ["fastapi", "uvicorn", "sqlalchemy", "alembic", "plotly", "psycopg"]
 OF_THE_TRAINER = ["torch", "gymnasium", "ale_py", "av", "safetensors"]
@@ -30,6 +30,8 @@ OF_THE_TRAINER = ["torch", "gymnasium", "ale_py", "av", "safetensors"]
         (OF_THE_TRAINER, ["backend", "--help"], "--port"),
         (OF_THE_TRAINER, ["--version"], f"arcadia {build()}, database schema 00"),
         (OF_THE_BACKEND, ["--version"], f"arcadia {build()}\n"),
+        ([*OF_THE_BACKEND, *OF_THE_TRAINER], ["--help"], "Start the backend, a worker and Redis on this machine."),
+        (OF_THE_TRAINER, ["up", "--help"], "--workers N"),
     ],
 )
 def test_each_command_starts_where_only_its_own_packages_are_installed(

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
+from arcadia.cli.added import SERVER_COMMANDS, SERVER_MISSING, added_command, added_versions, describe_commands
 from arcadia.errors import ArcadiaError
 from arcadia.version import client_version
 
-# Installed packages add commands here: NAME = "module:function". The function takes the arguments, starting with the
-# name, and returns the exit status. The server's package adds up, backend, worker, train and others.
-COMMANDS_GROUP = "arcadia.commands"
+
+class CommandGroup(TyperGroup):
+    """The client's commands, followed in the help by those of other packages."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the lists of commands."""
+        super().format_commands(ctx, formatter)
+        for package, commands in describe_commands().items():
+            with formatter.section(f"Commands of the package {package}"):
+                formatter.write_dl([each for each in commands if each[0] not in self.commands])
+
 
 app = typer.Typer(
     name="arcadia",
+    cls=CommandGroup,
     help="Train agents to play games, and watch them learn.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -26,25 +37,16 @@ app = typer.Typer(
 def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"arcadia-client {client_version()}")
+        for line in added_versions():
+            print(line)
         raise typer.Exit
 
 
 @app.callback()
 def options(
-    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the versions."),
 ) -> None:
     """Train agents to play games, and watch them learn."""
-
-
-def _added_command(arguments: list[str]) -> EntryPoint | None:
-    """Return the command of another package that the arguments name.
-
-    Some names are commands of the client too. With --run-dir they work on a folder, without a server.
-    """
-    name = arguments[0] if arguments else ""
-    if name in _own_commands() and "--run-dir" not in arguments:
-        return None
-    return next((entry for entry in entry_points(group=COMMANDS_GROUP) if entry.name == name), None)
 
 
 def _own_commands() -> set[str]:
@@ -53,12 +55,20 @@ def _own_commands() -> set[str]:
 
 
 def main() -> int:
-    """Run the command, and return its exit status."""
+    """Run the command, and return its exit status.
+
+    Some names are commands of the client and of the server. With --run-dir they work on a folder, without a server.
+    """
     arguments = sys.argv[1:]
-    if entry := _added_command(arguments):
-        return int(entry.load()(arguments))
+    name = arguments[0] if arguments else ""
+    if name not in _own_commands() or "--run-dir" in arguments:
+        if entry := added_command(name):
+            return int(entry.load()(arguments))
+        if name in SERVER_COMMANDS:
+            print(SERVER_MISSING.format(name=name), file=sys.stderr)
+            return 1
     try:
-        app(arguments)
+        app(arguments, prog_name="arcadia")
     except ArcadiaError as error:
         print(f"arcadia: {error}", file=sys.stderr)
         return 1

@@ -1,0 +1,7 @@
+"""The `arcadia` command as `python -m arcadia`."""
+
+import sys
+
+from arcadia.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,84 @@
+"""The `arcadia` command: commands of installed packages, and what it says without them."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import EntryPoint
+from types import ModuleType
+
+import pytest
+
+from arcadia.cli import added
+from arcadia.cli.main import main
+
+
+def greet(arguments: list[str]) -> int:
+    """Greet somebody.
+
+    More about it.
+    """
+    print("hello", *arguments)
+    return 3
+
+
+def version() -> str:
+    return "greetings 2.0"
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
+    """Replace the installed entry points. The list may be changed."""
+    module = ModuleType("greetings")
+    module.greet, module.version = greet, version  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "greetings", module)
+    found = [
+        EntryPoint("greet", "greetings:greet", added.COMMANDS_GROUP),
+        EntryPoint("broken", "greetings_that_do_not_exist:greet", added.COMMANDS_GROUP),
+        EntryPoint("greetings", "greetings:version", added.VERSIONS_GROUP),
+    ]
+    monkeypatch.setattr(added, "entry_points", lambda group: [entry for entry in found if entry.group == group])
+    return found
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run the command and return its exit status."""
+    monkeypatch.setattr(sys, "argv", ["arcadia", *arguments])
+    try:
+        return main()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+
+
+def test_an_added_command_gets_its_arguments_and_sets_the_exit_status(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "greet", "--loud", "you") == 3
+    assert capsys.readouterr().out == "hello greet --loud you\n"
+
+
+def test_the_help_lists_added_commands_and_the_error_of_a_broken_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "--help") == 0
+    listed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if len(line.split()) > 1)
+    assert listed["greet"] == "Greet somebody."
+    assert listed["broken"].startswith("Cannot be loaded: ModuleNotFoundError")
+
+
+def test_the_version_names_client_and_added_packages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "--version") == 0
+    client, other = capsys.readouterr().out.splitlines()
+    assert client.startswith("arcadia-client ")
+    assert other == "greetings 2.0"
+
+
+@pytest.mark.parametrize("name", ["up", "worker", "train"])
+def test_a_command_of_the_server_says_how_to_install_it(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, name) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"`arcadia {name}` needs the server, which is not installed in this environment.")
+    assert "pip install dist/arcadia_client-" in said
