@@ -47,6 +47,7 @@ from backend.web.allow import AllowedMethods, MethodNotAllowed
 from backend.web.api_reference.routes import serve_reference
 from backend.web.compression import Compression
 from backend.web.frontend import serve_frontend
+from backend.web.mcp import McpEndpoint, serve_mcp
 from backend.web.parameters import refuse_unknown_parameters
 from backend.web.rate_limit import WrongTokenLimit
 from backend.web.security import API, Perimeter, describe_access, guard, guard_socket
@@ -103,7 +104,8 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.stages = Stages(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
         app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
-        async with notices.running(settings.broker_url.get_secret_value()):
+        app.state.mcp = McpEndpoint(app)
+        async with notices.running(settings.broker_url.get_secret_value()), app.state.mcp.running():
             app.state.doorbell.start()
             sweeper.start()
             scheduler.start()
@@ -136,6 +138,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(sockets, prefix=API, dependencies=[Depends(guard_socket)])
     app.include_router(_api(app, allowed))
     serve_reference(app, lambda: describe_api(app), [Depends(guard)])
+    serve_mcp(app)
     serve_frontend(app)
     app.add_middleware(Compression)
     app.add_middleware(Perimeter, settings=settings)

@@ -67,6 +67,9 @@ class Settings(SettingsWithSecretFiles):
         description="Maximum number of concurrent live games over all workers.",
     )
     max_study_runs: int = Field(default=2_000, ge=1, le=100_000, description="Maximum number of runs in a study.")
+    mcp_write: bool = Field(
+        default=False, description="Let assistants that connect to /mcp launch and stop runs and studies."
+    )
     max_requeues: int = Field(
         default=5,
         ge=0,

@@ -4,10 +4,15 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from httpx import Client, Response
+import httpx
+import httpx2
 
 CARTPOLE: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
 PONG: dict[str, Any] = {**CARTPOLE, "env": "ALE/Pong-v5"}
+
+# The test client of FastAPI is one of httpx2. Clients of a real server are of httpx.
+Client = httpx.Client | httpx2.Client
+Response = httpx.Response | httpx2.Response
 
 
 def event(seq: int, kind: str, step: int = 0, **more: Any) -> dict[str, Any]:

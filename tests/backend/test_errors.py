@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from httpx import Response
 
 from backend.worker_api import registry
-from tests.factories import CARTPOLE, Api
+from tests.factories import CARTPOLE, Api, Response
 
 API = "/api/v1"
 HEADERS = ("X-Content-Type-Options", "Content-Security-Policy", "Cache-Control")

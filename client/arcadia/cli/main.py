@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from arcadia.cli.added import SERVER_COMMANDS, SERVER_MISSING, added_command, added_versions, describe_commands
+from arcadia.cli.mcp import serve_mcp
 from arcadia.errors import ArcadiaError
 from arcadia.version import client_version
 
@@ -32,6 +33,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+app.command("mcp")(serve_mcp)
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from httpx import Response
 from pydantic import SecretStr
 from sqlalchemy import text
 
@@ -25,7 +24,7 @@ from backend.files.removal import hold
 from backend.files.storage import stored_files
 from backend.refusals import RefusedError
 from backend.startup.embedded.data_folder import FolderInUseError, lock
-from tests.factories import CARTPOLE, Api, metrics, start_set
+from tests.factories import CARTPOLE, Api, Response, metrics, start_set
 
 READ = ["runs", "runs/{id}", "runs/{id}/log", "runs/{id}/checkpoints", "export/runs/{id}.csv", "workers"]
 KEEP_THREE = {**CARTPOLE, "checkpoints_kept": 3}

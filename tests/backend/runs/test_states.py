@@ -3,11 +3,10 @@
 from typing import Any, get_args
 
 import pytest
-from httpx import Response
 
 from backend.runs.schemas import Action, RunActions
 from backend.runs.states import ACTIONS
-from tests.factories import Api, started
+from tests.factories import Api, Response, started
 from workers.contract.worker_api import State
 
 STATES: tuple[State, ...] = get_args(State)

@@ -8,14 +8,13 @@ from contextlib import contextmanager
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from httpx import Response
 
 from backend.config import Settings
 from backend.files.storage import stored_files
 from backend.web import write_slots
 from tests.backend.worker_api.test_transfers import put
 from tests.conftest import WORKER_TOKEN
-from tests.factories import Api
+from tests.factories import Api, Response
 from tests.workers.waiting import wait_until
 
 WORKERS = 60

@@ -1,0 +1,277 @@
+"""The MCP server: tools with which an assistant reads, compares and, if allowed, starts runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Annotated, Any, Literal, cast
+
+from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from arcadia._async.client import AsyncClient
+from arcadia._async.transport import AsyncTransport
+from arcadia.errors import ArcadiaError
+from arcadia.images import to_image
+from arcadia.version import client_version
+
+# Yields a connection to the API with the rights of the caller.
+Connect = Callable[[Context[Any]], AbstractAsyncContextManager[AsyncTransport]]
+
+INSTRUCTIONS = (
+    "Arcadia trains game-playing agents with A3C, PAAC, GA3C and Gorila. A run is one training; a study is many runs "
+    "that answer one question. Compare methods only with compare_runs, whose verdict takes seeds into account."
+)
+MAX_LISTED, MAX_POINTS, MAX_LOG_LINES = 100, 400, 200
+# Fields of a run that an assistant rarely needs, and that would fill its context.
+_LONG_FIELDS = ("actions", "versions", "poster_file_id", "color", "command", "metrics", "roles", "start_steps")
+READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+CREATES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+STOPS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+
+RunId = Annotated[int, Field(description="Number of the run.")]
+RunIds = Annotated[list[int], Field(description="Numbers of the runs.", min_length=1, max_length=50)]
+
+
+def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
+    """Return the server. Tools that start or stop anything exist only if `write` is true."""
+    server: MCPServer[Any] = MCPServer("arcadia", instructions=INSTRUCTIONS, version=client_version())
+    tools = Tools(connect)
+    reading = (
+        tools.list_runs,
+        tools.show_run,
+        tools.list_metrics,
+        tools.read_metric,
+        tools.draw_figure,
+        tools.compare_runs,
+        tools.search_log,
+        tools.list_studies,
+        tools.show_study,
+        tools.list_presets,
+        tools.list_workers,
+    )
+    creating = (tools.launch_run, tools.preview_study, tools.start_study) if write else ()
+    stopping = (tools.stop_run, tools.stop_study) if write else ()
+    _add(server, reading, READ_ONLY)
+    _add(server, creating, CREATES)
+    _add(server, stopping, STOPS)
+    return server
+
+
+def _add(server: MCPServer[Any], tools: Iterable[Callable[..., Any]], annotations: ToolAnnotations) -> None:
+    for tool in tools:
+        server.add_tool(tool, annotations=annotations, structured_output=False)
+
+
+def serve_stdio(url: str | None, token: str | None, *, write: bool) -> None:
+    """Serve one assistant over standard input and output."""
+
+    @asynccontextmanager
+    async def connect(_context: Context[Any]) -> AsyncIterator[AsyncTransport]:
+        async with AsyncClient(url, token) as client:
+            yield client.transport
+
+    create_mcp_server(connect, write=write).run("stdio")
+
+
+class Tools:
+    """The tools. Their names, parameters and docstrings are what an assistant sees."""
+
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
+
+    @asynccontextmanager
+    async def _api(self, context: Context[Any]) -> AsyncIterator[AsyncTransport]:
+        """Yield the API. Report its errors as errors of the tool."""
+        try:
+            async with self._connect(context) as transport:
+                yield transport
+        except ArcadiaError as error:
+            raise ToolError(str(error)) from None
+
+    async def list_runs(
+        self,
+        context: Context[Any],
+        state: Literal["queued", "starting", "running", "paused", "finished", "failed", "stopped"] | None = None,
+        env: str | None = None,
+        algorithm: str | None = None,
+        tag: str | None = None,
+        text: str | None = None,
+        sort: Annotated[str, Field(description="A column such as -created_at or -best_return.")] = "-created_at",
+        limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
+    ) -> dict[str, Any]:
+        """List runs with their state, progress and best return, newest first."""
+        async with self._api(context) as api:
+            page = await api.get(
+                "/runs", state=state, env=env, algorithm=algorithm, tag=tag, text=text, sort=sort, limit=limit
+            )
+        return {"total": page["total"], "runs": [_summarize(run) for run in page["items"]]}
+
+    async def show_run(self, context: Context[Any], run: RunId) -> dict[str, Any]:
+        """Return a run with its configuration, results, warnings and failure."""
+        async with self._api(context) as api:
+            found = await api.get(f"/runs/{run}")
+        return {name: value for name, value in found.items() if name not in _LONG_FIELDS}
+
+    async def list_metrics(self, context: Context[Any], run: RunId) -> list[str]:
+        """List the metrics that a run has reported."""
+        async with self._api(context) as api:
+            return cast(list[str], await api.get(f"/runs/{run}/metric-names"))
+
+    async def read_metric(
+        self,
+        context: Context[Any],
+        run: RunId,
+        metric: Annotated[str, Field(description="A name from list_metrics.")] = "episode/return",
+        points: Annotated[int, Field(ge=2, le=MAX_POINTS, description="Largest number of points.")] = 50,
+    ) -> dict[str, Any]:
+        """Return the course of a metric over training, thinned to a number of points."""
+        async with self._api(context) as api:
+            return cast(dict[str, Any], await api.get(f"/runs/{run}/metrics", names=metric, buckets=points))
+
+    async def draw_figure(
+        self,
+        context: Context[Any],
+        runs: RunIds,
+        metric: Annotated[str, Field(description="A name from list_metrics.")] = "episode/return",
+        group_seeds: Annotated[bool, Field(description="One line with a band for runs that differ in seed.")] = False,
+        smoothing: Annotated[float, Field(ge=0, le=0.99)] = 0.6,
+    ) -> Image:
+        """Draw the curves of a metric of some runs as an image."""
+        async with self._api(context) as api:
+            figure = await api.get(
+                "/figures/curves",
+                runs=_joined(runs),
+                metric=metric,
+                group="seed" if group_seeds else "none",
+                smoothing=smoothing,
+            )
+            return Image(data=to_image(figure), format="png")
+
+    async def compare_runs(
+        self,
+        context: Context[Any],
+        runs: RunIds,
+        group_by: Annotated[str, Field(description="Fields, such as algorithm,learning_rate; seeds by default.")] = "",
+    ) -> dict[str, Any]:
+        """Compare groups of runs: differing fields, means with intervals over seeds, and the verdict."""
+        async with self._api(context) as api:
+            verdict = await api.get("/compare/verdict", runs=_joined(runs), group_by=group_by)
+            compared = await api.get("/compare", runs=_joined(runs), group_by=group_by)
+        differing = [each for each in compared["differences"] if not each["same"]]
+        return {
+            "verdict": [pair["text"] for pair in verdict["pairs"]] or [verdict["message"]],
+            "quantity": verdict["quantity"],
+            "groups": verdict["standings"],
+            "differences": {each["field"]: each["values"] for each in differing},
+        }
+
+    async def search_log(
+        self,
+        context: Context[Any],
+        run: RunId,
+        text: Annotated[str, Field(description="Text that lines contain, ignoring case; all lines if empty.")] = "",
+        limit: Annotated[int, Field(ge=1, le=MAX_LOG_LINES)] = 50,
+    ) -> list[dict[str, Any]]:
+        """Return the last lines of a run's log that contain a text."""
+        async with self._api(context) as api:
+            page = await api.get(f"/runs/{run}/log", search=text, limit=limit)
+        return [{name: line[name] for name in ("time", "level", "message")} for line in page["items"]]
+
+    async def list_studies(
+        self, context: Context[Any], limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20
+    ) -> list[dict[str, Any]]:
+        """List studies, newest first."""
+        async with self._api(context) as api:
+            page = await api.get("/studies", limit=limit)
+        return [
+            {name: study.get(name) for name in ("id", "name", "question", "state", "runs")} for study in page["items"]
+        ]
+
+    async def show_study(self, context: Context[Any], study: int) -> dict[str, Any]:
+        """Return a study with the mean return of each point over its seeds."""
+        async with self._api(context) as api:
+            found = await api.get(f"/studies/{study}")
+        kept = ("id", "name", "question", "state", "state_reason", "runs", "runs_remaining", "table")
+        return {name: found.get(name) for name in kept}
+
+    async def list_presets(self, context: Context[Any]) -> list[dict[str, Any]]:
+        """List the presets that runs and studies start from."""
+        async with self._api(context) as api:
+            presets = await api.get("/presets")
+        kept = ("name", "title", "description", "env", "algorithm")
+        return [{name: preset[name] for name in kept if name in preset} for preset in presets]
+
+    async def list_workers(self, context: Context[Any]) -> list[dict[str, Any]]:
+        """List the workers with their queues and what they train."""
+        async with self._api(context) as api:
+            return cast(list[dict[str, Any]], await api.get("/workers"))
+
+    async def launch_run(
+        self,
+        context: Context[Any],
+        preset: Annotated[str, Field(description="A name from list_presets.")],
+        changes: Annotated[dict[str, Any], Field(description="Configuration fields to change, such as seed.")] = {},  # noqa: B006
+        name: str | None = None,
+        tags: list[str] = [],  # noqa: B006
+        notes: str = "",
+    ) -> dict[str, Any]:
+        """Queue a new run of a preset."""
+        body = {"preset": preset, "overrides": changes or None, "name": name, "tags": tags, "notes": notes}
+        async with self._api(context) as api:
+            return _summarize(await api.post("/runs", body))
+
+    async def stop_run(self, context: Context[Any], run: RunId) -> dict[str, Any]:
+        """Stop a run permanently. It saves a checkpoint first."""
+        async with self._api(context) as api:
+            return _summarize(await api.post(f"/runs/{run}/stop"))
+
+    async def preview_study(self, context: Context[Any], specification: dict[str, Any]) -> dict[str, Any]:
+        """Return the number of runs, steps and hours of a study without starting it.
+
+        A specification has name, question, preset, axes ([{"field": …, "values": […]}]), seeds ([1, 2, 3]) and changes.
+        """
+        async with self._api(context) as api:
+            return cast(dict[str, Any], await api.post("/studies/preview", specification))
+
+    async def start_study(
+        self,
+        context: Context[Any],
+        specification: dict[str, Any],
+        confirm_steps: Annotated[int | None, Field(description="Steps of preview_study, if it asks for them.")] = None,
+    ) -> dict[str, Any]:
+        """Start a study, specified as for preview_study."""
+        async with self._api(context) as api:
+            study = await api.post("/studies", {**specification, "confirm_steps": confirm_steps})
+        return {name: study[name] for name in ("id", "name", "state", "runs")}
+
+    async def stop_study(self, context: Context[Any], study: int) -> dict[str, Any]:
+        """Stop a study with all runs that have not ended."""
+        async with self._api(context) as api:
+            stopped = await api.post(f"/studies/{study}/stop")
+        return {name: stopped[name] for name in ("id", "name", "state", "runs")}
+
+
+def _joined(runs: list[int]) -> str:
+    return ",".join(map(str, runs))
+
+
+def _summarize(run: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a run that identify it and show its progress."""
+    kept = (
+        "id",
+        "name",
+        "state",
+        "algorithm",
+        "env",
+        "tags",
+        "step",
+        "total_steps",
+        "steps_per_second",
+        "last_return",
+        "best_return",
+        "created_at",
+    )
+    return {name: run.get(name) for name in kept}

@@ -1,0 +1,195 @@
+"""The tools of /mcp, called with the SDK's client. The client and the application share an event loop."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import mcp
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from mcp.client.streamable_http import streamable_http_client
+from pydantic import SecretStr
+
+from backend.config import Settings
+from tests.factories import Api, metrics
+
+READ_TOOLS = {
+    "list_runs",
+    "show_run",
+    "list_metrics",
+    "read_metric",
+    "draw_figure",
+    "compare_runs",
+    "search_log",
+    "list_studies",
+    "show_study",
+    "list_presets",
+    "list_workers",
+}
+WRITE_TOOLS = {"launch_run", "stop_run", "preview_study", "start_study", "stop_study"}
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def mcp_write() -> bool:
+    """Return whether assistants may write."""
+    return False
+
+
+@pytest.fixture
+def settings(settings: Settings, mcp_write: bool) -> Settings:
+    """Return settings with a token that callers must send."""
+    return settings.model_copy(update={"mcp_write": mcp_write, "token": SecretStr("secret")})
+
+
+@pytest.fixture
+def client(app: FastAPI) -> Any:
+    """Yield a signed-in client of the running application."""
+    with TestClient(app, base_url="http://localhost", headers={"Authorization": "Bearer secret"}) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def connected(app: FastAPI) -> AsyncIterator[mcp.Client]:
+    """Yield an MCP client that sends the token."""
+    headers = {"Authorization": "Bearer secret"}
+    async with (
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app), headers=headers) as http,
+        mcp.Client(streamable_http_client("http://localhost/mcp", http_client=http)) as assistant,
+    ):
+        yield assistant
+
+
+@pytest.fixture
+def call(client: TestClient, app: FastAPI) -> Call:
+    """Return a function that calls a tool and returns its result."""
+
+    def call_tool(name: str, **arguments: Any) -> Any:
+        async def run() -> Any:
+            async with connected(app) as assistant:
+                return await assistant.call_tool(name, arguments)
+
+        assert client.portal is not None
+        return client.portal.call(run)
+
+    return call_tool
+
+
+def parsed(result: Any) -> Any:
+    """Return the JSON of a tool's result. A list has one content block per item."""
+    assert not result.is_error, result.content
+    values = [json.loads(block.text) for block in result.content]
+    return values[0] if len(values) == 1 else values
+
+
+def failure(result: Any) -> str:
+    """Return the message of a tool's error."""
+    assert result.is_error
+    return str(result.content[0].text)
+
+
+def tool_names(client: TestClient, app: FastAPI) -> set[str]:
+    async def run() -> set[str]:
+        async with connected(app) as assistant:
+            return {tool.name for tool in (await assistant.list_tools()).tools}
+
+    assert client.portal is not None
+    return client.portal.call(run)
+
+
+def test_without_write_there_are_only_tools_that_read(client: TestClient, app: FastAPI) -> None:
+    assert tool_names(client, app) == READ_TOOLS
+
+
+@pytest.mark.parametrize("mcp_write", [True])
+def test_with_write_runs_and_studies_can_be_started(client: TestClient, app: FastAPI) -> None:
+    assert tool_names(client, app) == READ_TOOLS | WRITE_TOOLS
+
+
+def test_a_wrong_token_is_rejected(client: TestClient) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    response = client.post("/mcp", json=request, headers={"Authorization": "Bearer wrong"})
+    assert (response.status_code, response.json()["title"]) == (401, "Sign in first")
+
+
+def test_runs_are_listed_and_shown(api: Api, call: Call) -> None:
+    first, second = api.launch(name="first")["id"], api.launch(name="second")["id"]
+    found = parsed(call("list_runs", limit=1))
+    assert (found["total"], [run["id"] for run in found["runs"]]) == (2, [second])
+    shown = parsed(call("show_run", run=first))
+    assert (shown["name"], shown["state"]) == ("first", "queued")
+    assert shown["config"]["env"] == "CartPole-v1"
+
+
+def test_errors_of_the_api_reach_the_assistant(call: Call) -> None:
+    assert "no run 7" in failure(call("show_run", run=7)).lower()
+    assert failure(call("list_runs", limit=0))
+
+
+def test_a_metric_is_read_and_drawn(api: Api, call: Call) -> None:
+    run, attempt = api.running(name="with points")
+    api.send(run, attempt, *[metrics(2 + i, 10 * i, {"loss/value": i / 10}, [float(i)]) for i in range(5)])
+    assert "loss/value" in [block.text for block in call("list_metrics", run=run).content]
+    curve = parsed(call("read_metric", run=run, metric="loss/value"))
+    assert "0.4" in json.dumps(curve)
+    image = call("draw_figure", runs=[run], metric="loss/value").content[0]
+    assert image.mime_type == "image/png"
+    assert len(image.data) > 5_000
+
+
+def test_a_comparison_has_a_verdict_and_the_differences(api: Api, call: Call) -> None:
+    runs = [api.launch(name=f"run {seed}")["id"] for seed in range(2)]
+    compared = parsed(call("compare_runs", runs=runs))
+    assert len(compared["verdict"]) == 1
+    assert compared["verdict"][0]
+    assert set(compared) == {"verdict", "quantity", "groups", "differences"}
+
+
+def test_log_lines_are_found(api: Api, call: Call) -> None:
+    run, attempt = api.running()
+    api.release(run, attempt, "failed", message="The disk is full.")
+    lines = call("search_log", run=run, text="disk").content
+    assert any("The disk is full." in line.text for line in lines)
+
+
+def test_presets_studies_and_workers_are_listed(api: Api, call: Call) -> None:
+    api.beat("w1")
+    assert any(preset["name"] == "paac-pong" for preset in parsed(call("list_presets")))
+    assert not call("list_studies").is_error
+    assert parsed(call("list_workers"))["name"] == "w1"
+
+
+@pytest.mark.parametrize("mcp_write", [True])
+def test_a_run_is_launched_and_stopped(api: Api, call: Call) -> None:
+    run = parsed(call("launch_run", preset="paac-cartpole", changes={"seed": 7}, tags=["assistant"]))
+    assert run["state"] == "queued"
+    assert api.run(run["id"])["config"]["seed"] == 7
+    assert parsed(call("stop_run", run=run["id"]))["state"] == "stopped"
+    assert "no_such_field" in failure(call("launch_run", preset="paac-cartpole", changes={"no_such_field": 1}))
+
+
+@pytest.mark.parametrize("mcp_write", [True])
+def test_a_study_is_previewed_started_and_stopped(call: Call) -> None:
+    spec = {
+        "name": "Learning rates",
+        "question": "Which is best?",
+        "preset": "paac-cartpole",
+        "axes": [{"field": "learning_rate", "values": [0.001, 0.01]}],
+        "seeds": [1, 2, 3],
+    }
+    preview = parsed(call("preview_study", specification=spec))
+    assert preview["runs"] == 6
+    study = parsed(call("start_study", specification=spec, confirm_steps=preview["steps"]))
+    assert parsed(call("show_study", study=study["id"]))["name"] == "Learning rates"
+    assert parsed(call("list_studies"))["id"] == study["id"]
+    assert parsed(call("stop_study", study=study["id"]))["state"] == "stopped"
+
+
+def test_the_documentation_names_every_tool() -> None:
+    page = (Path(__file__).parents[3] / "docs/client/mcp.md").read_text()
+    assert {tool for tool in READ_TOOLS | WRITE_TOOLS if f"`{tool}`" not in page} == set()

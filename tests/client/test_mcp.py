@@ -1,0 +1,45 @@
+"""`arcadia mcp` against a real server, with the SDK's client."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import mcp
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.installation import CARTPOLE, Installation
+
+
+def call(installation: Installation, *options: str, tools: dict[str, dict[str, Any]]) -> list[Any]:
+    """Start `arcadia mcp`, list its tools, call some, and return the names and the results."""
+    command = ["-m", "arcadia", "mcp", *options]
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=command,
+        env={"ARCADIA_URL": f"http://127.0.0.1:{installation.port}", "ARCADIA_TOKEN": "secret"},
+    )
+
+    async def run() -> list[Any]:
+        async with mcp.Client(stdio_client(parameters)) as assistant:
+            names = [tool.name for tool in (await assistant.list_tools()).tools]
+            return [names, *[await assistant.call_tool(name, arguments) for name, arguments in tools.items()]]
+
+    return asyncio.run(run())
+
+
+def test_an_assistant_reads_and_writes_over_standard_output(tmp_path: Path) -> None:
+    installation = Installation(tmp_path, token="secret")
+    try:
+        installation.start()
+        run = installation.launch(CARTPOLE)
+        names, shown = call(installation, tools={"show_run": {"run": run}})
+        assert "stop_run" not in names
+        assert json.loads(shown.content[0].text)["state"] == "queued"
+        names, stopped = call(installation, "--write", tools={"stop_run": {"run": run}})
+        assert {"stop_run", "launch_run", "start_study"} <= set(names)
+        assert not stopped.is_error, stopped.content
+        assert installation.run(run)["state"] == "stopped"
+    finally:
+        installation.close()
