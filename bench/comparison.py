@@ -68,7 +68,7 @@ def finish(client: TestClient) -> int:
 def events(seed: int) -> list[dict[str, Any]]:
     """Return the events of a trainer that learns with some noise."""
     random = np.random.default_rng(seed)
-    told: list[dict[str, Any]] = [
+    reported: list[dict[str, Any]] = [
         {
             "kind": "started",
             "host": "here",
@@ -86,10 +86,11 @@ def events(seed: int) -> list[dict[str, Any]]:
             {"step": int(step), "frames": int(step), "episode_return": float(random.normal(step, 500)), "length": 100}
             for step in ended
         ]
-        told.append({"kind": "metrics", "values": {}, "episodes": episodes, "step": int(ended[-1])})
-    told.append({"kind": "finished", "step": STEPS})
+        reported.append({"kind": "metrics", "values": {}, "episodes": episodes, "step": int(ended[-1])})
+    reported.append({"kind": "finished", "step": STEPS})
     return [
-        {"seq": n + 1, "time": 1_700_000_000.0 + n, "frames": event["step"], **event} for n, event in enumerate(told)
+        {"seq": n + 1, "time": 1_700_000_000.0 + n, "frames": event["step"], **event}
+        for n, event in enumerate(reported)
     ]
 
 

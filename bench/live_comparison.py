@@ -27,19 +27,19 @@ class Traffic:
     def __init__(self, devtools: CDPSession) -> None:
         self.bytes, self.requests = 0.0, 0
         self._answered: set[str] = set()
-        devtools.on("Network.responseReceived", lambda told: self._answered.add(told["requestId"]))
+        devtools.on("Network.responseReceived", lambda reported: self._answered.add(reported["requestId"]))
         devtools.on("Network.loadingFinished", self._finished)
         devtools.on("Network.dataReceived", self._streamed)
         devtools.send("Network.enable")
 
-    def _finished(self, told: dict[str, Any]) -> None:
+    def _finished(self, reported: dict[str, Any]) -> None:
         self.requests += 1
-        self.bytes += told["encodedDataLength"]
+        self.bytes += reported["encodedDataLength"]
 
-    def _streamed(self, told: dict[str, Any]) -> None:
+    def _streamed(self, reported: dict[str, Any]) -> None:
         # The live stream was answered before the count began, and never finishes.
-        if told["requestId"] not in self._answered:
-            self.bytes += told["dataLength"]
+        if reported["requestId"] not in self._answered:
+            self.bytes += reported["dataLength"]
 
 
 class Reports:

@@ -87,7 +87,7 @@ def watch_in_chromium(installation: Installation, run: int, viewers: int, second
         return drawn(page)
 
 
-def told(delays: list[list[float]], seconds: float) -> dict[str, float]:
+def reported(delays: list[list[float]], seconds: float) -> dict[str, float]:
     """Sum up what viewers saw; of pictures a second the slowest viewer counts."""
     together = sorted(delay for each in delays for delay in each)
     return {
@@ -161,9 +161,9 @@ def main() -> None:
         print(json.dumps({"recording": recorded(installation, run)}), flush=True)
         for viewers in (1, 10):
             delays = watch(installation, run, viewers, options.seconds)
-            print(json.dumps({"viewers": viewers, **told(delays, options.seconds)}), flush=True)
+            print(json.dumps({"viewers": viewers, **reported(delays, options.seconds)}), flush=True)
             shown = watch_in_chromium(installation, run, viewers, options.seconds)
-            print(json.dumps({"in_chromium_of": viewers, **told([shown], options.seconds)}), flush=True)
+            print(json.dumps({"in_chromium_of": viewers, **reported([shown], options.seconds)}), flush=True)
         if options.rounds:
             trained = forked(installation, run)
             installation.wait_for_points(trained, 1)

@@ -60,16 +60,16 @@ def train_afresh(env: str, updates: int) -> dict[str, str]:
     # The environment lies at the end of the stack: its length shifts the addresses there.
     padded = {**os.environ, "PADDING": "x" * random.SystemRandom().randrange(4_096)}
     output = subprocess.run(command, check=True, capture_output=True, text=True, env=padded).stdout
-    told: dict[str, str] = json.loads(output.splitlines()[-1])
-    return told
+    reported: dict[str, str] = json.loads(output.splitlines()[-1])
+    return reported
 
 
 def compare(env: str, times: int, updates: int) -> bool:
     """Repeat, print the count of each hash, and return True if all are the same."""
-    told = [train_afresh(env, updates) for _ in range(times)]
-    counts = Counter(each["hash"] for each in told)
+    reported = [train_afresh(env, updates) for _ in range(times)]
+    counts = Counter(each["hash"] for each in reported)
     load = os.getloadavg()[1]
-    print(f"{env}: {updates} updates, {times} times, {told[0]['how']}, load average {load:.0f}")
+    print(f"{env}: {updates} updates, {times} times, {reported[0]['how']}, load average {load:.0f}")
     for found, count in counts.most_common():
         print(f"  {count:>3} x {found[:16]}")
     return len(counts) == 1

@@ -44,13 +44,13 @@ def listening(app: FastAPI) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class Request:
-    """A request, byte for byte. `told` says what is odd about it."""
+    """A request, byte for byte. `reported` says what is odd about it."""
 
     method: str
     target: str | bytes
     headers: Headers = ()
     body: bytes = b""
-    told: str = ""
+    reported: str = ""
 
     def written(self, host: str) -> bytes:
         """Return the bytes of the request. Its headers replace the usual ones."""
@@ -145,7 +145,7 @@ class Tally:
         return answer
 
     def _note(self, request: Request, wrong: str) -> None:
-        self.violations.append(f"{request.method} {request.target[:200]!r} ({request.told[:200]}): {wrong[:500]}")
+        self.violations.append(f"{request.method} {request.target[:200]!r} ({request.reported[:200]}): {wrong[:500]}")
 
     def __str__(self) -> str:
         by_status = ", ".join(f"{status}: {number}" for status, number in sorted(self.statuses.items()))

@@ -110,8 +110,8 @@ def start_set(player: str, points: int = 1, env: str = "ALE/Pong-v5") -> dict[st
 def kept_game(seq: int, score: float = 21.0, screens: int = 100, **more: Any) -> dict[str, Any]:
     """Return the event of a kept game."""
     shown = [[frame, sha256(bytes([frame]))] for frame in range(1, screens + 1)]
-    told = {"seed": 7, "actions": [[0, 60], [3, 140]], "played": 200, "score": score, "ended": "over"}
-    return event(seq, "kept_game", **{**told, "emulator": "ale-py 0.12.1", "screens": shown, **more})
+    reported = {"seed": 7, "actions": [[0, 60], [3, 140]], "played": 200, "score": score, "ended": "over"}
+    return event(seq, "kept_game", **{**reported, "emulator": "ale-py 0.12.1", "screens": shown, **more})
 
 
 def checkpoint_path(step: int) -> str:
@@ -216,13 +216,13 @@ class Api:
         self._json(self.send_of_job(*held, started(1), evaluation(2, scores, **more), event(3, "finished")))
         assert self._json(self.release_job(*held, "finished")) == {"state": "done"}
 
-    def keep_game(self, slug: str = "pong", **told: Any) -> dict[str, Any]:
+    def keep_game(self, slug: str = "pong", **reported: Any) -> dict[str, Any]:
         """Play a game, keep it and leave. Return the kept game."""
         number = self._object(self.user.post(f"/api/v1/games/{slug}/play"), 201)["id"]
         while (claimed := self.claim_job())["job_id"] != number:
             pass
         held = number, claimed["attempt"]
-        self._json(self.send_of_job(*held, started(1), kept_game(2, **told), event(3, "finished")))
+        self._json(self.send_of_job(*held, started(1), kept_game(2, **reported), event(3, "finished")))
         self._json(self.release_job(*held, "finished"))
         newest: dict[str, Any] = self._json(self.user.get("/api/v1/kept-games"))[0]
         return newest

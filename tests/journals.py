@@ -113,11 +113,11 @@ class Count:
             acknowledged = len(events) if attempt in whole else journals.acknowledged[run, attempt]
             due = Counter(point for event in events[:acknowledged] for point in points_of(event))
             self.written += written.total()
-            self.lost += _told(run, attempt, due - stored[attempt])
-            self.doubled += _told(run, attempt, stored[attempt] - written)
+            self.lost += _reported(run, attempt, due - stored[attempt])
+            self.doubled += _reported(run, attempt, stored[attempt] - written)
 
 
-def _told(run: int, attempt: int, points: Counter[Point]) -> list[str]:
+def _reported(run: int, attempt: int, points: Counter[Point]) -> list[str]:
     return [f"run {run}, attempt {attempt}: {name} = {value} at step {step}" for name, step, value in points.elements()]
 
 

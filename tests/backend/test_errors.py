@@ -58,7 +58,7 @@ def test_a_foreign_or_broken_origin_is_refused(api: Api, origin: str) -> None:
         {"\ud800": 1},
     ],
 )
-def test_half_a_character_in_a_request_is_told_like_any_mistake(api: Api, body: Any) -> None:
+def test_half_a_character_in_a_request_is_an_ordinary_error(api: Api, body: Any) -> None:
     answer = post(api, "/runs", body)
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid")
 
@@ -161,9 +161,7 @@ def test_a_number_is_no_truth(api: Api, value: Any) -> None:
         ("OPTIONS", "/runs/bulk", "POST"),
     ],
 )
-def test_a_method_that_a_path_does_not_have_is_told_with_those_it_has(
-    api: Api, method: str, path: str, allowed: str
-) -> None:
+def test_a_method_that_is_not_allowed_lists_the_allowed_ones(api: Api, method: str, path: str, allowed: str) -> None:
     answer = api.user.request(method, API + path)
     assert (answer.status_code, answer.json()["type"]) == (405, "/problems/method-not-allowed")
     assert answer.headers["Allow"] == allowed

@@ -41,10 +41,10 @@ def film(api: Api, *, release: bool = True, size: int = 0, warning: str | None =
         content = f"{name} of {held}".encode().ljust(size)
         query = {"attempt": held[1], "kind": kind, "path": named[name], "sha256": sha256(content)}
         assert api.worker.put(f"/api/v1/worker/jobs/{held[0]}/files", params=query, content=content).is_success
-    told = video(2, 100, 100, **named, checkpoint=checkpoint_path(100), episode_return=21.0)
+    reported = video(2, 100, 100, **named, checkpoint=checkpoint_path(100), episode_return=21.0)
     warned = [event(3, "log", level="warning", message=warning)] if warning else []
     last = event(3 + len(warned), "finished")
-    assert api.send_of_job(*held, started(1), told, *warned, last).is_success
+    assert api.send_of_job(*held, started(1), reported, *warned, last).is_success
     if release:
         assert api.release_job(*held, "finished").json() == {"state": "done"}
     return claimed

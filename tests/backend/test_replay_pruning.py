@@ -13,13 +13,13 @@ from tests.factories import CARTPOLE, Api, video
 CONFIG = {**CARTPOLE, "total_steps": 100_000, "replays_megabytes": 1}
 
 
-def replay(api: Api, run_id: int, attempt: int, step: int, **told: Any) -> None:
+def replay(api: Api, run_id: int, attempt: int, step: int, **reported: Any) -> None:
     """Save a checkpoint and report its replay."""
     seq = step // 50
-    api.save(run_id, attempt, seq, step, return_mean=told.get("episode_return"))
+    api.save(run_id, attempt, seq, step, return_mean=reported.get("episode_return"))
     for path, kind in ((f"replays/{step}.mp4", "video"), (f"replays/{step}.png", "poster")):
         api.upload(run_id, attempt, path, path.encode().ljust(150_100), kind)
-    assert api.send(run_id, attempt, video(seq + 1, step, step, **told)).is_success
+    assert api.send(run_id, attempt, video(seq + 1, step, step, **reported)).is_success
 
 
 def steps(api: Api, run_id: int) -> list[int]:
@@ -45,8 +45,8 @@ def test_the_oldest_go_and_the_log_says_so(api: Api, run: tuple[int, int], setti
         replay(api, *run, step, episode_return=step)
     assert steps(api, run[0]) == [300, 400, 500]
     assert len(stored_files(settings.files_dir)) == 5 + 3 * 2, "the checkpoints stay"
-    told = [line["message"] for line in api.user.get(f"/api/v1/runs/{run[0]}/log").json()["items"]]
-    assert [line for line in told if "step 100 was deleted: the run's replays exceeded 1 MB" in line]
+    reported = [line["message"] for line in api.user.get(f"/api/v1/runs/{run[0]}/log").json()["items"]]
+    assert [line for line in reported if "step 100 was deleted: the run's replays exceeded 1 MB" in line]
 
 
 def test_the_best_stays_and_what_is_pinned(api: Api, run: tuple[int, int]) -> None:

@@ -23,7 +23,7 @@ def test_a_replay_is_shown_at_the_step_that_played_it_and_becomes_the_poster(api
     assert run["step"] == 100, "a replay says nothing of how far training is"
 
 
-def test_a_replay_that_is_told_again_takes_the_place_of_the_first(api: Api) -> None:
+def test_a_replay_reported_again_replaces_the_first(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     api.upload(run_id, attempt, "replays/100.mp4", b"film", "video")
@@ -82,8 +82,8 @@ def replay_with_track(api: Api, track: bytes) -> dict[str, Any]:
     for name, kind in (("100.mp4", "video"), ("100.png", "poster"), ("100.seen.mp4", "video")):
         api.upload(run_id, attempt, f"replays/{name}", name.encode(), kind)
     api.upload(run_id, attempt, "replays/100.npz", track, "track")
-    told = video(3, step=180, played=100, seen="replays/100.seen.mp4", track="replays/100.npz")
-    assert api.send(run_id, attempt, told).status_code == 200
+    reported = video(3, step=180, played=100, seen="replays/100.seen.mp4", track="replays/100.npz")
+    assert api.send(run_id, attempt, reported).status_code == 200
     (row,) = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     found: dict[str, Any] = row
     return found
@@ -94,15 +94,15 @@ def test_a_replay_tells_what_the_agent_thought(api: Api) -> None:
     row = replay_with_track(api, track)
     assert api.user.get(f"/api/v1/files/{row['seen_file_id']}").content == b"100.seen.mp4"
     assert api.user.get(f"/api/v1/files/{row['track_file_id']}").content == track
-    told = api.user.get(f"/api/v1/replays/{row['id']}/track").json()
-    assert told["head"]["action_names"] == ["NOOP", "UP"]
-    assert (told["picture"], told["action"], told["lives"]) == ([0, 4], [1, 0], [-1, -1])
-    assert told["numbers"] == [[0.25, 0.75], [0.333333, 0.666667]]
-    assert told["value"] == [-0.123457, "NaN"]
-    assert told["obtained"] == [-0.99, -1.0]
+    reported = api.user.get(f"/api/v1/replays/{row['id']}/track").json()
+    assert reported["head"]["action_names"] == ["NOOP", "UP"]
+    assert (reported["picture"], reported["action"], reported["lives"]) == ([0, 4], [1, 0], [-1, -1])
+    assert reported["numbers"] == [[0.25, 0.75], [0.333333, 0.666667]]
+    assert reported["value"] == [-0.123457, "NaN"]
+    assert reported["obtained"] == [-0.99, -1.0]
 
 
-def test_a_replay_without_a_track_and_a_broken_track_are_told_in_a_sentence(api: Api) -> None:
+def test_a_missing_or_broken_track_is_explained_in_a_sentence(api: Api) -> None:
     row = replay_with_track(api, b"no archive")
     answer = api.user.get(f"/api/v1/replays/{row['id']}/track")
     assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)

@@ -96,8 +96,8 @@ def compute(api: Api, content: bytes, outcome: str = "finished") -> dict[str, An
     held = claimed["job_id"], claimed["attempt"]
     query = {"attempt": held[1], "kind": "saliency", "path": "saliency.npz", "sha256": sha256(content)}
     assert api.worker.put(f"/api/v1/worker/jobs/{held[0]}/files", params=query, content=content).is_success
-    told = event(2, "advanced", 100, done=2, total=3), event(3, "saliency", 100, file="saliency.npz")
-    assert api.send_of_job(*held, started(1), *told, event(4, "finished")).is_success
+    reported = event(2, "advanced", 100, done=2, total=3), event(3, "saliency", 100, file="saliency.npz")
+    assert api.send_of_job(*held, started(1), *reported, event(4, "finished")).is_success
     assert api.release_job(*held, outcome).is_success
     return claimed
 
@@ -140,7 +140,7 @@ def test_the_page_reads_it_as_bytes(api: Api) -> None:
     assert base64.b64decode(maps["value"], validate=True) == bytes(range(241, 253))
 
 
-def test_a_broken_file_is_told_in_a_sentence(api: Api) -> None:
+def test_a_broken_file_is_explained_in_a_sentence(api: Api) -> None:
     _, replay_id = replay(api)
     ask(api, replay_id)
     compute(api, b"no archive")
@@ -154,7 +154,7 @@ def test_it_goes_with_its_replay(api: Api, settings: Settings) -> None:
     ask(api, replay_id)
     compute(api, made_saliency())
     assert len(stored_files(settings.files_dir)) == before + 1
-    # The same replay told again takes the place of the first.
+    # The same replay reported again takes the place of the first.
     for path, kind in (("100.mp4", "video"), ("100.png", "poster"), ("100.npz", "track")):
         api.upload(run_id, 1, f"replays/{path}", b"another", kind)
     assert api.send(run_id, 1, video(4, 190, 100, track="replays/100.npz")).is_success

@@ -74,11 +74,11 @@ def test_every_name_of_a_setting_is_known_and_no_other() -> None:
     assert {f"ARCADIA_{name.upper()}" for name in models} | {"ARCADIA_BUILD", "ARCADIA_RAY_ADDRESS"} | files == NAMES
 
 
-def test_a_misspelt_setting_is_told_with_what_was_meant() -> None:
+def test_a_misspelt_setting_gets_a_suggestion() -> None:
     environment = {"ARCADIA_TOKN": "secret", "ARCADIA_PORT": "1", "ARCADIA_ZZZ": "1", "ARCADIA_OLD": "", "HOME": "/"}
-    told = unknown_settings(environment)
+    reported = unknown_settings(environment)
     assert (
-        told == "ARCADIA_TOKN is not a setting of Arcadia; did you mean ARCADIA_TOKEN? "
+        reported == "ARCADIA_TOKN is not a setting of Arcadia; did you mean ARCADIA_TOKEN? "
         "ARCADIA_ZZZ is not a setting of Arcadia."
     )
     assert unknown_settings({"arcadia_token": "t", "ARCADIA_TEST_DATABASE_URL": "x"}) is None

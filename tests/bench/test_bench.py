@@ -1,4 +1,4 @@
-"""The bench's arithmetic: what is counted, which ratios are shown, and who is told that there is no GPU."""
+"""The bench's arithmetic: what is counted, which ratios are shown, and who learns that there is no GPU."""
 
 import subprocess
 import sys

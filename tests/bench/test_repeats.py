@@ -1,4 +1,4 @@
-"""Equal states have equal fingerprints, and a repetition that differs is told."""
+"""Equal states have equal fingerprints, and a repetition that differs is reported."""
 
 from itertools import cycle
 
@@ -23,7 +23,7 @@ def test_the_smallest_difference_shows() -> None:
 
 
 @pytest.mark.parametrize(("hashes", "alike"), [(["a"], True), (["a", "a", "b"], False)])
-def test_one_repetition_that_differs_is_told(
+def test_one_repetition_that_differs_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], hashes: list[str], alike: bool
 ) -> None:
     coming = cycle(hashes)

@@ -99,6 +99,6 @@ def test_a_generated_typescript_client_lists_launches_awaits_and_reads_a_run(doo
         assert client.stdout is not None
         launched = int(client.stdout.readline())
         train(door.api, launched)
-        told = json.loads(client.communicate(timeout=PATIENCE_SECONDS)[0])
+        reported = json.loads(client.communicate(timeout=PATIENCE_SECONDS)[0])
     assert client.returncode == 0
-    assert told == {"before": 0, "after": [launched], "step": 1_200, "tags": ["generated"]}
+    assert reported == {"before": 0, "after": [launched], "step": 1_200, "tags": ["generated"]}

@@ -1,4 +1,4 @@
-"""Requests that no program of ours sends: each is answered, and what is refused is told as a problem."""
+"""Requests that no program of ours sends: each is answered, and what is refused is reported as a problem."""
 
 import copy
 import json
@@ -262,7 +262,7 @@ class Probe:
 
 
 def usual(door: Door, scene: Scene, call: Call, **more: Any) -> Request:
-    """A right request but for what is given: `address` in place of parameters, `headers`, `body`, `query`, `told`."""
+    """A valid request, except for `address` (instead of parameters), `headers`, `body`, `query` or `reported`."""
     method, path, described = call
     values, query = scene.values(path), []
     address: dict[str, str] = more.get("address", {})
@@ -281,7 +281,7 @@ def usual(door: Door, scene: Scene, call: Call, **more: Any) -> Request:
     headers = [pair for pair in headers if pair[0] not in named]
     asked = "&".join([*query, *more.get("query", [])])
     target = path + (f"?{asked}" if asked else "")
-    return Request(method.upper(), target, [*headers, *own], body or b"", more.get("told", ""))
+    return Request(method.upper(), target, [*headers, *own], body or b"", more.get("reported", ""))
 
 
 def probes(door: Door) -> Iterator[Probe]:
@@ -296,8 +296,8 @@ def probes(door: Door) -> Iterator[Probe]:
                 yield from _in_body(door, scene, call)
 
 
-def _probe(door: Door, call: Call, told: str, **more: Any) -> Probe:
-    return Probe(call, lambda scene: usual(door, scene, call, told=told, **more))
+def _probe(door: Door, call: Call, reported: str, **more: Any) -> Probe:
+    return Probe(call, lambda scene: usual(door, scene, call, reported=reported, **more))
 
 
 def _in_address(door: Door, call: Call) -> Iterator[Probe]:
@@ -319,17 +319,17 @@ def _in_headers(door: Door, call: Call) -> Iterator[Probe]:
 
 
 def _in_body(door: Door, scene: Scene, call: Call) -> Iterator[Probe]:
-    for told, body in (odd.BODIES | odd.LARGE_BODIES).items():
-        yield _probe(door, call, told, body=body)
+    for reported, body in (odd.BODIES | odd.LARGE_BODIES).items():
+        yield _probe(door, call, reported, body=body)
     yield _probe(door, call, "gzip", body=odd.BODIES["a bomb"], headers=[("Content-Encoding", "gzip")])
     for number, right in enumerate(scene.bodies(call)):
         for place in _places(right):
-            for told, value in odd.JSON_VALUES.items():
-                yield Probe(call, _with_odd_field(door, call, number, place, told, value))
+            for reported, value in odd.JSON_VALUES.items():
+                yield Probe(call, _with_odd_field(door, call, number, place, reported, value))
 
 
 def _with_odd_field(
-    door: Door, call: Call, number: int, place: tuple[Any, ...], told: str, value: str
+    door: Door, call: Call, number: int, place: tuple[Any, ...], reported: str, value: str
 ) -> Callable[[Scene], Request]:
     def write(scene: Scene) -> Request:
         right = scene.bodies(call)[number]
@@ -338,7 +338,7 @@ def _with_odd_field(
             inner = inner[key]
         inner[place[-1]] = MARK
         body = json.dumps(right).replace(f'"{MARK}"', value).encode()
-        return usual(door, scene, call, body=body, told=f"{'.'.join(map(str, place))}: {told}")
+        return usual(door, scene, call, body=body, reported=f"{'.'.join(map(str, place))}: {reported}")
 
     return write
 

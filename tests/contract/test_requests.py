@@ -79,7 +79,7 @@ def described(door: Door) -> dict[str, Any]:
 
 @dataclass
 class Told:
-    """What the engine told of its calls."""
+    """What the engine reported about its calls."""
 
     count: int = 0
     server_errors: int = 0
@@ -99,8 +99,8 @@ class Told:
         for case_id, check, failure in _failures(recorder):
             case, answer = recorder.cases[case_id].value, recorder.interactions[case_id].response
             status, content = (answer.status_code, answer.content[:500]) if answer else (None, b"")
-            told = f"{check}: {failure.message[:300]}\n{case.as_curl_command()[:1000]}\n{status} {content!r}"
-            self.violations.setdefault((check, str(failure.operation)), told)
+            reported = f"{check}: {failure.message[:300]}\n{case.as_curl_command()[:1000]}\n{status} {content!r}"
+            self.violations.setdefault((check, str(failure.operation)), reported)
 
     def __str__(self) -> str:
         return f"{self.count} requests, {self.server_errors} of them 5xx, {len(self.violations)} violations"
@@ -122,11 +122,11 @@ def test_every_call_answers_as_described(door: Door, capsys: pytest.CaptureFixtu
     calls = sum(len(methods) for methods in door.document["paths"].values())
     schema = schemathesis.openapi.from_dict(described(door), config=configuration(door, CASES // calls))
     schema.config.base_url = f"http://127.0.0.1:{door.port}"
-    told = Told()
+    reported = Told()
     for event in from_schema(schema).execute():
-        told.take(event)
+        reported.take(event)
     if CASES:
         with capsys.disabled():
-            print(f"\nmade from the description: {told}")
-    assert told.count >= CASES
-    assert not told.violations, "\n\n".join(told.violations.values())
+            print(f"\nmade from the description: {reported}")
+    assert reported.count >= CASES
+    assert not reported.violations, "\n\n".join(reported.violations.values())

@@ -90,7 +90,7 @@ def test_no_side_lists_the_words_of_the_contract_again() -> None:
     assert again == []
 
 
-def test_requests_and_answers_are_told_apart() -> None:
+def test_requests_and_responses_are_distinguished() -> None:
     assert {"Heartbeat", "ClaimRequest", "EventBatch", "Release", "Goodbye"} <= set(REQUESTS)
     assert {"HeartbeatAnswer", "Claim", "OfferedCheckpoint", "Acknowledged", "Released"} <= set(ANSWERS)
 
@@ -112,7 +112,7 @@ def test_an_answer_of_a_newer_backend_is_understood() -> None:
         "frames": 8,
         "colour": "red",
     }
-    told = {"run_id": 1, "attempt": 2, "config": {}, "lease_seconds": 30, "checkpoints": [offered], "mood": "good"}
-    claim = worker_api.Claim.model_validate(told)
+    reported = {"run_id": 1, "attempt": 2, "config": {}, "lease_seconds": 30, "checkpoints": [offered], "mood": "good"}
+    claim = worker_api.Claim.model_validate(reported)
     assert [checkpoint.step for checkpoint in claim.checkpoints] == [2]
     assert worker_api.HeartbeatAnswer.model_validate({"desired": None, "lease_seconds": 1, "mood": "good"})

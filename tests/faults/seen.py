@@ -77,7 +77,7 @@ class Seen:
             "orphan": self.orphans,
         }
         late = [f"{seconds:.1f} s after the kill of {part}" for part, seconds in self.ways_back]
-        too_late = [told for told, (_, took) in zip(late, self.ways_back, strict=True) if took > self.wanted]
+        too_late = [reported for reported, (_, took) in zip(late, self.ways_back, strict=True) if took > self.wanted]
         return [f"{kind}: {what}" for kind, all_of_it in (kinds | {"late": too_late}).items() for what in all_of_it]
 
     def report(self) -> str:
@@ -113,11 +113,11 @@ class Seen:
     def _conditions(self) -> list[str]:
         load = f"{statistics.mean(self.loads):.1f}, at most {max(self.loads):.1f}" if self.loads else "unknown"
         return [
-            f"evaluations: {_told(self.evaluations)}",
-            f"{self.points.written} points of runs: {_told(self.runs)}; what a user did: {_told(self.actions)}",
+            f"evaluations: {_reported(self.evaluations)}",
+            f"{self.points.written} points of runs: {_reported(self.runs)}; what a user did: {_reported(self.actions)}",
             f"load average {load}, on {os.cpu_count()} cores",
         ]
 
 
-def _told(counted: Counter[str]) -> str:
+def _reported(counted: Counter[str]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in sorted(counted.items())) or "nothing"

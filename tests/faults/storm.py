@@ -273,9 +273,9 @@ def main() -> int:
     if not faults and not options.keep:
         shutil.rmtree(directory)
         return 0
-    told = "\n".join(faults)
-    (directory / "faults.txt").write_text(f"seed {seed}\n{seen.report()}\n{told}\n")
-    print(f"{told}\nLogs and data are kept in {directory}; storm.log there tells what was killed when.")
+    received = "\n".join(faults)
+    (directory / "faults.txt").write_text(f"seed {seed}\n{seen.report()}\n{received}\n")
+    print(f"{received}\nLogs and data are kept in {directory}; storm.log there tells what was killed when.")
     return 1
 
 

@@ -77,7 +77,7 @@ def test_training_goes_on_while_the_backend_is_away(installation: Installation) 
 
 
 @pytest.mark.nightly
-def test_a_worker_that_is_told_to_leave_hands_its_run_to_another(installation: Installation) -> None:
+def test_a_stopping_worker_hands_its_run_to_another(installation: Installation) -> None:
     leaving = installation.worker("leaving")
     run = installation.launch()
     installation.wait_for_points(run, 1)

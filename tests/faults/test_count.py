@@ -1,4 +1,4 @@
-"""What a storm counts: a point that is missing is lost, one too many is doubled, and each fault is told."""
+"""What a storm counts: a point that is missing is lost, one too many is doubled, and each fault is reported."""
 
 import json
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_points_stored_twice_are_doubled(api: Api, database: Database, tmp_path:
         session.get_one(Attempt, (run, 1)).last_seq = 3
     assert api.send(run, 1, journals.events(run, 1)[3]).is_success
     count = counted(api, journals, run)
-    assert {told.rpartition(": ")[2] for told in count.doubled} == {
+    assert {reported.rpartition(": ")[2] for reported in count.doubled} == {
         "train/entropy = 3.0 at step 30",
         "episode/return = 1.0 at step 30",
         "episode/length = 10.0 at step 30",
@@ -93,7 +93,7 @@ def test_what_was_never_acknowledged_is_lost_only_if_its_worker_delivered_everyt
     assert len(counted(api, journals, run, whole=True).lost) == 3
 
 
-def test_points_whose_journal_nobody_saw_are_told(api: Api, tmp_path: Path, journals: Journals) -> None:
+def test_points_without_a_journal_are_reported(api: Api, tmp_path: Path, journals: Journals) -> None:
     run = train(api, tmp_path, journals, delivered=4)
     assert counted(api, Journals(tmp_path / "elsewhere"), run).unseen == [f"run {run}, attempt 1"]
 
@@ -110,7 +110,7 @@ def test_points_whose_journal_nobody_saw_are_told(api: Api, tmp_path: Path, jour
         (Seen(ways_back=[("worker", 12.0), ("backend", 31.0)]), "late: 31.0 s after the kill of backend"),
     ],
 )
-def test_each_fault_is_told(seen: Seen, fault: str) -> None:
+def test_each_fault_is_reported(seen: Seen, fault: str) -> None:
     assert seen.faults() == [fault]
 
 

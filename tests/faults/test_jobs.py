@@ -82,7 +82,7 @@ def assert_done_once(installation: Installation, run: int, number: int) -> dict[
     return found
 
 
-def test_a_checkpoint_that_was_damaged_on_the_server_is_told_of(installation: Installation, finished: int) -> None:
+def test_a_checkpoint_that_was_damaged_on_the_server_is_reported(installation: Installation, finished: int) -> None:
     # Before all others, since a worker keeps what it has fetched.
     sound = {file: file.read_bytes() for file in (installation.directory / "data/files" / f"run-{finished}").iterdir()}
     for file, content in sound.items():

@@ -15,8 +15,8 @@ def main() -> int:
     request_file, option, directory_name, *_ = sys.argv[1:]
     assert option == "--dir"
     request, directory = json.loads(Path(request_file).read_text()), Path(directory_name)
-    told: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
+    reported: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: reported.append(number))
     events = (directory / "events.jsonl").open("a")
     seq = 0
 
@@ -34,7 +34,7 @@ def main() -> int:
     for done in range(parameters["episodes"]):
         emit("evaluated_episode", done=done + 1, episodes=parameters["episodes"])
         time.sleep(parameters.get("interval", 0))
-        if told:
+        if reported:
             emit("stopped", reason="SIGTERM")
             return 1
     if parameters.get("how") == "complains":

@@ -18,7 +18,7 @@ class FakeTrainer:
         self.config: dict[str, Any] = json.loads(config_file.read_text())
         self.directory = directory
         self.seq = self.step = 0
-        self.told_to_stop = False
+        self.asked_to_stop = False
         self.events = (directory / "events.jsonl").open("a")
         (directory / "checkpoints").mkdir(exist_ok=True)
 
@@ -66,7 +66,7 @@ class FakeTrainer:
 
     def train(self) -> None:
         """Write one point per step."""
-        while self.step < self.config["points"] and not self.told_to_stop:
+        while self.step < self.config["points"] and not self.asked_to_stop:
             self.step += 1
             self.emit("metrics", values={"train/loss": 1 / self.step})
             if self.step % self.config.get("checkpoint_every", 10**9) == 0:
@@ -82,7 +82,7 @@ def main() -> int:
     how = trainer.config.get("how", "well")
 
     def on_sigterm(*_: object) -> None:
-        trainer.told_to_stop = True
+        trainer.asked_to_stop = True
 
     if how == "complains":
         print("config.json: no such environment", file=sys.stderr)
@@ -109,7 +109,7 @@ def main() -> int:
         time.sleep(600)
     if how == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
-    if trainer.told_to_stop:
+    if trainer.asked_to_stop:
         trainer.checkpoint()
         trainer.emit("stopped", reason="SIGTERM")
     else:

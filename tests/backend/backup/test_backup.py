@@ -72,9 +72,9 @@ def started(app: FastAPI, settings: Settings) -> Iterator[Api]:
 
 def everything(api: Api, run_id: int) -> dict[str, Any]:
     """What the API tells of a run, with the content of its checkpoint."""
-    told = {path: _read(api.user.get(f"/api/v1/{path.format(id=run_id)}")) for path in READ}
+    reported = {path: _read(api.user.get(f"/api/v1/{path.format(id=run_id)}")) for path in READ}
     (row,) = api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()
-    return told | {"content": api.user.get(f"/api/v1/files/{row['file_id']}").content}
+    return reported | {"content": api.user.get(f"/api/v1/files/{row['file_id']}").content}
 
 
 def _read(response: Response) -> Any:

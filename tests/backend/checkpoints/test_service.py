@@ -50,8 +50,8 @@ def test_a_checkpoint_that_arrived_damaged_is_not_kept_and_the_log_tells(api: Ap
     assert list(listed(api, run_id)) == [(1, 100)]
     assert len(stored_files(settings.files_dir)) == 1
     line = api.user.get(f"/api/v1/runs/{run_id}/log").json()["items"][-1]
-    told = f"{checkpoint_path(200)} was discarded: the uploaded file differs from what the trainer wrote."
-    assert (line["level"], line["message"]) == ("warning", told)
+    reported = f"{checkpoint_path(200)} was discarded: the uploaded file differs from what the trainer wrote."
+    assert (line["level"], line["message"]) == ("warning", reported)
     api.release(run_id, attempt, "lost")
     assert [offered["step"] for offered in api.claim()["checkpoints"]] == [100]
 

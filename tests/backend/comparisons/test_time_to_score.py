@@ -82,8 +82,8 @@ def trained(api: Api, rate: float, seed: int, rise: float, env: str = "CartPole-
     run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
     drawn = random.Random(seed)
     returns = [round(rise * number + drawn.uniform(0, 20), 3) for number in range(1, 301)]
-    told = [metrics(1 + number, 10 * number, returns=[each]) for number, each in enumerate(returns, 1)]
-    assert api.send(run_id, attempt, *told).is_success
+    reported = [metrics(1 + number, 10 * number, returns=[each]) for number, each in enumerate(returns, 1)]
+    assert api.send(run_id, attempt, *reported).is_success
     return run_id, returns
 
 
@@ -97,15 +97,15 @@ def test_response_matches_direct_computation(api: Api) -> None:
     slowly = [trained(api, 0.001, seed, 0.3) for seed in (1, 2, 3)]
     fast = [trained(api, 0.01, seed, 0.6) for seed in (1, 2, 3)]
     runs = [run_id for run_id, _returns in (*slowly, *fast)]
-    told = asked(api, runs, score=50)
-    assert (told["score"], told["compared_with"], told["message"]) == (50, 0, "")
+    reported = asked(api, runs, score=50)
+    assert (reported["score"], reported["compared_with"], reported["message"]) == (50, 0, "")
     at = [[episodes_until(returns, 50) for _run, returns in group] for group in (slowly, fast)]
-    for group, numbers in zip(told["groups"], at, strict=True):
+    for group, numbers in zip(reported["groups"], at, strict=True):
         places = [{"steps": 10 * n, "frames": 40 * n, "seconds": n - 1} for n in numbers if n is not None]
         assert [each["reached"] for each in group["runs"]] == places
         assert (group["n"], group["reached"]) == (3, 3)
         assert group["median"] == sorted(places, key=lambda place: place["steps"])[1]
-    base, other = told["groups"]
+    base, other = reported["groups"]
     assert (base["speed_up"], base["data_efficiency"]) == (1, 1)
     speed_up, efficiency = (base["median"][axis] / other["median"][axis] for axis in ("seconds", "steps"))
     assert (other["speed_up"], other["data_efficiency"]) == (pytest.approx(speed_up), pytest.approx(efficiency))
@@ -122,14 +122,14 @@ def test_response_matches_direct_computation(api: Api) -> None:
 
 def test_forks_have_no_time_and_no_speed_up(api: Api) -> None:
     parent, attempt = api.running()
-    told = [metrics(1 + n, n, returns=[n]) for n in range(1, 201)]
-    assert api.send(parent, attempt, *told).is_success
+    reported = [metrics(1 + n, n, returns=[n]) for n in range(1, 201)]
+    assert api.send(parent, attempt, *reported).is_success
     checkpoint = api.save(parent, attempt, 202, 200)
     api.release(parent, attempt, "finished")
     fork = api.act(parent, "fork", checkpoint_id=checkpoint)["id"]
     attempt = api.claim()["attempt"]
-    told = [metrics(1 + n, 200 + n, returns=[300]) for n in range(1, 101)]
-    assert api.send(fork, attempt, started(1, resumed_from=200), *told).is_success
+    reported = [metrics(1 + n, 200 + n, returns=[300]) for n in range(1, 101)]
+    assert api.send(fork, attempt, started(1, resumed_from=200), *reported).is_success
     for to in (parent, fork):
         own, forked = asked(api, [parent, fork], score=100, to=to)["groups"]
         assert (own["median"], own["untimed_reason"]) == ({"steps": 150, "frames": 600, "seconds": 149}, None)

@@ -21,8 +21,8 @@ RATES = (0.001, 0.01)
 def trained(api: Api, rate: float, seed: int, returns: Sequence[float], *, env: str = "CartPole-v1") -> int:
     """Return the id of a run whose episodes ended at steps 100, 200, …"""
     run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
-    told = [metrics(1 + n, 100 * n, returns=[each]) for n, each in enumerate(returns, 1)]
-    assert api.send(run_id, attempt, *told).is_success
+    reported = [metrics(1 + n, 100 * n, returns=[each]) for n, each in enumerate(returns, 1)]
+    assert api.send(run_id, attempt, *reported).is_success
     return run_id
 
 
@@ -37,16 +37,16 @@ def test_better_group_is_reported_with_its_interval(api: Api) -> None:
     runs = [
         trained(api, rate, seed, [1.0] * 9 + [score]) for rate in RATES for seed, score in enumerate(scores[rate], 1)
     ]
-    told = verdict(api, runs)
-    assert told["at"] == 1_000
-    best, other = told["standings"]
+    reported = verdict(api, runs)
+    assert reported["at"] == 1_000
+    best, other = reported["standings"]
     assert (best["name"], best["run_ids"], best["n"]) == ("PAAC · CartPole · lr 0.01", runs[3:], 3)
     # The last tenth of the steps: those at 900, where each had 1, and at 1,000.
     assert best["mean"]["value"] == pytest.approx(statistics.mean((1 + score) / 2 for score in scores[0.01]))
     assert other["mean"]["value"] == pytest.approx(6.5)
     means = [statistics.mean(drawn) for drawn in itertools.product([16.0, 18.0, 15.5], repeat=3)]
     assert min(means) <= best["mean"]["low"] < 16.5 < best["mean"]["high"] <= max(means)
-    (pair,) = told["pairs"]
+    (pair,) = reported["pairs"]
     assert (pair["best"], pair["other"], pair["significant"]) == (0, 1, True)
     assert pair["probability"] == {"value": 1.0, "low": 1.0, "high": 1.0}
     # As scipy's ttest_ind([16, 18, 15.5], [5.5, 7.5, 6.5], equal_var=False).confidence_interval() has it.
@@ -70,12 +70,12 @@ def test_insignificant_difference_has_no_winner(api: Api) -> None:
 
 def test_verdict_requires_three_seeds(api: Api) -> None:
     runs = [trained(api, 0.001, seed, [seed]) for seed in range(1, 4)] + [trained(api, 0.01, 1, [50.0])]
-    told = verdict(api, runs)
-    assert [(each["n"], each["seeds_missing"], each["mean"]["low"] is None) for each in told["standings"]] == [
+    reported = verdict(api, runs)
+    assert [(each["n"], each["seeds_missing"], each["mean"]["low"] is None) for each in reported["standings"]] == [
         (1, 2, True),
         (3, 0, False),
     ]
-    (pair,) = told["pairs"]
+    (pair,) = reported["pairs"]
     assert (pair["significant"], pair["difference"], pair["probability"]) == (False, None, None)
     assert pair["text"].startswith(
         "No verdict on PAAC · CartPole · lr 0.01 and PAAC · CartPole · lr 0.001 at 100 steps:"
@@ -87,8 +87,8 @@ def test_runs_that_ended_before_the_step_are_ignored(api: Api) -> None:
     long = [trained(api, 0.001, seed, [1.0] * 10) for seed in range(1, 4)]
     short = [trained(api, 0.01, seed, [2.0] * count) for seed, count in ((1, 10), (2, 10), (3, 4))]
     assert verdict(api, long + short)["at"] == 400
-    told = verdict(api, long + short, at=1_000)
-    assert {each["name"]: (each["n"], each["seeds_missing"]) for each in told["standings"]} == {
+    reported = verdict(api, long + short, at=1_000)
+    assert {each["name"]: (each["n"], each["seeds_missing"]) for each in reported["standings"]} == {
         "PAAC · CartPole · lr 0.01": (2, 1),
         "PAAC · CartPole · lr 0.001": (3, 0),
     }
@@ -99,13 +99,13 @@ def test_seeds_without_episodes_are_ignored(api: Api) -> None:
     # None of these has ended an episode, and one has not begun.
     configs = [CARTPOLE | {"learning_rate": 0.01, "seed": seed} for seed in (3, 4, 5)]
     new = [*(api.running(config=config)[0] for config in configs[:2]), api.launch(config=configs[2])["id"]]
-    told = verdict(api, old + new)
-    assert (told["at"], told["message"]) == (1_000, "")
-    assert [(each["n"], each["seeds_missing"], each["mean"]["value"]) for each in told["standings"]] == [
+    reported = verdict(api, old + new)
+    assert (reported["at"], reported["message"]) == (1_000, "")
+    assert [(each["n"], each["seeds_missing"], each["mean"]["value"]) for each in reported["standings"]] == [
         (2, 1, 2.0),
         (2, 1, 1.0),
     ]
-    assert len(told["standings"][0]["run_ids"]) == 5
+    assert len(reported["standings"][0]["run_ids"]) == 5
     runs = ",".join(map(str, old + new))
     for figure in ("profile", "sample-efficiency"):
         drawn = api.user.get(f"/api/v1/figures/{figure}", params={"runs": runs}).json()["data"]
@@ -153,9 +153,9 @@ def test_message_explains_why_nothing_is_compared(api: Api) -> None:
         ([one, other_game], "different environments cannot be compared"),
         ([one, silent], "At least one group has no run with a finished episode yet."),
     ):
-        told = verdict(api, runs)
-        assert message in told["message"]
-        assert (told["at"], told["standings"], told["pairs"]) == (None, [], [])
+        reported = verdict(api, runs)
+        assert message in reported["message"]
+        assert (reported["at"], reported["standings"], reported["pairs"]) == (None, [], [])
 
 
 def test_differences_have_three_digits() -> None:
@@ -206,11 +206,11 @@ def test_group_has_the_same_color_in_tables_and_figures(api: Api) -> None:
 def test_finished_runs_have_the_scores_of_their_study(studies: Studies) -> None:
     study = studies.start(axes=[{"field": "learning_rate", "values": [0.001, 0.01]}], seeds="1-3")
     made = studies.train_all(lambda config: 1_000 * config["learning_rate"] + config["seed"] / 3)
-    told = verdict(studies.api, [run["run_id"] for run in made])
-    assert told["quantity"] == "Mean return of the last 100 episodes of each finished run."
+    reported = verdict(studies.api, [run["run_id"] for run in made])
+    assert reported["quantity"] == "Mean return of the last 100 episodes of each finished run."
     table = studies.read(study["id"])["table"]
     shown = {tuple(sorted(run["run_id"] for run in point["runs"])): point for point in table}
-    for standing in told["standings"]:
+    for standing in reported["standings"]:
         point = shown[tuple(sorted(standing["run_ids"]))]
         shown_here = [standing["mean"][end] for end in ("value", "low", "high")]
         assert shown_here == pytest.approx([point[end] for end in ("mean", "low", "high")])

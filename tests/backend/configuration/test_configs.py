@@ -101,7 +101,7 @@ def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:
         ),
     ],
 )
-def test_what_is_wrong_is_told_at_its_field(api: Api, config: dict[str, Any], field: str, message: str) -> None:
+def test_errors_name_their_field(api: Api, config: dict[str, Any], field: str, message: str) -> None:
     assert refused(api, config=config) == {f"config.{field}": message}
 
 

@@ -28,7 +28,7 @@ def test_an_error_undoes_everything_and_makes_no_call(database: Database) -> Non
     def fail() -> None:
         with database.write() as session:
             session.add(a_run())
-            after_commit(session, lambda: calls.append("told"))
+            after_commit(session, lambda: calls.append("called"))
             session.flush()
             raise RuntimeError
 
@@ -125,6 +125,6 @@ def test_a_call_that_fails_after_the_commit_leaves_out_no_other_and_tells_no_cal
     with database.write() as session:
         session.add(a_run("stored"))
         after_commit(session, broken)
-        after_commit(session, lambda: calls.append("told"))
-    assert calls == ["told"]
+        after_commit(session, lambda: calls.append("called"))
+    assert calls == ["called"]
     assert "the disk is away" in caplog.text

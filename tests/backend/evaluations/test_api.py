@@ -92,7 +92,7 @@ def test_an_evaluation_of_a_checkpoint_that_the_run_went_back_behind_is_marked(a
     assert [(line["step"], line["superseded"]) for line in lines] == [("100", "false"), ("200", "true")]
 
 
-def test_what_the_protocol_does_otherwise_than_the_training_is_told(api: Api) -> None:
+def test_differences_between_protocol_and_training_are_reported(api: Api) -> None:
     run_id = trained(api)
     first, second = api.evaluate(run_id), api.evaluate(run_id, seed=2)
     assert first["unlike_training"] == []
@@ -115,13 +115,13 @@ def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
     assert refusal(api, run_id, 422, protocol="no-op-5min").endswith("no-op-5min is not for CartPole-v1: use episodes")
     assert "use sampled, greedy or epsilon-greedy" in refusal(api, run_id, 422, acting={"name": "random"})
     assert "acting" in refusal(api, run_id, 422, acting={"name": "greedy", "epsilon": 0.5})
-    told = refusal(api, run_id, 422, protocol="x" * 101)
-    assert told == "protocol: String should have at most 100 characters"
-    told = refusal(api, run_id, 422, acting={"name": "epsilon-greedy", "epsilon": True})
-    assert told == "acting.epsilon: Input should be a number, not true or false"
+    reported = refusal(api, run_id, 422, protocol="x" * 101)
+    assert reported == "protocol: String should have at most 100 characters"
+    reported = refusal(api, run_id, 422, acting={"name": "epsilon-greedy", "epsilon": True})
+    assert reported == "acting.epsilon: Input should be a number, not true or false"
     for odd in ("oldest", 0, True):
-        told = refusal(api, run_id, 422, checkpoint=odd)
-        assert told == "checkpoint: give the id of a checkpoint, newest or best"
+        reported = refusal(api, run_id, 422, checkpoint=odd)
+        assert reported == "checkpoint: give the id of a checkpoint, newest or best"
 
 
 @pytest.mark.parametrize(("protocol", "whose"), [("human-starts", "a person's"), ("agent-starts", "an agent's")])
@@ -270,7 +270,7 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
 
 
 @pytest.mark.parametrize(
-    ("slots", "told"),
+    ("slots", "reported"),
     [
         (None, "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."),
         (0, "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."),
@@ -278,13 +278,13 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
         (2, "A worker is about to take it."),
     ],
 )
-def test_it_says_why_it_waits(api: Api, slots: int | None, told: str) -> None:
+def test_it_says_why_it_waits(api: Api, slots: int | None, reported: str) -> None:
     run_id = trained(api)
     api.evaluate(run_id)
     api.claim_job()
     if slots is not None:
         api.beat(job_slots=slots)
-    assert api.evaluate(run_id)["reason"] == told
+    assert api.evaluate(run_id)["reason"] == reported
 
 
 def test_no_more_wait_than_anybody_needs(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,7 +295,7 @@ def test_no_more_wait_than_anybody_needs(api: Api, monkeypatch: pytest.MonkeyPat
     assert (answer.status_code, "unfinished evaluations" in answer.json()["detail"]) == (409, True)
 
 
-def test_those_that_are_taken_before_it_are_told(api: Api) -> None:
+def test_taken_ones_before_it_are_listed(api: Api) -> None:
     run_id = trained(api)
     api.beat(job_slots=1)
     waiting = [api.evaluate(run_id, seed=seed)["id"] for seed in (1, 2, 3)]

@@ -99,14 +99,16 @@ def test_what_is_removed_is_not_evaluated_again(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "told"),
+    ("config", "reported"),
     [
         ({"evaluation_protocol": "no-op-5min"}, "no-op-5min is not for CartPole-v1: use episodes"),
         ({"env": "ALE/Pong-v5", "evaluation_protocol": "episodes"}, "episodes is not for ALE/Pong-v5"),
         ({"evaluate_every_steps": -1}, "evaluate_every_steps"),
     ],
 )
-def test_a_schedule_that_cannot_be_kept_is_refused_at_the_launch(api: Api, config: dict[str, Any], told: str) -> None:
+def test_a_schedule_that_cannot_be_kept_is_refused_at_the_launch(
+    api: Api, config: dict[str, Any], reported: str
+) -> None:
     response = api.user.post("/api/v1/runs", json={"config": {**CARTPOLE, **config}})
     assert response.status_code == 422
-    assert told in response.json()["detail"]
+    assert reported in response.json()["detail"]

@@ -182,21 +182,24 @@ def test_any_fields_make_groups_whose_names_say_them() -> None:
         run(4, seed=1, learning_rate=0.5, t_max=5),
         run(5, seed=1, learning_rate=0.5, t_max=20),
     ]
-    told = {}
+    reported = {}
     for by in (["gamma"], ["learning_rate"], ["env"], ["learning_rate", "t_max"], []):
         groups = group_runs(runs, by)
-        told[",".join(by)] = dict(
+        reported[",".join(by)] = dict(
             zip(group_labels(groups, by), [[each.id for each in group] for group in groups], strict=True)
         )
-    assert told["gamma"] == {
+    assert reported["gamma"] == {
         "PAAC · discount 0.9 (n = 2)": [1, 3],
         "PAAC · CartPole · discount 0.99 (n = 1)": [2],
         "PAAC · CartPole · no discount (n = 2)": [4, 5],
     }
-    assert told["learning_rate"] == {"PAAC · lr 0.01 (n = 3)": [1, 2, 3], "PAAC · CartPole · lr 0.5 (n = 2)": [4, 5]}
-    assert told["env"] == {"PAAC · CartPole (n = 4)": [1, 2, 4, 5], "PAAC · Pong (n = 1)": [3]}
-    assert list(told["learning_rate,t_max"].values()) == [[1, 2, 3], [4], [5]]
-    assert list(told[""].values()) == [[1], [2], [3], [4], [5]]
+    assert reported["learning_rate"] == {
+        "PAAC · lr 0.01 (n = 3)": [1, 2, 3],
+        "PAAC · CartPole · lr 0.5 (n = 2)": [4, 5],
+    }
+    assert reported["env"] == {"PAAC · CartPole (n = 4)": [1, 2, 4, 5], "PAAC · Pong (n = 1)": [3]}
+    assert list(reported["learning_rate,t_max"].values()) == [[1, 2, 3], [4], [5]]
+    assert list(reported[""].values()) == [[1], [2], [3], [4], [5]]
 
 
 def seeds(api: Api, *lengths: int, **config: Any) -> tuple[list[int], list[int]]:

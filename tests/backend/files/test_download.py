@@ -67,6 +67,6 @@ def test_the_head_of_a_file_is_its_size(api: Api, video: str) -> None:
     assert (answer.status_code, answer.headers["content-length"], answer.content) == (200, "200", b"")
 
 
-def test_a_file_that_is_not_there_is_told_as_a_problem(api: Api) -> None:
+def test_a_file_that_is_not_there_is_reported_as_a_problem(api: Api) -> None:
     answer = api.user.get("/api/v1/files/999")
     assert (answer.status_code, answer.json()["detail"]) == (404, "There is no file 999.")

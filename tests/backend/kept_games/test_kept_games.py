@@ -126,8 +126,8 @@ def test_more_games_than_are_kept_are_refused_in_a_sentence(api: Api, monkeypatc
         pass
     another: dict[str, Any] = {"seed": 7, "actions": [[0, 9]], "played": 9, "score": 1, "ended": "over", "screens": []}
     api.send_of_job(number, 1, started(1), event(2, "kept_game", emulator="x", **another)).raise_for_status()
-    told = api.user.get(f"/api/v1/games/pong/play/{number}").json()["reason"]
-    assert told == "1 games of Pong are kept, which is the limit. Delete one, then keep this game again."
+    reported = api.user.get(f"/api/v1/games/pong/play/{number}").json()["reason"]
+    assert reported == "1 games of Pong are kept, which is the limit. Delete one, then keep this game again."
     api.keep_game("breakout")
     assert len(kept(api)) == 1
 
@@ -168,7 +168,7 @@ def test_your_best_stands_beside_the_published_human(api: Api, client: TestClien
 def test_a_kept_game_that_cannot_be_is_refused(api: Api, change: dict[str, Any]) -> None:
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
     api.claim_job()
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "seed": 7,
         "actions": [[0, 9]],
         "played": 9,
@@ -177,7 +177,7 @@ def test_a_kept_game_that_cannot_be_is_refused(api: Api, change: dict[str, Any])
         "screens": [],
         "emulator": "x",
     }
-    answer = api.send_of_job(number, 1, started(1), event(2, "kept_game", **{**told, **change}))
+    answer = api.send_of_job(number, 1, started(1), event(2, "kept_game", **{**reported, **change}))
     assert answer.status_code == 422
     assert kept(api) == []
 

@@ -72,7 +72,7 @@ def test_ids_differ() -> None:
     run(work())
 
 
-def test_a_page_that_does_not_keep_up_is_told_to_fetch_again_and_costs_no_more_memory() -> None:
+def test_a_slow_page_must_refetch_and_costs_no_more_memory() -> None:
     async def work() -> None:
         async with running(""):
             with current_hub().join() as slow:

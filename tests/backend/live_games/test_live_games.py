@@ -53,7 +53,7 @@ def playing(client: TestClient, number: int, attempt: int = 1, token: str | None
     return client.websocket_connect(path, headers={"Authorization": f"Bearer {shown}"})
 
 
-def told(socket: WebSocketTestSession, kind: str) -> dict[str, Any]:
+def reported(socket: WebSocketTestSession, kind: str) -> dict[str, Any]:
     """Receive until a message of a kind comes."""
     while True:
         message: dict[str, Any] = json.loads(socket.receive_text())
@@ -64,7 +64,7 @@ def told(socket: WebSocketTestSession, kind: str) -> dict[str, Any]:
 def appear(player: WebSocketTestSession, viewer: WebSocketTestSession) -> None:
     """Wait until the process that plays is on the stage: orders that come before it are missed."""
     player.send_text(SCENE)
-    told(viewer, "scene")
+    reported(viewer, "scene")
 
 
 def await_picture(socket: WebSocketTestSession, picture: bytes) -> None:
@@ -94,10 +94,10 @@ def test_pages_see_what_the_process_plays_and_are_heard(client: TestClient, game
     with watching(client, game) as early, playing(client, game) as player:
         player.send_text(SCENE)
         player.send_bytes(b"picture")
-        told(early, "scene")
+        reported(early, "scene")
         await_picture(early, b"picture")
         with watching(client, game) as late:
-            assert told(late, "audience")["viewers"] == 2
+            assert reported(late, "audience")["viewers"] == 2
             early.send_json({"order": "pause", "id": "x"})
             assert player.receive_json()["order"] == {"id": "x", "order": "pause"}
 
@@ -173,7 +173,7 @@ def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, clie
     with watching(client, number) as viewer:
         with playing(client, number) as player:
             appear(player, viewer)
-        told(viewer, "away")
+        reported(viewer, "away")
         api.release_job(number, 1, "lost", message="The job's process was killed by SIGKILL.")
         address = f"{asked}/{number}" if asked.startswith("games") else f"live/{number}"
         shown = api.user.get(f"/api/v1/{address}").json()
@@ -235,7 +235,7 @@ def test_pages_of_other_sites_and_other_names_are_refused(client: TestClient, ga
             assert refused.value.status_code == status, headers
             assert refused.value.headers["content-type"] == "application/problem+json"
     with watching(client, game, origin="http://localhost") as viewer:
-        told(viewer, "away")
+        reported(viewer, "away")
 
 
 def test_only_the_process_that_was_given_the_attempt_may_play(client: TestClient, game: int) -> None:
@@ -245,7 +245,7 @@ def test_only_the_process_that_was_given_the_attempt_may_play(client: TestClient
             pass
         assert refused.value.status_code == 401
     with playing(client, game, token=WORKER_TOKEN), watching(client, game) as viewer:
-        told(viewer, "audience")
+        reported(viewer, "audience")
 
 
 def test_a_number_that_no_game_can_have_is_refused_like_any_other(client: TestClient) -> None:

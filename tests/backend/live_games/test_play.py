@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from backend.live_games import unwatched
-from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, told, watching
+from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, reported, watching
 from tests.factories import Api, event, started
 from tests.workers.waiting import wait_until
 from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
@@ -43,14 +43,14 @@ def game(api: Api) -> int:
 
 def test_a_persons_orders_reach_the_process_with_the_name_of_who_gave_them(client: TestClient, game: int) -> None:
     with playing(client, game) as player, watching(client, game) as viewer:
-        name = told(viewer, "audience")["you"]
+        name = reported(viewer, "audience")["you"]
         appear(player, viewer)
         for order in ({"order": "take over"}, {"order": "keys", "held": ["up", "fire"]}, {"order": "hand back"}):
             viewer.send_json(order | {"id": "7"})
             assert player.receive_json() == {"kind": "ordered", "viewer": name, "order": order | {"id": "7"}}
     with playing(client, game) as player:
         with watching(client, game) as leaving:
-            name = told(leaving, "audience")["you"]
+            name = reported(leaving, "audience")["you"]
             appear(player, leaving)
         gone = player.receive_json()
         assert (gone["viewer"], gone["order"]["order"]) == (name, "hand back")
@@ -61,7 +61,7 @@ def test_a_queued_game_is_cancelled_after_its_last_viewer_leaves(
 ) -> None:
     number = ask(api)["id"]
     with watching(client, number) as viewer:
-        told(viewer, "audience")
+        reported(viewer, "audience")
         monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
         assert state_of(api, number) == "queued"
     wait_until(lambda: state_of(api, number) == "cancelled")
@@ -79,7 +79,7 @@ def test_a_restarted_backend_cancels_a_queued_game_without_viewers(
     with TestClient(app, base_url="http://localhost") as client:
         number = client.post("/api/v1/games/pong/play").json()["id"]
         with watching(client, number) as viewer:
-            told(viewer, "away")
+            reported(viewer, "away")
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
     with TestClient(app, base_url="http://localhost") as client:
         wait_until(lambda: client.get(f"/api/v1/games/pong/play/{number}").json()["state"] == "cancelled")

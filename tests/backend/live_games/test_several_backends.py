@@ -67,8 +67,8 @@ def game(api: Api) -> int:
     return number
 
 
-def await_told(viewer: WebSocketTestSession, **wanted: object) -> None:
-    """Receive until a page is told this."""
+def wait_for_report(viewer: WebSocketTestSession, **wanted: object) -> None:
+    """Receive until a page gets this notice."""
     while True:
         text = viewer.receive().get("text")
         if text is not None and wanted.items() <= json.loads(text).items():
@@ -93,9 +93,9 @@ def test_viewers_at_another_backend_see_the_same_game_and_are_heard(
             await_picture(near, b"paused here")
             monkeypatch.setattr(PubSub, "subscribe", subscribe_late)
             with watching(elsewhere, game) as far:
-                await_told(far, kind="scene")
+                wait_for_report(far, kind="scene")
                 await_picture(far, b"paused here")
-                await_told(near, kind="audience", viewers=2)
+                wait_for_report(near, kind="audience", viewers=2)
                 player.send_bytes(b"next")
                 for viewer in (near, far):
                     await_picture(viewer, b"next")
@@ -119,9 +119,9 @@ def test_a_killed_backend_takes_its_viewers_along_and_nobody_elses(
             player.send_bytes(b"first")
             assert killed.stdout is not None
             assert killed.stdout.readline() == b"seen\n"
-            await_told(viewer, kind="audience", viewers=2)
+            wait_for_report(viewer, kind="audience", viewers=2)
             killed.kill()
-            await_told(viewer, kind="audience", viewers=1)
+            wait_for_report(viewer, kind="audience", viewers=1)
             player.send_bytes(b"second")
             await_picture(viewer, b"second")
     finally:

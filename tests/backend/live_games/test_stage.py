@@ -46,9 +46,9 @@ def orders(outbox: Outbox) -> set[str]:
 
 
 def audiences(outbox: Outbox) -> list[int]:
-    """Take what a page is told about how many watch."""
-    told = [json.loads(message) for message in waiting(outbox) if isinstance(message, str)]
-    return [each["viewers"] for each in told if each["kind"] == "audience"]
+    """Return the viewer count that a page receives."""
+    reported = [json.loads(message) for message in waiting(outbox) if isinstance(message, str)]
+    return [each["viewers"] for each in reported if each["kind"] == "audience"]
 
 
 @pytest.fixture
@@ -189,18 +189,18 @@ def test_orders_reach_the_player_with_the_name_of_who_gave_them(stage: Stage) ->
         ordered = viewer.receive('{"order":"temperature","value":0.5,"id":"7"}')
         assert ordered is not None
         stage.order(ordered)
-        (told,) = waiting(player)
+        (reported,) = waiting(player)
         order = {"id": "7", "order": "temperature", "value": 0.5}
-        assert json.loads(told) == {"kind": "ordered", "viewer": viewer.name, "order": order}
+        assert json.loads(reported) == {"kind": "ordered", "viewer": viewer.name, "order": order}
 
 
 def test_who_leaves_plays_no_longer(stage: Stage) -> None:
     with stage.played() as player:
         with stage.watched() as viewer:
             pass
-        (told,) = waiting(player)
+        (reported,) = waiting(player)
         order = {"id": "", "order": "hand back"}
-        assert json.loads(told) == {"kind": "ordered", "viewer": viewer.name, "order": order}
+        assert json.loads(reported) == {"kind": "ordered", "viewer": viewer.name, "order": order}
 
 
 def test_the_player_may_not_send_more_than_a_picture(stage: Stage) -> None:
@@ -210,7 +210,7 @@ def test_the_player_may_not_send_more_than_a_picture(stage: Stage) -> None:
                 stage.take(message)
 
 
-def test_everybody_is_told_how_many_watch(stage: Stage) -> None:
+def test_all_viewers_receive_the_viewer_count(stage: Stage) -> None:
     with stage.watched() as one:
         with stage.watched() as two:
             assert audiences(two) == [2]
@@ -245,7 +245,7 @@ def test_a_viewer_who_comes_back_in_time_keeps_the_game(stage: Stage, clock: Clo
         assert orders(player) <= {"hand back"}
 
 
-def test_viewers_are_told_that_the_player_is_gone_and_see_the_next_one(stage: Stage) -> None:
+def test_viewers_learn_that_the_player_left_and_see_the_next_one(stage: Stage) -> None:
     with stage.watched() as viewer:
         with stage.played():
             stage.take(SCENE)
@@ -301,7 +301,7 @@ def test_a_viewer_in_another_process_sees_the_game_and_can_send_orders(clock: Cl
             order = far.receive('{"order":"pause"}')
             assert order is not None
             between.there.order(order)
-            assert [json.loads(told)["order"]["order"] for told in waiting(player)] == ["pause"]
+            assert [json.loads(reported)["order"]["order"] for reported in waiting(player)] == ["pause"]
             assert near.name.partition("-")[0] != far.name.partition("-")[0]
 
 

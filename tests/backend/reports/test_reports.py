@@ -74,7 +74,7 @@ def test_edit_of_an_older_version_is_rejected(api: Api) -> None:
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
-    ("block", "told"),
+    ("block", "reported"),
     [
         (
             {"kind": "chart", "address": "/api/v1/runs"},
@@ -89,12 +89,12 @@ def test_edit_of_an_older_version_is_rejected(api: Api) -> None:
         ({"kind": "html", "markdown": "<b>"}, "'text', 'chart', 'table', 'replay'"),
     ],
 )
-def test_invalid_block_is_rejected_with_its_index(api: Api, block: dict[str, Any], told: str) -> None:
+def test_invalid_block_is_rejected_with_its_index(api: Api, block: dict[str, Any], reported: str) -> None:
     refused = api.user.post("/api/v1/reports", json={"title": "x", "blocks": [text(), block]})
     assert refused.status_code == 422
     (error,) = refused.json()["errors"]
     assert error["field"].startswith("blocks.1")
-    assert told in error["message"]
+    assert reported in error["message"]
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -152,8 +152,8 @@ def test_facets_count_all_runs(api: Api) -> None:
     api.act(first, "stop")
     for action in ("stop", "archive"):
         api.act(hidden, action)
-    told = api.user.get("/api/v1/run-facets").json()
-    assert told == {
+    reported = api.user.get("/api/v1/run-facets").json()
+    assert reported == {
         "state": [{"value": "queued", "runs": 1}, {"value": "stopped", "runs": 1}],
         "algorithm": [{"value": "paac", "runs": 2}],
         "env": [{"value": "ALE/Pong-v5", "runs": 1}, {"value": "CartPole-v1", "runs": 1}],
@@ -169,8 +169,8 @@ def test_list_includes_requested_metrics(api: Api) -> None:
     api.send(run_id, attempt, *(metrics(seq, seq, {"a/b": value, "c": 0}) for seq, value in enumerate(values, 2)))
     without = api.launch()["id"]
     asked = {"metric": ["a/b", "episode/return"]}
-    told = {run["id"]: run["metrics"] for run in api.user.get("/api/v1/runs", params=asked).json()["items"]}
-    assert told == {run_id: {"a/b": {"last": 1.0, "min": 0.5, "max": "Infinity"}}, without: {}}
+    reported = {run["id"]: run["metrics"] for run in api.user.get("/api/v1/runs", params=asked).json()["items"]}
+    assert reported == {run_id: {"a/b": {"last": 1.0, "min": 0.5, "max": "Infinity"}}, without: {}}
     assert api.run(run_id)["metrics"] == {}
     assert api.user.get("/api/v1/metric-names").json() == ["a/b", "c"]
 

@@ -22,8 +22,8 @@ def test_training_time_excludes_pauses(api: Api) -> None:
 def test_run_at_its_last_step_is_finishing(api: Api) -> None:
     run_id, attempt = api.running()
     for seq, step, left, reason in ((2, 999, 1.0, None), (3, 1_000, 0.6, "Finishing: the trainer saves")):
-        told = event(seq, "progress", step, total_steps=1_000, steps_per_second=10.0, seconds_left=left)
-        api.send(run_id, attempt, told).raise_for_status()
+        reported = event(seq, "progress", step, total_steps=1_000, steps_per_second=10.0, seconds_left=left)
+        api.send(run_id, attempt, reported).raise_for_status()
         run = api.run(run_id)
         assert run["seconds_left"] == (None if reason else left)
         assert (run["state_reason"] or "").startswith(reason or "")

@@ -73,7 +73,7 @@ def _points(many: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("points", "field", "told"),
+    ("points", "field", "reported"),
     [
         (_with(player="dog"), "player", "'human' or 'agent'"),
         (_with(env="ALE/Pongg-v5"), "env", "did you mean ALE/Pong-v5"),
@@ -91,14 +91,14 @@ def _points(many: int) -> list[dict[str, Any]]:
     ],
 )
 def test_a_bad_set_is_refused_by_its_field_with_what_is_right(
-    api: Api, points: Callable[[], dict[str, Any]], field: str, told: str
+    api: Api, points: Callable[[], dict[str, Any]], field: str, reported: str
 ) -> None:
     (error,) = refusal(api, points(), 422)["errors"]
-    assert (error["field"], told in error["message"]) == (field, True), error
+    assert (error["field"], reported in error["message"]) == (field, True), error
     assert api.user.get(PATH).json() == []
 
 
-def test_what_is_wrong_in_many_places_is_told_of_some(api: Api) -> None:
+def test_of_many_errors_only_some_are_reported(api: Api) -> None:
     problem = refusal(api, {**start_set("human"), "starts": [{}] * 1_000}, 422)
     assert len(problem["errors"]) == 21
     assert problem["errors"][-1] == {"field": "body", "message": "2,980 more values are invalid"}

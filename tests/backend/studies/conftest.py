@@ -70,10 +70,10 @@ class Studies:
         run: dict[str, Any] = response.json()
         returns = [score(run["config"])] if score else []
         total = run["config"]["total_steps"]
-        told = {"message": "no memory", "traceback": ""} if outcome == "failed" else {}
+        reported = {"message": "no memory", "traceback": ""} if outcome == "failed" else {}
         held = run["run_id"], run["attempt"]
         measured = [metrics(2, total // 2), metrics(3, total, returns=returns)]
-        events = [started(), *measured, event(4, outcome, total, **told)]
+        events = [started(), *measured, event(4, outcome, total, **reported)]
         assert self.api.send(*held, *events).status_code == 200
         assert self.api.release(*held, outcome).status_code == 200
         return run

@@ -41,12 +41,12 @@ def finished(studies: Studies) -> list[int]:
         run = studies.api.claim()
         seed, total = run["config"]["seed"], run["config"]["total_steps"]
         steps = [total * place // PLACES + seed for place in range(PLACES)]
-        told = [
+        reported = [
             metrics(2 + n, step, returns=[float(each) for each in random.normal(step, 100, AT_ONCE)])
             for n, step in enumerate(steps)
         ]
         held = run["run_id"], run["attempt"]
-        assert studies.api.send(*held, started(), *told, event(2 + PLACES, "finished", total)).status_code == 200
+        assert studies.api.send(*held, started(), *reported, event(2 + PLACES, "finished", total)).status_code == 200
         assert studies.api.release(*held, "finished").status_code == 200
     points = studies.read(study["id"])["table"]
     return [run["run_id"] for point in points for run in point["runs"]]

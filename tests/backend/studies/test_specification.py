@@ -76,23 +76,23 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_errors_name_the_field_and_the_fix(studies: Studies) -> None:
     for body, field, message in WRONG:
-        told = studies.wrong(**body)
-        assert field in told, (body, told)
-        assert message in told[field], (body, told)
+        reported = studies.wrong(**body)
+        assert field in reported, (body, reported)
+        assert message in reported[field], (body, reported)
     assert studies.api.user.get("/api/v1/studies").json()["items"] == []
 
 
 def test_too_many_runs_are_rejected_with_their_cost(studies: Studies) -> None:
     values = [n / 10_000 for n in range(1, 1_001)]
     asked: dict[str, Any] = {"axes": [{"field": "learning_rate", "values": values}], "seeds": 10, "total_steps": 3_600}
-    told = studies.wrong(**asked)
-    assert told == {
+    reported = studies.wrong(**asked)
+    assert reported == {
         "axes": "1,000 points × 10 seeds are 10,000 runs with 36,000,000 steps; "
         "a study may have 2,000 runs (ARCADIA_MAX_STUDY_RUNS): use fewer values, points or seeds"
     }
     assert studies.api.user.get("/api/v1/runs").json()["total"] == 0
     preview = studies.api.user.post("/api/v1/studies/preview", json={**STUDY, **asked}).json()
-    assert (preview["runs"], preview["refused"]) == (10_000, told["axes"])
+    assert (preview["runs"], preview["refused"]) == (10_000, reported["axes"])
 
 
 def test_huge_grid_is_rejected_quickly(studies: Studies) -> None:
@@ -146,10 +146,10 @@ def test_unknown_cost_requires_confirmed_steps(studies: Studies) -> None:
     path = "/api/v1/studies"
     preview = studies.api.user.post(f"{path}/preview", json=asked).json()
     assert preview["confirm"] == "the duration is unknown: PAAC on CartPole has not trained here yet"
-    told = studies.wrong(total_steps=1_000)["confirm_steps"]
-    assert 'not trained here yet; send "confirm_steps": 6000 to start them' in told
-    told = studies.wrong(total_steps=1_000, confirm_steps=1)["confirm_steps"]
-    assert told == "6 runs train 6,000 steps, not 1: send 6000"
+    reported = studies.wrong(total_steps=1_000)["confirm_steps"]
+    assert 'not trained here yet; send "confirm_steps": 6000 to start them' in reported
+    reported = studies.wrong(total_steps=1_000, confirm_steps=1)["confirm_steps"]
+    assert reported == "6 runs train 6,000 steps, not 1: send 6000"
     assert studies.api.user.get(path).json()["items"] == []
     study = studies.start()
     assert "confirm_steps" not in study["specification"]

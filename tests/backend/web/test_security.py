@@ -244,7 +244,7 @@ def locked() -> None:
     raise OperationalError("BEGIN IMMEDIATE", None, sqlite3.OperationalError("database is locked"))
 
 
-def test_wrong_tokens_are_told_in_the_log_and_limited(
+def test_wrong_tokens_are_logged_and_limited(
     guarded_app: FastAPI, stranger: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = 0.0

@@ -1,4 +1,4 @@
-"""Reads never wait for writers, and a writer who waits in vain is told to come again."""
+"""Reads never wait for writers, and a writer who waits in vain is asked to retry."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -66,13 +66,13 @@ def test_reads_are_answered_while_sixty_workers_wait_to_write(api: Api, app: Fas
     assert occupied(app) == 0
 
 
-def assert_told_to_come_again(answer: Response) -> None:
+def assert_must_retry(answer: Response) -> None:
     """What a writer hears in whose turn nothing could be written."""
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/busy")
     assert int(answer.headers["Retry-After"]) > 0
 
 
-def test_who_gets_no_turn_is_told_to_come_again(
+def test_a_request_without_a_write_slot_is_asked_to_retry(
     api: Api, app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id, _attempt = api.running()
@@ -82,8 +82,8 @@ def test_who_gets_no_turn_is_told_to_come_again(
         with locked_by_another_program(settings):
             beats = [pool.submit(api.beat, f"w{number}") for number in range(write_slots.MAX_CONCURRENT_WRITES)]
             wait_until(lambda: occupied(app) == write_slots.MAX_CONCURRENT_WRITES)
-            assert_told_to_come_again(api.beat("late"))
-            assert_told_to_come_again(put(api, run_id))
+            assert_must_retry(api.beat("late"))
+            assert_must_retry(put(api, run_id))
             assert stored_files(settings.files_dir) == []
             assert api.user.get("/api/v1/session").status_code == 200
         for beat in beats:
@@ -91,11 +91,11 @@ def test_who_gets_no_turn_is_told_to_come_again(
     assert api.beat("late").status_code == 200
 
 
-def test_a_lock_that_is_not_let_go_is_told_as_busy(
+def test_a_lock_that_is_not_released_is_reported_as_busy(
     app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("backend.database.engine.LOCK_TIMEOUT_SECONDS", 0)
     app.state.settings = settings
     with TestClient(app, base_url="http://localhost") as client, locked_by_another_program(settings):
-        assert_told_to_come_again(client.post("/api/v1/runs", json={"preset": "paac-cartpole"}))
+        assert_must_retry(client.post("/api/v1/runs", json={"preset": "paac-cartpole"}))
         assert client.get("/api/v1/runs").json()["total"] == 0

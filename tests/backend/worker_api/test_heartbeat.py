@@ -30,7 +30,7 @@ def test_a_heartbeat_renews_the_lease_and_brings_what_is_wanted(api: Api, databa
     assert api.beat().json()["desired"] is None
 
 
-def test_a_stale_attempt_is_told_so_and_the_worker_still_counts_as_alive(api: Api) -> None:
+def test_a_stale_attempt_is_rejected_and_the_worker_still_counts_as_alive(api: Api) -> None:
     run_id, attempt = api.running()
     api.release(run_id, attempt, "lost")
     assert api.claim("w2")["attempt"] == 2

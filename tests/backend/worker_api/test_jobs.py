@@ -67,8 +67,8 @@ def test_events_are_stored_once_and_none_may_be_missing(api: Api) -> None:
 
 def test_a_run_reports_no_evaluation(api: Api) -> None:
     run_id, attempt = api.running()
-    told = api.send(run_id, attempt, evaluation(2, [1.0]))
-    assert (told.status_code, told.json()["detail"]) == (422, "events: no event evaluation is expected here")
+    reported = api.send(run_id, attempt, evaluation(2, [1.0]))
+    assert (reported.status_code, reported.json()["detail"]) == (422, "events: no event evaluation is expected here")
 
 
 def test_an_evaluation_whose_worker_falls_silent_is_done_again_and_stored_once(

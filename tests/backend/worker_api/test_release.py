@@ -55,7 +55,7 @@ def test_a_failure_shows_its_traceback(api: Api) -> None:
     assert run["state_reason"] == "division by zero"
 
 
-def test_a_trainer_that_had_told_its_end_before_it_was_lost_is_believed(api: Api) -> None:
+def test_a_lost_trainer_that_had_reported_its_end_is_trusted(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, event(2, "finished", step=1_000))
     assert api.release(run_id, attempt, "lost").json() == {"state": "finished"}

@@ -34,7 +34,7 @@ class RecordingDoorbell(Doorbell):
 
 
 class Clock:
-    """A clock that goes on when it is told to."""
+    """A clock that advances on request."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

@@ -99,7 +99,7 @@ def test_a_file_larger_than_allowed_is_cut_off(settings: Settings, app: FastAPI,
     assert len(on_disk(settings)) == 1
 
 
-def test_a_full_disk_is_told_as_such_and_leaves_nothing(
+def test_a_full_disk_is_reported_and_leaves_nothing(
     api: Api, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id, _attempt = api.running()

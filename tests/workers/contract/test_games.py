@@ -1,4 +1,4 @@
-"""The list of environments: what a wrong name is told, and which methods fit."""
+"""The list of environments: the suggestion for a wrong name, and which methods fit."""
 
 import pytest
 from pydantic import ValidationError
@@ -21,13 +21,13 @@ from workers.contract.games import ENVIRONMENTS, close_to, id_of
         ("Labirinth", "Arcadia/Labyrinth-v0"),
     ],
 )
-def test_a_wrong_name_is_told_what_was_meant(written: str, meant: str) -> None:
+def test_a_wrong_name_gets_a_suggestion(written: str, meant: str) -> None:
     assert close_to(written)[0] == meant
     assert len(close_to(written)) <= 5
 
 
 @pytest.mark.parametrize("written", ["", "os:system", "Doom", "-v5", "x" * 1_000_000])
-def test_a_name_like_none_is_told_nothing(written: str) -> None:
+def test_a_name_unlike_all_others_gets_no_suggestion(written: str) -> None:
     assert close_to(written) == []
 
 

@@ -154,7 +154,9 @@ def test_weights_of_another_network_are_refused_in_a_sentence(run: Path, capsys:
     assert said.startswith("the checkpoint of step 12 has weights that do not fit the network")
 
 
-def test_a_missing_game_is_told_in_a_sentence(roms: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_game_is_explained_in_a_sentence(
+    roms: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "events"
     said = refused(capsys, *RANDOM_PONG, "--protocol", "no-op-5min", "--json", "--dir", folder, status=1)
     assert said.startswith(f"ALE/Pong-v5 is missing: ALE_ROMS_DIR is {roms}, which has no pong.bin. Unset it")
@@ -184,7 +186,7 @@ def test_a_place_for_start_points_that_cannot_be_written_is_refused_before_anyth
     assert not folder.exists()
 
 
-def test_the_result_is_told_though_no_start_points_can_be_cut(
+def test_the_result_is_reported_without_start_points(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.trainer.run.durable_files.write", full)
@@ -193,9 +195,9 @@ def test_the_result_is_told_though_no_start_points_can_be_cut(
     assert main([*map(str, (*asked, *more))]) == 1
     printed = capsys.readouterr()
     assert f"{tmp_path / 'starts.json'} cannot be written: No space left on device" in printed.err
-    told = [json.loads(line) for line in (tmp_path / "events" / "events.jsonl").read_text().splitlines()]
-    assert [event["kind"] for event in told] == ["started", "evaluated_episode", "evaluation", "failed"]
-    assert told[2]["document"] == json.loads(printed.out)
+    reported = [json.loads(line) for line in (tmp_path / "events" / "events.jsonl").read_text().splitlines()]
+    assert [event["kind"] for event in reported] == ["started", "evaluated_episode", "evaluation", "failed"]
+    assert reported[2]["document"] == json.loads(printed.out)
 
 
 def full(*_: object) -> None:
@@ -256,9 +258,9 @@ def test_events_tell_of_each_episode_and_at_the_end_of_all(run: Path, capsys: py
     asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 10, "--seed", 3, "--dir", folder)
     found = evaluated(capsys, *asked)
     assert_unbroken(folder)
-    told = read_events(folder)
-    assert [event.kind for event in told] == ["started", *10 * ["evaluated_episode"], "evaluation", "finished"]
-    assert {(event.step, event.frames) for event in told} == {(9, 36)}
+    reported = read_events(folder)
+    assert [event.kind for event in reported] == ["started", *10 * ["evaluated_episode"], "evaluation", "finished"]
+    assert {(event.step, event.frames) for event in reported} == {(9, 36)}
     episodes = of_kind(folder, events.EvaluatedEpisode)
     assert [(event.done, event.episodes) for event in episodes] == [(done, 10) for done in range(1, 11)]
     in_order = sorted((event.episode for event in episodes), key=lambda episode: episode.number)

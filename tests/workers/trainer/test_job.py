@@ -154,13 +154,13 @@ def test_it_records_as_arcadia_record_does(api: WorkerApi, client: BackendClient
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="CartPole-v1"), STEP)
     how = {"protocol": "episodes", "seed": SEED, "episode": 2}
     do_job(api, client, tmp_path / "worker", checkpoint, "recording", how)
-    (told,) = [event for event in api.job_events[5, 1].values() if event["kind"] == "video"]
+    (reported,) = [event for event in api.job_events[5, 1].values() if event["kind"] == "video"]
     assert record(["--run-dir", str(run), "--seed", str(SEED), "--episode", "2", "--out", str(tmp_path / "out")]) == 0
-    assert told["checkpoint"] == f"checkpoints/{checkpoint.name}"
-    assert told["seen"] is None
-    assert api.files[told["track"]] == (tmp_path / "out" / "track.npz").read_bytes()
-    assert api.files[told["file"]]
-    assert api.files[told["poster"]]
+    assert reported["checkpoint"] == f"checkpoints/{checkpoint.name}"
+    assert reported["seen"] is None
+    assert api.files[reported["track"]] == (tmp_path / "out" / "track.npz").read_bytes()
+    assert api.files[reported["file"]]
+    assert api.files[reported["poster"]]
 
 
 def test_a_recording_that_is_cut_says_that_its_return_is_of_a_part(
@@ -172,10 +172,10 @@ def test_a_recording_that_is_cut_says_that_its_return_is_of_a_part(
     request.write_text(json.dumps({"kind": "recording", "step": STEP, "parameters": parameters}))
     monkeypatch.setattr(replays, "LONGEST_SECONDS", 0.3)
     assert job.main([str(request), "--dir", str(tmp_path)]) == 0
-    told = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
-    assert [event["kind"] for event in told] == ["started", "video", "log", "finished"]
-    assert told[2]["level"] == "warning"
-    assert told[2]["message"] == (
+    reported = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    assert [event["kind"] for event in reported] == ["started", "video", "log", "finished"]
+    assert reported[2]["level"] == "warning"
+    assert reported[2]["message"] == (
         f"The replay of step {STEP} shows the first 0 minutes of its episode, and its return is of that part"
     )
 
@@ -188,11 +188,11 @@ def test_it_computes_the_saliency_of_a_recording(api: WorkerApi, client: Backend
     head, actions = track.head, track.columns["action"].tolist()
     how = {"protocol": head.protocol, "seed": head.seed, "episode": head.episode, "actions": actions, "score": 0.0}
     do_job(api, client, tmp_path / "worker", checkpoint, "saliency", how)
-    told = list(api.job_events[5, 1].values())
-    assert [event["kind"] for event in told if event["kind"] != "advanced"] == ["started", "saliency", "finished"]
-    last = [event for event in told if event["kind"] == "advanced"][-1]
+    reported = list(api.job_events[5, 1].values())
+    assert [event["kind"] for event in reported if event["kind"] != "advanced"] == ["started", "saliency", "finished"]
+    last = [event for event in reported if event["kind"] == "advanced"][-1]
     assert (last["done"], last["total"]) == (len(actions), len(actions))
-    found = saliency.read(io.BytesIO(api.files[told[-2]["file"]]))
+    found = saliency.read(io.BytesIO(api.files[reported[-2]["file"]]))
     assert len(found) == len(actions)
     assert found.head.checkpoint_sha256 == head.checkpoint_sha256
 
@@ -203,11 +203,11 @@ def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: P
     game.hold([(0, 100), (2, 20)])
     how = {"env": "ALE/Pong-v5", "seed": 7, "actions": game.trail, "played": game.frames, "score": game.score}
     do_job(api, client, tmp_path / "worker", None, "film", how)
-    told = list(api.job_events[5, 1].values())
-    assert [event["kind"] for event in told if event["kind"] != "advanced"] == ["started", "film", "finished"]
-    with av.open(io.BytesIO(api.files[told[-2]["file"]]), "r") as film:
+    reported = list(api.job_events[5, 1].values())
+    assert [event["kind"] for event in reported if event["kind"] != "advanced"] == ["started", "film", "finished"]
+    with av.open(io.BytesIO(api.files[reported[-2]["file"]]), "r") as film:
         assert len(list(film.decode(video=0))) == game.frames + 1
-    assert api.files[told[-2]["poster"]].startswith(b"\x89PNG")
+    assert api.files[reported[-2]["poster"]].startswith(b"\x89PNG")
 
 
 def test_a_game_that_was_played_with_another_emulator_is_not_filmed(tmp_path: Path) -> None:

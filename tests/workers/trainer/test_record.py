@@ -74,7 +74,7 @@ def test_a_checkpoint_an_episode_and_json_can_be_asked_for(
     assert head["action_names"] == ["left", "right"]
 
 
-def test_mistakes_are_told_in_a_sentence(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def ask(*arguments: object, status: int = 2) -> str:
         return refused(capsys, "--run-dir", run, "--out", tmp_path / "out", *arguments, status=status)
 
@@ -90,7 +90,7 @@ def test_mistakes_are_told_in_a_sentence(run: Path, tmp_path: Path, capsys: pyte
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_no_track_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_track_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "track.npz").write_bytes(b"no archive")
     with pytest.raises(TrackError, match="not a track file"):
         read(tmp_path / "track.npz")

@@ -32,7 +32,7 @@ def test_the_last_event_decides_then_the_exit_status(
     assert ending_of_trainer(returncode, event, "", stop_reason, timed_out=False).outcome == outcome
 
 
-def test_a_failure_is_told_in_the_trainers_words() -> None:
+def test_a_failure_is_reported_in_the_trainers_words() -> None:
     assert ending_of_trainer(1, FAILED, "other words", None, timed_out=False) == Ending("failed", "it broke", "here")
     sentence = {**FAILED, "traceback": ""}
     assert ending_of_trainer(1, sentence, "other words", None, timed_out=False) == Ending("failed", "it broke", None)

@@ -77,10 +77,10 @@ def test_it_runs_beside_training_with_one_thread_and_its_checkpoint(api: WorkerA
     thread = begin(slot)
     facts = directory(slot) / "facts.json"
     wait_until(lambda: facts.exists() and facts.read_text().endswith("}"))
-    told = json.loads(facts.read_text())
-    assert told["files"] == ["step-000000000100.json", "step-000000000100.safetensors"]
-    assert told["environment"]["OMP_NUM_THREADS"] == "1"
-    assert told["environment"]["CUDA_VISIBLE_DEVICES"] == ""
+    reported = json.loads(facts.read_text())
+    assert reported["files"] == ["step-000000000100.json", "step-000000000100.safetensors"]
+    assert reported["environment"]["OMP_NUM_THREADS"] == "1"
+    assert reported["environment"]["CUDA_VISIBLE_DEVICES"] == ""
     points = len(api.points(7, 1))
     wait_until(lambda: len(api.points(7, 1)) > points and len(api.job_events.get((5, 1), {})) > 3)
     beat = api.heartbeats[-1]
@@ -111,15 +111,15 @@ def test_one_that_is_killed_is_lost_and_says_so(api: WorkerApi, slot: Slot) -> N
     wait_until(lambda: pid.exists() and pid.read_text() and api.job_events)
     os.kill(int(pid.read_text()), signal.SIGKILL)
     done(thread)
-    told = [(row["outcome"], row["message"]) for row in api.job_releases]
-    assert told == [("lost", "The job's process was killed by SIGKILL.")]
+    reported = [(row["outcome"], row["message"]) for row in api.job_releases]
+    assert reported == [("lost", "The job's process was killed by SIGKILL.")]
 
 
 def test_one_that_exits_without_a_word_has_failed(api: WorkerApi, slot: Slot) -> None:
     offer(api, how="complains")
     slot.jobs.work_until_idle()
-    told = [(row["outcome"], row["message"]) for row in api.job_releases]
-    assert told == [("failed", "The job's process exited with status 2: no such game")]
+    reported = [(row["outcome"], row["message"]) for row in api.job_releases]
+    assert reported == [("failed", "The job's process exited with status 2: no such game")]
 
 
 def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
@@ -197,8 +197,8 @@ def test_what_a_killed_worker_left_is_delivered_and_given_back(api: WorkerApi, s
     (directory(slot) / "events.jsonl").write_text(json.dumps(event) + "\n")
     slot.jobs.recover()
     assert list(api.job_events[5, 1]) == [1]
-    told = [(row["outcome"], row["message"]) for row in api.job_releases]
-    assert told == [("lost", "The worker was killed while it did this job.")]
+    reported = [(row["outcome"], row["message"]) for row in api.job_releases]
+    assert reported == [("lost", "The worker was killed while it did this job.")]
     assert api.releases == []
 
 
@@ -239,8 +239,8 @@ def test_an_job_that_meets_a_full_disk_is_put_back_and_done_once_there_is_space(
     monkeypatch.setattr(slot.jobs, "_disk_backoff", Backoff(0.01, 0.01))
     offer(api, how="has no space")
     slot.jobs.work_until_idle()
-    told = [(row["outcome"], row["message"]) for row in api.job_releases]
-    assert told == [("drained", "The disk of worker tester is full. The work is retried when there is space.")]
+    reported = [(row["outcome"], row["message"]) for row in api.job_releases]
+    assert reported == [("drained", "The disk of worker tester is full. The work is retried when there is space.")]
     offer(api, attempt=2)
 
     def is_done() -> bool:

@@ -143,10 +143,10 @@ def test_a_file_that_can_never_be_uploaded_is_left_out_with_a_word(api: WorkerAp
     slot.look()
     slot.done()
     assert [release["outcome"] for release in api.releases] == ["finished"]
-    told = [event for event in api.events[7, 1].values() if event["kind"] == "log"]
-    assert [event["level"] for event in told] == ["warning", "warning"]
-    assert "step-000000000040.safetensors was skipped because it cannot be uploaded" in told[0]["message"]
-    assert "answered 413" in told[0]["message"]
+    reported = [event for event in api.events[7, 1].values() if event["kind"] == "log"]
+    assert [event["level"] for event in reported] == ["warning", "warning"]
+    assert "step-000000000040.safetensors was skipped because it cannot be uploaded" in reported[0]["message"]
+    assert "answered 413" in reported[0]["message"]
 
 
 @pytest.mark.usefixtures("impatient")

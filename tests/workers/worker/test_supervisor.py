@@ -111,7 +111,7 @@ def test_a_stale_attempt_is_killed_and_forgotten(api: WorkerApi, slot: Slot) -> 
         ("writes nonsense", "failed", "no event at byte", None),
     ],
 )
-def test_how_a_trainer_failed_is_told(
+def test_the_cause_of_a_trainers_failure_is_reported(
     api: WorkerApi, slot: Slot, how: str, outcome: str, message: str, traceback: str | None
 ) -> None:
     api.claims.append(claim(how=how))
@@ -231,7 +231,7 @@ def test_a_run_that_cannot_be_given_back_does_not_hold_its_worker(api: WorkerApi
     assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "finished"), (8, "finished")]
 
 
-def test_what_goes_wrong_in_the_worker_itself_is_told_and_the_next_run_is_trained(
+def test_a_worker_reports_its_own_error_and_trains_the_next_run(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[int] = []
@@ -339,8 +339,8 @@ def test_a_damaged_leftover_does_not_keep_the_sound_ones_behind_it(api: WorkerAp
     endless = json.dumps({**failed, "message": "it broke", "traceback": "t" * 2_000_000})
     (slot.attempt(6) / "events.jsonl").write_text(endless + "\n")
     slot.supervisor.recover()
-    told = [(release["run"], release["outcome"], release["message"]) for release in api.releases]
-    assert told == [(6, "failed", "it broke"), (7, "finished", None)]
+    reported = [(release["run"], release["outcome"], release["message"]) for release in api.releases]
+    assert reported == [(6, "failed", "it broke"), (7, "finished", None)]
     assert slot.attempt(5).exists()
 
 

@@ -168,7 +168,7 @@ def test_a_doorbell_rung_ten_times_trains_a_run_once(api: WorkerApi, worker: Wor
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
-def test_a_worker_told_to_end_drains_its_run_and_leaves(
+def test_a_stopping_worker_drains_its_run_and_exits(
     api: WorkerApi, worker: WorkerProcess, number: signal.Signals
 ) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
@@ -212,7 +212,7 @@ def test_a_worker_trains_what_waits_when_it_starts_although_no_doorbell_rings(
     assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "finished"), (8, "finished")]
 
 
-def test_a_worker_told_to_end_drains_the_run_that_it_began_with(api: WorkerApi, worker: WorkerProcess) -> None:
+def test_a_stopping_worker_drains_the_run_that_it_started_with(api: WorkerApi, worker: WorkerProcess) -> None:
     worker.close()
     api.claims.append(claim(points=10**6, interval=0.01))
     worker.start()

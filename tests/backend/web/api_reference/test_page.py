@@ -51,7 +51,7 @@ def test_the_page_leads_nowhere_else_and_needs_no_script(client: TestClient) -> 
     assert "script-src 'self';" in answer.headers["content-security-policy"]
 
 
-def test_types_are_told_in_words() -> None:
+def test_types_are_described_in_words() -> None:
     text = {"anyOf": [{"type": "string", "maxLength": 2_000}, {"type": "null"}], "default": "<b>"}
     assert type_of(text) == "string or null"
     assert limits_of(text) == "at most 2,000 characters, default <code>&lt;b&gt;</code>"

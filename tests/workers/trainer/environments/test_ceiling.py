@@ -25,9 +25,9 @@ CEILING = "throughput/ceiling_steps_per_second"
 class Told:
     """Processes that tell what the test says they do."""
 
-    def __init__(self, *told: list[tuple[int, Any]]) -> None:
+    def __init__(self, *reported: list[tuple[int, Any]]) -> None:
         self.started = 0
-        self._told = iter(told)
+        self._reported = iter(reported)
 
     def __enter__(self) -> "Told":
         return self
@@ -39,7 +39,7 @@ class Told:
         self.started += 1
 
     def receive(self, _timeout: float) -> list[tuple[int, Any]]:
-        return next(self._told)
+        return next(self._reported)
 
 
 def test_the_rates_of_all_processes_add_up_from_when_all_of_them_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,12 +69,12 @@ def test_the_limit_of_open_files_is_raised_before_the_first_process_is_started(m
 
 
 class Resetting:
-    """Environments of which one of three begins a new episode at each step, and what is told of them."""
+    """Environments of which one of three begins a new episode at each step, and what is reported about them."""
 
     actions = Discrete(2)
 
     def __init__(self) -> None:
-        self.received, self.told = 0, list[int]()
+        self.received, self.reported = 0, list[int]()
 
     @property
     def stopping(self) -> bool:
@@ -92,7 +92,7 @@ class Resetting:
 
     def send(self, what: Any) -> None:
         if isinstance(what, tuple):
-            self.told.append(what[1])
+            self.reported.append(what[1])
 
 
 def test_a_new_episode_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_a_new_episode_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environments, "make", lambda *_: both)
     monkeypatch.setattr(ceiling, "TELL_SECONDS", 0.0)
     ceiling.step(cast(Link, both), PaacConfig(), Stepping(processes=1, envs=3), seed=1)
-    assert both.told[-1] == 2 * both.received
+    assert both.reported[-1] == 2 * both.received
 
 
 def test_a_run_that_is_to_stop_measures_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,9 +145,9 @@ def test_a_run_that_asks_for_it_measures_its_environments_before_it_trains(
         launch = Launch(config, tmp_path, resume=False, progress_bar=False)
         assert session.train(launch, journal, StopRequest()) == 0
     events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
-    told = [event for event in events if CEILING in event.get("values", {})]
-    assert len(told) == (1 if config.ceiling_seconds else 0)
-    for event in told:
+    reported = [event for event in events if CEILING in event.get("values", {})]
+    assert len(reported) == (1 if config.ceiling_seconds else 0)
+    for event in reported:
         assert event["values"][CEILING] > 0
         assert (event["step"], event["seq"]) == (0, 3)
     assert events[-1]["kind"] == "finished"

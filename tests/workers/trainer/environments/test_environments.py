@@ -139,7 +139,7 @@ def test_an_action_outside_the_set_is_refused_before_it_reaches_the_emulator() -
     batch.close()
 
 
-def test_actions_that_are_no_numbers_do_not_end_the_process_before_the_run_is_told() -> None:
+def test_actions_that_are_no_numbers_do_not_end_the_process_before_the_run_is_reported() -> None:
     walker = GymnasiumEnvironments("BipedalWalker-v3", 1, 1)
     walker.reset()
     for odd in (np.nan, np.inf, -np.inf):

@@ -1,4 +1,4 @@
-"""A game that is missing is told in a sentence: where it was looked for, and what would be right."""
+"""A game that is missing is explained in a sentence: where it was looked for, and what would be right."""
 
 import shutil
 from pathlib import Path
@@ -31,9 +31,7 @@ def test_a_game_is_found_in_ale_py_or_in_the_folder_that_is_named(
     assert capsys.readouterr().out == ""
 
 
-def test_a_game_that_is_missing_is_told_with_where_it_was_looked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_game_is_reported_with_the_searched_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
     assert refusal(PONG) == (
         f"{PONG} is missing: ALE_ROMS_DIR is {tmp_path}, which has no pong.bin. "
@@ -46,7 +44,7 @@ def test_a_game_that_is_missing_is_told_with_where_it_was_looked_for(
 
 
 @pytest.mark.parametrize("name", ["none", "a file"])
-def test_a_folder_that_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_folder_that_is_none_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / "a file").touch()
     monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path / name))
     assert f"ALE_ROMS_DIR is {tmp_path / name}, which is no folder. Unset it" in refusal(PONG)

@@ -13,16 +13,16 @@ from workers.trainer.evaluation.table import table
 from workers.trainer.evaluation.unlike_training import differences, fire_opens
 
 
-def told(env: str, protocol: str, **settings: object) -> tuple[str, ...]:
+def reported(env: str, protocol: str, **settings: object) -> tuple[str, ...]:
     """Tell how a run of these settings differs from a protocol."""
     return differences(PaacConfig.model_validate({"env": env, **settings}), PROTOCOLS[protocol])
 
 
-def test_fire_is_told_where_it_changes_how_the_game_goes_on() -> None:
-    (sentence,) = told("ALE/Breakout-v5", "no-op-30min", fire_at_reset=True)
+def test_fire_is_reported_where_it_changes_the_game() -> None:
+    (sentence,) = reported("ALE/Breakout-v5", "no-op-30min", fire_at_reset=True)
     assert sentence.startswith("In training FIRE was pressed in the first frame of every episode")
-    assert told("ALE/Breakout-v5", "no-op-30min", fire_at_reset=False) == ()
-    assert told("ALE/Pong-v5", "no-op-30min", fire_at_reset=True) == ()
+    assert reported("ALE/Breakout-v5", "no-op-30min", fire_at_reset=False) == ()
+    assert reported("ALE/Pong-v5", "no-op-30min", fire_at_reset=True) == ()
 
 
 @pytest.mark.parametrize(
@@ -32,24 +32,24 @@ def test_fire_opens_only_some_games(env: str, opens: bool) -> None:
     assert fire_opens(env) == opens
 
 
-def test_repeated_actions_and_missing_no_ops_are_told() -> None:
+def test_repeated_actions_and_missing_no_ops_are_reported() -> None:
     settings = {"repeat_action_probability": 0.25, "max_noops": 0}
-    no_ops, repeated = told("ALE/Pong-v5", "no-op-5min", **settings)
+    no_ops, repeated = reported("ALE/Pong-v5", "no-op-5min", **settings)
     assert no_ops.startswith("In training every episode began in the same frame")
     assert "with a probability of 0.25" in repeated
-    assert told("ALE/Pong-v5", "agent-starts", **settings) == (repeated,)
+    assert reported("ALE/Pong-v5", "agent-starts", **settings) == (repeated,)
 
 
 @pytest.mark.parametrize(("fewest", "most"), [(0, 1), (1, 1)])
-def test_a_range_of_a_single_number_of_no_ops_is_told(fewest: int, most: int) -> None:
+def test_a_range_of_a_single_number_of_no_ops_is_shown(fewest: int, most: int) -> None:
     settings = {"fire_at_reset": False, "min_noops": fewest}
-    (sentence,) = told("ALE/Pong-v5", "no-op-5min", max_noops=most, **settings)
+    (sentence,) = reported("ALE/Pong-v5", "no-op-5min", max_noops=most, **settings)
     assert sentence.startswith("In training every episode began in the same frame")
-    assert told("ALE/Pong-v5", "no-op-5min", max_noops=most + 1, **settings) == ()
+    assert reported("ALE/Pong-v5", "no-op-5min", max_noops=most + 1, **settings) == ()
 
 
 def test_other_environments_are_evaluated_as_they_are_trained() -> None:
-    assert told("CartPole-v1", "episodes", repeat_action_probability=0.25, max_noops=0) == ()
+    assert reported("CartPole-v1", "episodes", repeat_action_probability=0.25, max_noops=0) == ()
 
 
 def test_the_document_and_the_table_carry_it(tmp_path: Path) -> None:

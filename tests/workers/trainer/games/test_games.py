@@ -176,8 +176,8 @@ def test_lives_are_counted_where_they_appear_after_the_reset() -> None:
     amidar = AtariGame("ALE/Amidar-v5", None, 4)
     for _ in range(2):
         amidar.begin(1)
-        told = [amidar.lives]
+        reported = [amidar.lives]
         while not amidar.over:
             amidar.step(0)
-            told.append(amidar.lives)
-        assert list(dict.fromkeys(told)) == [NO_LIVES, 11, 10, 9, 8, 0]
+            reported.append(amidar.lives)
+        assert list(dict.fromkeys(reported)) == [NO_LIVES, 11, 10, 9, 8, 0]

@@ -98,8 +98,8 @@ thread.join()
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="this C library has no options")
 def test_freed_memory_is_kept_for_the_next_tensors() -> None:
-    told = subprocess.run([sys.executable, "-c", PAGES], check=True, capture_output=True, text=True).stdout
-    assert int(told) < 1000  # without it, 4,000 or more
+    reported = subprocess.run([sys.executable, "-c", PAGES], check=True, capture_output=True, text=True).stdout
+    assert int(reported) < 1000  # without it, 4,000 or more
 
 
 def test_a_c_library_without_options_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,15 +124,15 @@ def test_a_paused_game_goes_on_by_single_decisions(tmp_path: Path, monkeypatch: 
         line.say("step")
 
     monkeypatch.setattr(time, "sleep", wait)
-    told = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
-    assert told == "enough was seen"
+    reported = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert reported == "enough was seen"
     assert line.scenes[-1].paused
     # The decision during which it was paused is carried out; then each step is one decision of four frames.
     assert np.diff(waited).tolist() == [4] * (len(waited) - 1)
     assert len(waited) > 3
 
 
-def test_an_order_is_told_back_with_the_next_picture(tmp_path: Path) -> None:
+def test_an_order_is_echoed_with_the_next_picture(tmp_path: Path) -> None:
     line = play(tmp_path, CARTPOLE, 8, after(3, {"order": "ping", "id": "a"}, {"order": "ping", "id": "b"}))
     assert [head.heard for head in line.heads[2:5]] == [[], ["a", "b"], []]
 
@@ -162,8 +162,8 @@ def test_a_newer_checkpoint_is_taken_over_while_it_plays(tmp_path: Path) -> None
     # Parts of one whose beginning was lost with the connection come before it.
     line = FakeLine(10, lambda seen: [b"a lost one's"] if seen == 1 else newer if seen == 3 else [])
     Show(line, stagings.of_agent(*subjects.read(tmp_path / "run", None)), tmp_path / "run").play(lambda: False)  # type: ignore[arg-type]
-    told = [(agent.step, agent.loaded) for agent in line.agents]
-    assert (told[0], told[-1]) == ((5, 1), (50, 2))
+    reported = [(agent.step, agent.loaded) for agent in line.agents]
+    assert (reported[0], reported[-1]) == ((5, 1), (50, 2))
     assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
 
 
@@ -180,7 +180,7 @@ def test_a_newer_checkpoint_that_is_damaged_is_passed_over(tmp_path: Path, capsy
     assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
 
 
-def test_who_connects_anew_is_told_what_stands_on_the_stage(tmp_path: Path) -> None:
+def test_a_new_connection_receives_the_current_stage(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, CARTPOLE, step=5)
     line = FakeLine(3, lambda _: [])
     line.heard.put(None)
@@ -201,8 +201,8 @@ def keys(*held: str, viewer: str = "v1") -> dict[str, object]:
 def by_hand(directory: Path, env: str, pictures: int, orders: Callable[[int], list[object]]) -> FakeLine:
     """Play a game without an agent."""
     line = FakeLine(pictures, orders)
-    told = Show(line, stagings.of_people(env), directory).play(lambda: False)  # type: ignore[arg-type]
-    assert told == "enough was seen"
+    reported = Show(line, stagings.of_people(env), directory).play(lambda: False)  # type: ignore[arg-type]
+    assert reported == "enough was seen"
     return line
 
 
@@ -339,8 +339,8 @@ def test_only_atari_games_can_be_taken_over(tmp_path: Path) -> None:
 def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, CARTPOLE, step=5)
     line = FakeLine(10**6, lambda _: [])
-    told = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: len(line.heads) > 5)  # type: ignore[arg-type]
-    assert told == "it was stopped"
+    reported = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: len(line.heads) > 5)  # type: ignore[arg-type]
+    assert reported == "it was stopped"
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ def test_a_new_method_is_trained_and_played_by_its_entry_alone(tmp_path: Path, m
     with Journal(tmp_path) as journal:
         launch = Launch(StillConfig(), tmp_path, resume=False, progress_bar=False)
         assert session.train(launch, journal, StopRequest()) == 0
-    told = [event_adapter.validate_json(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
-    assert (told[0].kind, told[-1].kind, told[-1].step) == ("started", "finished", 10)
-    (saved,) = [event for event in told if isinstance(event, events.CheckpointEvent)]
+    reported = [event_adapter.validate_json(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
+    assert (reported[0].kind, reported[-1].kind, reported[-1].step) == ("started", "finished", 10)
+    (saved,) = [event for event in reported if isinstance(event, events.CheckpointEvent)]
     monkeypatch.setattr(replay, "config_adapter", TypeAdapter(StillConfig))  # as if the union named it
     assert replay.record(tmp_path, saved.checkpoint.file).complete

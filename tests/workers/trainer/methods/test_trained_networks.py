@@ -69,10 +69,10 @@ def observations_of(config: TrainingConfig, steps: int) -> Tensor:
 def test_every_methods_player_thinks_as_its_network(config: TrainingConfig) -> None:
     network, player = fresh_network(config)
     seen, memory = observations_of(config, 4), player.initial_memory(3)
-    told = []
+    reported = []
     for observations in seen:
         output, memory = player.predict(observations, memory)
-        told.append(output)
+        reported.append(output)
     with torch.no_grad():
         for episode in range(3):
             if isinstance(config, A3cConfig):
@@ -82,6 +82,6 @@ def test_every_methods_player_thinks_as_its_network(config: TrainingConfig) -> N
                 values = numbers.max(dim=-1).values
             else:
                 numbers, values = network(seen[:, episode])
-            assert torch.allclose(torch.stack([t.numbers[episode] for t in told]), numbers, atol=1e-6)
-            assert torch.allclose(torch.stack([t.values[episode] for t in told]), values, atol=1e-6)
+            assert torch.allclose(torch.stack([t.numbers[episode] for t in reported]), numbers, atol=1e-6)
+            assert torch.allclose(torch.stack([t.values[episode] for t in reported]), values, atol=1e-6)
     assert player.output_kind == ("values" if isinstance(config, ActionValueConfig) else "policy")

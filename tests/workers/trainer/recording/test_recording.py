@@ -84,7 +84,7 @@ def test_videos_and_track_are_in_step(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_numbers_are_told_as_readers_understand_them(kind: str, tmp_path: Path) -> None:
+def test_numbers_are_formatted_for_readers(kind: str, tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS[kind])
     track = recorded(tmp_path, tmp_path / "out", seconds=0.5)
     numbers, value = track.columns["numbers"], track.columns["value"]
@@ -130,7 +130,7 @@ def test_the_same_checkpoint_and_seed_give_the_same_bytes(kind: str, tmp_path: P
     )
 
 
-def test_what_is_told_is_what_the_network_says_of_what_it_saw(tmp_path: Path) -> None:
+def test_reported_values_are_the_networks_outputs_for_its_inputs(tmp_path: Path) -> None:
     config = PaacConfig(env="CartPole-v1")
     made_checkpoint.write(tmp_path, config)
     track = recorded(tmp_path, tmp_path / "out")

@@ -175,19 +175,19 @@ def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypat
     made_checkpoint.write(tmp_path, KINDS[kind])
     track = recorded(tmp_path, tmp_path / "out", episode=1, seconds=0.3)
     done: list[int] = []
-    told: list[float] = []
+    reported: list[float] = []
 
     def listening(
         network: TrainedNetwork, observation: torch.Tensor, memory: Memory
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        told.append(float(network.predict(observation[None], memory)[0].values[0]))
+        reported.append(float(network.predict(observation[None], memory)[0].values[0]))
         return saliency(network, observation, memory)
 
     monkeypatch.setattr(retracing, "saliency", listening)
     found = salient(*subjects.read(tmp_path, None), asked_of(track), done.append)
     assert done == list(range(1, len(track) + 1))
     # The recording asked the network about several states at once, which rounds otherwise than one state does.
-    assert told == pytest.approx(track.columns["value"].tolist(), rel=1e-4, abs=1e-5), "it saw what was recorded"
+    assert reported == pytest.approx(track.columns["value"].tolist(), rel=1e-4, abs=1e-5), "it saw what was recorded"
     assert found.columns["policy"].shape == (len(track), 17, 17)
     assert (found.columns["policy"].max(axis=(1, 2)) == 255).all()
     assert (found.columns["value_peak"] > 0).all()
@@ -224,7 +224,7 @@ def test_it_stops_when_asked_to(tmp_path: Path) -> None:
         salient(*subjects.read(tmp_path, None), asked, lambda _: None, should_stop=lambda: True)
 
 
-def test_a_file_of_another_kind_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_explained_in_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "saliency.npz"
     for content in (b"no archive", b"PK\x03\x04 cut off"):
         file.write_bytes(content)

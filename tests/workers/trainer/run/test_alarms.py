@@ -3,7 +3,7 @@
 from workers.trainer.run.alarms import DeadLayerAlarm
 
 
-def test_each_dead_layer_is_told_once() -> None:
+def test_each_dead_layer_is_reported_once() -> None:
     alarm = DeadLayerAlarm()
     assert list(alarm.check({"network/dead_convolution_1": 0.99, "train/entropy": 1.0})) == []
     (first,) = alarm.check({"network/dead_convolution_1": 1.0})

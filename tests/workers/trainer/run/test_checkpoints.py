@@ -157,10 +157,12 @@ def rewrite(path: Path, content: bytes) -> None:
 WHOLE = {"step": 1, "frames": 4, "facts": {}, "config": {}}
 
 
-@pytest.mark.parametrize("told", [[], {**WHOLE, "config": [1]}, {**WHOLE, "step": "x"}, {**WHOLE, "facts": None}, None])
-def test_a_file_that_tells_nothing_right_of_itself_is_no_checkpoint(tmp_path: Path, told: object) -> None:
+@pytest.mark.parametrize(
+    "reported", [[], {**WHOLE, "config": [1]}, {**WHOLE, "step": "x"}, {**WHOLE, "facts": None}, None]
+)
+def test_a_file_that_tells_nothing_right_of_itself_is_no_checkpoint(tmp_path: Path, reported: object) -> None:
     path = write(tmp_path)
-    metadata = {checkpoints.METADATA: json.dumps(told)} if told is not None else None
+    metadata = {checkpoints.METADATA: json.dumps(reported)} if reported is not None else None
     rewrite(path, safetensors.torch.save({"x": torch.zeros(1)}, metadata))
     with pytest.raises(CheckpointError, match="is not a checkpoint: its metadata is missing or damaged"):
         checkpoints.read(path)
@@ -181,7 +183,7 @@ def test_a_manifest_that_is_damaged_is_named(tmp_path: Path) -> None:
         checkpoints.read(path)
 
 
-def test_prune_keeps_only_what_it_is_told(tmp_path: Path) -> None:
+def test_prune_keeps_only_the_listed_files(tmp_path: Path) -> None:
     for step in (1, 2, 3):
         write(tmp_path, step)
     checkpoints.prune(tmp_path, [layout.checkpoint_file(2)])

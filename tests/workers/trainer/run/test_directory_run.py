@@ -105,16 +105,16 @@ def test_both_kinds_of_run_are_what_an_algorithm_expects(open_run: OpenRun) -> N
 
 def test_a_method_may_report_many_updates_at_once(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
-    told: dict[str, float] = {}
+    received: dict[str, float] = {}
 
-    def rates_are_told() -> bool:
+    def rates_are_reported() -> bool:
         run.advance(run.step + 50, run.frames + 50, updates=10)
         run.metrics({})
-        told.update(of_kind(tmp_path, events.Metrics)[-1].values)
-        return "throughput/updates_per_second" in told
+        received.update(of_kind(tmp_path, events.Metrics)[-1].values)
+        return "throughput/updates_per_second" in received
 
-    wait_until(rates_are_told)
-    assert told["throughput/steps_per_second"] == pytest.approx(5 * told["throughput/updates_per_second"])
+    wait_until(rates_are_reported)
+    assert received["throughput/steps_per_second"] == pytest.approx(5 * received["throughput/updates_per_second"])
 
 
 def test_metrics_carry_every_episode_since_the_last(tmp_path: Path, open_run: OpenRun) -> None:
@@ -154,7 +154,7 @@ def test_who_is_where_is_an_event_that_lists_all_roles(tmp_path: Path, open_run:
     assert (event.step, event.frames, event.roles) == (10, 40, places)
 
 
-def test_a_layer_that_has_died_is_a_warning_told_once(tmp_path: Path, open_run: OpenRun) -> None:
+def test_a_dead_layer_is_warned_about_once(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     for share in (0.5, 1.0, 1.0):
         run.metrics({"network/dead_convolution_1": share})
@@ -272,7 +272,7 @@ def test_a_resumed_run_goes_on_with_state_returns_and_kept_files(tmp_path: Path,
     assert_unbroken(tmp_path)
 
 
-def test_a_checkpoint_that_is_written_but_not_told_of_outlives_the_end_of_a_recording(
+def test_a_checkpoint_that_is_written_but_not_reported_outlives_the_end_of_a_recording(
     tmp_path: Path, open_run: OpenRun
 ) -> None:
     run = open_run()
@@ -280,11 +280,11 @@ def test_a_checkpoint_that_is_written_but_not_told_of_outlives_the_end_of_a_reco
     run.save(state(2))
     wait_until(lambda: files(tmp_path) == [1, 2] and run._writing is not None and run._writing.file.done())
 
-    def recording_was_told_of() -> bool:
+    def recording_was_reported() -> bool:
         run._start_replays()
         return any("could not be recorded" in event.message for event in of_kind(tmp_path, events.Log))
 
-    wait_until(recording_was_told_of)
+    wait_until(recording_was_reported)
     assert files(tmp_path) == [1, 2]
     wait_until(lambda: announced(run, 2))
     assert [event.step for event in of_kind(tmp_path, events.CheckpointEvent)] == [1, 2]

@@ -100,8 +100,8 @@ def test_training_goes_on_where_its_progress_cannot_be_written() -> None:
         bar = ProgressBar(full)
         bar.line("nobody will read this")
         bar.close()
-        told = True
-    assert told, "only closing the stream may fail"
+        reported = True
+    assert reported, "only closing the stream may fail"
 
 
 def test_training_goes_on_when_its_reader_has_gone() -> None:

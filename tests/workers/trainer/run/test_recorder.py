@@ -117,13 +117,13 @@ def test_what_waits_for_a_deleted_checkpoint_is_dropped(tmp_path: Path) -> None:
     assert recorder.poll() is None
 
 
-def test_a_failure_is_told_in_its_last_words(tmp_path: Path) -> None:
+def test_a_failure_is_reported_in_its_last_words(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, FAILS)
     recorder.add(checkpoint(1))
     assert recordings(recorder, 1)[0].outcome == "RuntimeError: the weights do not fit"
 
 
-def test_a_killed_recorder_is_told_of(hanging: Recorder) -> None:
+def test_a_killed_recorder_is_reported(hanging: Recorder) -> None:
     hanging.add(checkpoint(1))
     running(hanging).kill()
     assert recordings(hanging, 1)[0].outcome == "the recorder ended with status -9"
@@ -142,7 +142,7 @@ def test_draining_gives_all_that_comes_in_time(tmp_path: Path) -> None:
     assert [recording.checkpoint.step for recording in recorder.drain(60, give_up=bool)] == [1, 2]
 
 
-def test_draining_gives_up_in_time_and_when_told(hanging: Recorder) -> None:
+def test_draining_ends_at_its_deadline_and_on_request(hanging: Recorder) -> None:
     hanging.add(checkpoint(1))
     assert list(hanging.drain(0.2, give_up=bool)) == []
     assert list(hanging.drain(3600, give_up=lambda: True)) == []

@@ -39,7 +39,7 @@ def test_a_pause_in_the_middle_counts() -> None:
     assert meter.steps_per_second == 25
 
 
-def test_no_rate_is_told_of_a_moment() -> None:
+def test_no_rate_is_reported_for_an_instant() -> None:
     meter = RateMeter()
     meter.mark(0.0, 80, 1)
     meter.mark(0.001, 160, 2)

@@ -60,12 +60,12 @@ def test_every_maze_is_connected_walled_in_and_has_rooms_and_corridors(seed: int
 
 def test_every_episode_has_a_new_maze_and_a_seed_repeats_all_of_them() -> None:
     def episodes(seed: int) -> list[bytes]:
-        world, told = Labyrinth(), []
+        world, reported = Labyrinth(), []
         for episode in range(3):
             seen, _ = world.reset(seed=seed if episode == 0 else None)
-            told.append(world.maze.walls.tobytes() + seen.tobytes())
-            told += [world.step(np.int64(action))[0].tobytes() for action in (0, 1, 3)]
-        return told
+            reported.append(world.maze.walls.tobytes() + seen.tobytes())
+            reported += [world.step(np.int64(action))[0].tobytes() for action in (0, 1, 3)]
+        return reported
 
     assert episodes(4) == episodes(4)
     assert len(set(episodes(4))) == 12

@@ -94,8 +94,8 @@ def setting(
     return Setting(config, agent, actor, optimizer, shared, own, link)
 
 
-def told_after(made: Setting, rollout: EpisodeRollout) -> list[object]:
-    """Return what is told once the rollout has been learnt from."""
+def reported_after(made: Setting, rollout: EpisodeRollout) -> list[object]:
+    """Return what is reported once the rollout has been learnt from."""
     assert made.link.sent == [], "nothing has been learnt from yet"
     made.participant.report_update(len(rollout.rewards), dict.fromkeys(MEASURES, 0.0))
     return made.link.sent
@@ -232,7 +232,7 @@ def test_a_terminal_step_ends_the_rollout_with_bootstrap_0() -> None:
     rollout = made.actor.rollout()
     assert (observed(rollout), rollout.bootstrap) == ([0, 1], 0.0)
     assert made.shared.T == 2, "the step that opens the next episode is none of the agent's"
-    assert told_after(made, rollout) == [(2, FinishedEpisode(5.0, 2))]
+    assert reported_after(made, rollout) == [(2, FinishedEpisode(5.0, 2))]
 
 
 def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> None:
@@ -240,7 +240,7 @@ def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> No
     rollout = made.actor.rollout()
     assert observed(rollout) == [0, 1]
     assert rollout.bootstrap == pytest.approx(value_after(made.agent, rollout, made.agent.blank, 2), rel=1e-5)
-    assert told_after(made, rollout) == [(2, FinishedEpisode(5.0, 2))]
+    assert reported_after(made, rollout) == [(2, FinishedEpisode(5.0, 2))]
 
 
 @pytest.mark.parametrize("script", [".t", ".....", ".x"])
@@ -258,7 +258,7 @@ def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> 
     assert observed(second)[0] == 2
     with torch.no_grad():
         torch.testing.assert_close(actor.tape.memory, agent(second.states, carried)[2])
-    assert told_after(made, first) == []
+    assert reported_after(made, first) == []
 
 
 def test_a_rollout_stops_at_once_when_the_run_is_asked_to_stop() -> None:
@@ -305,7 +305,7 @@ def test_a_centred_update_counts_as_many_states_as_its_rollout_has(monkeypatch: 
     assert counted == [4]
 
 
-def test_a_run_takes_centred_updates_if_it_is_told_to() -> None:
+def test_a_run_uses_centred_updates_if_configured() -> None:
     def weights(centred: bool) -> Tensor:
         run = NullRun()
         config = A3cConfig(env="CartPole-v1", num_actors=1, total_steps=200, centred_inputs=centred)

@@ -110,7 +110,7 @@ def test_measures_are_the_means_of_all_updates_since_the_last_report() -> None:
 
     run = Once()
     actor_learners.train(config_of(), run, network(), count, MEASURES)
-    assert [(told["train/value_loss"], told["train/grad_norm"]) for told in run.reported] == [(15.0, 2.0)]
+    assert [(received["train/value_loss"], received["train/grad_norm"]) for received in run.reported] == [(15.0, 2.0)]
 
 
 def test_a_crash_ends_the_run_with_the_traceback_of_the_actor_learner() -> None:

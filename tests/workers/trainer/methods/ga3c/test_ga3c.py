@@ -298,15 +298,15 @@ def test_steps_episodes_and_updates_agree() -> None:
 def test_metrics_report_the_queues_and_the_numbers_of_agents_predictors_and_trainers() -> None:
     run = NullRun(stop_at_step=3000)
     ga3c.train(LEARNING, run)
-    told = {name: value for report in run.reported for name, value in report.items()}  # the last value of each
-    assert (told["ga3c/agents"], told["ga3c/predictors"], told["ga3c/trainers"]) == (4, 1, 1)
-    assert 1 <= told["ga3c/prediction_batch"] <= 4
-    assert 16 <= told["ga3c/training_batch"] < 20
-    assert 0 <= told["ga3c/policy_lag"] < 10
-    assert 0 <= told["ga3c/training_queue"] <= 2 * 4
+    received = {name: value for report in run.reported for name, value in report.items()}  # the last value of each
+    assert (received["ga3c/agents"], received["ga3c/predictors"], received["ga3c/trainers"]) == (4, 1, 1)
+    assert 1 <= received["ga3c/prediction_batch"] <= 4
+    assert 16 <= received["ga3c/training_batch"] < 20
+    assert 0 <= received["ga3c/policy_lag"] < 10
+    assert 0 <= received["ga3c/training_queue"] <= 2 * 4
     assert max(report["throughput/predictions_per_second"] for report in run.reported) > 0
-    assert 0 < told["train/entropy"] <= np.log(3) + 1e-3
-    assert {"train/policy_loss", "train/value_loss", "train/grad_norm", "train/learning_rate"} <= told.keys()
+    assert 0 < received["train/entropy"] <= np.log(3) + 1e-3
+    assert {"train/policy_loss", "train/value_loss", "train/grad_norm", "train/learning_rate"} <= received.keys()
 
 
 class KillingRun(NullRun):

@@ -161,7 +161,7 @@ def test_single_experiences_change_the_weights_with_centred_inputs() -> None:
         model.train(batch)
         batch.clear()
         moved.append((weight - before).abs().max().item())
-    # Of the first state alone, all is shared; the second is told from it.
+    # Of the first state alone, all is shared; the second is distinguished from it.
     assert moved[0] < 1e-5 < moved[1]
 
 

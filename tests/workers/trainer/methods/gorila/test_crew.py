@@ -135,8 +135,8 @@ def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
     lost = [line for line in run.logged if "was lost" in line]
     assert [line.split()[1] for line in lost] == list(victims)
     assert not any(place.times_lost for place in run.placed[0])
-    told = Counter(place.kind.capitalize() for place in run.placed[-1] for _ in range(place.times_lost))
-    assert told == Counter(victims)
+    received = Counter(place.kind.capitalize() for place in run.placed[-1] for _ in range(place.times_lost))
+    assert received == Counter(victims)
     assert run.saved[-1].step == run.step
     assert int(str(run.saved[-1].facts["updates"])) >= run.updates > 0  # the last update may come after the last report
 

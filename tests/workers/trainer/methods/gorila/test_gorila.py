@@ -190,10 +190,10 @@ def test_a_bundle_learns_what_a_literal_transcription_of_algorithm_1_learns(
 def test_priorities_are_the_errors_as_they_are_learnt_from(clips: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     config = GorilaConfig(**{**SETTINGS, "prioritised_replay": True, "clip_errors": clips})
     monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence(ENDS))
-    bundle, server, told = Bundle(config, config.num_shards, seed=1), server_for(config, fresh(config)), []
-    monkeypatch.setattr(bundle.memory, "update_priorities", lambda _, errors: told.extend(abs(errors)))
+    bundle, server, reported = Bundle(config, config.num_shards, seed=1), server_for(config, fresh(config)), []
+    monkeypatch.setattr(bundle.memory, "update_priorities", lambda _, errors: reported.extend(abs(errors)))
     bundle.work(server, step=20, record=WorkRecord(), goes_on=times(STEPS))
-    assert (max(told) <= 1) == clips
+    assert (max(reported) <= 1) == clips
 
 
 @pytest.mark.parametrize("double", [False, True], ids=["DQN", "double"])
@@ -229,15 +229,17 @@ def test_a_dueling_network_adds_the_value_to_advantages_of_mean_0() -> None:
 def test_epsilon_falls_with_the_global_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     config = GorilaConfig(**{**SETTINGS, "final_epsilon": 0.1, "epsilon_anneal_updates": 10, "num_shards": 1})
     monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence({}))
-    bundle, server, told = Bundle(config, 1, seed=1), server_for(config, fresh(config)), []
+    bundle, server, reported = Bundle(config, 1, seed=1), server_for(config, fresh(config)), []
     for _ in range(6):
         record = WorkRecord()
         bundle.work(server, 0, record, times(9))
         bundle.complete(record)
-        told.append((record.updates, record.epsilon))
-    assert [updates for updates, _ in told] == sorted(updates for updates, _ in told)
-    assert told[-1][0] > 10
-    assert [epsilon for _, epsilon in told] == pytest.approx([max(0.1, 1 - 0.09 * updates) for updates, _ in told])
+        reported.append((record.updates, record.epsilon))
+    assert [updates for updates, _ in reported] == sorted(updates for updates, _ in reported)
+    assert reported[-1][0] > 10
+    assert [epsilon for _, epsilon in reported] == pytest.approx(
+        [max(0.1, 1 - 0.09 * updates) for updates, _ in reported]
+    )
 
 
 def test_outliers_send_no_gradient_and_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,8 +53,8 @@ def joined(address: str, environment: Mapping[str, str]) -> str:
     """Join a cluster in a process of its own, since Ray reads its settings once; return what it says in the end."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH_")}
     everything = {**inherited, ADDRESS: address, **environment}
-    told = subprocess.run([sys.executable, "-c", JOIN], env=everything, check=True, capture_output=True, text=True)
-    return told.stdout.strip()
+    received = subprocess.run([sys.executable, "-c", JOIN], env=everything, check=True, capture_output=True, text=True)
+    return received.stdout.strip()
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_the_folder_of_a_ray_is_where_the_paths_of_its_sockets_are_short_enough(
     assert chosen == (Path(temporary) if kept else SHORT_FOLDER)
 
 
-def test_a_cluster_whose_token_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_cluster_whose_token_is_missing_is_explained_in_a_sentence(tmp_path: Path) -> None:
     words = joined("127.0.0.1:1", {"HOME": str(tmp_path), "RAY_AUTH_MODE": "token"})
     assert words == (
         "the Ray cluster at 127.0.0.1:1 could not be joined (Token authentication is enabled but no authentication "
@@ -114,7 +114,7 @@ def test_a_cluster_whose_token_is_missing_is_told_in_a_sentence(tmp_path: Path) 
     )
 
 
-def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_made_is_explained_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
     monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.parent_of_folders", lambda: Path("/nowhere"))
     with pytest.raises(ClusterError, match=r"^Ray could not be started on this machine: .*No such file or directory"):
@@ -145,7 +145,7 @@ def test_ray_is_started_again_if_the_host_was_too_busy(monkeypatch: pytest.Monke
     assert not host.folders[1].exists()
 
 
-def test_a_host_that_stays_too_busy_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overloaded_host_is_reported_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
     monkeypatch.setattr("ray.init", BusyHost().init)
     with pytest.raises(ClusterError) as failed:

@@ -103,7 +103,7 @@ def test_a_learner_samples_from_the_shards_in_turn_and_sends_errors_back_to_the_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(remote, "results_of", lambda calls: calls)  # the calls have been made already
-    told: list[int] = []
+    reported: list[int] = []
     shards = []
     for number in range(3):
         memory, world = ReplayMemory(READINGS, 100, number), World(READINGS, number)
@@ -111,12 +111,12 @@ def test_a_learner_samples_from_the_shards_in_turn_and_sends_errors_back_to_the_
         memory.begin(first)
         for t in transitions:
             memory.add(t.action, t.reward, t.terminal, t.next_state)
-        monkeypatch.setattr(memory, "update_priorities", lambda *_, number=number: told.append(number))
+        monkeypatch.setattr(memory, "update_priorities", lambda *_, number=number: reported.append(number))
         shards.append(memory)
     source = RemoteSource()
     source.replays = [handle_of(shard) for shard in shards]
     for number in (0, 1, 2, 0):
         batch = source.sample(8, beta=1.0)
         source.update_priorities(batch.numbers, batch.weights)
-        assert told[-1] == number
+        assert reported[-1] == number
         batch.states[:] = 0  # its own, to write to

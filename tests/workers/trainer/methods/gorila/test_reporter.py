@@ -36,7 +36,7 @@ def record(**fields: float) -> WorkRecord:
     return made
 
 
-def told(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: CrewWork) -> tuple[NullRun, Reporter]:
+def received(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: CrewWork) -> tuple[NullRun, Reporter]:
     """Report works that took two seconds; return the run and the reporter."""
     clock = iter([0.0, *[2.0] * 10])
     monkeypatch.setattr("workers.trainer.methods.gorila.reporter.time.monotonic", lambda: next(clock))
@@ -51,7 +51,7 @@ def test_metrics_are_shares_of_time_and_means_of_gradients(monkeypatch: pytest.M
     config = GorilaConfig(env="ALE/Pong-v5", num_shards=2)
     tally = ShardTally(applied=3, discarded=1, staleness=Counter({0: 2, 5: 2}), busy_seconds=1.0)
     work = CrewWork([(30, FinishedEpisode(3.0, 12))], [record(a=1.0, b=3.0), record(c=5.0)], tally)
-    run, reporter = told(monkeypatch, config, work)
+    run, reporter = received(monkeypatch, config, work)
     values = run.reported[-1]
     assert (run.step, run.frames, run.updates) == (40, 160, 2)
     assert run.episodes == [(30, 120, 3.0, 12)]
@@ -72,7 +72,7 @@ def test_metrics_are_shares_of_time_and_means_of_gradients(monkeypatch: pytest.M
 def test_the_global_replay_memory_has_its_own_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     config = GorilaConfig(mode="free", num_replays=2)
     stocks = {0: Stock(10, 0.5, 0.0), 1: Stock(20, 1.0, 0.0)}
-    run, _ = told(monkeypatch, config, CrewWork(records=[record(a=1.0)], stocks=stocks, stock_seconds=1.0))
+    run, _ = received(monkeypatch, config, CrewWork(records=[record(a=1.0)], stocks=stocks, stock_seconds=1.0))
     assert run.reported[-1]["gorila/replay_fill"] == 0.75
     assert run.reported[-1]["gorila/replay_busy"] == 1.0 / (2 * 2)
 

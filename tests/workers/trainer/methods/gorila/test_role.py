@@ -139,7 +139,7 @@ def raised_over_ray(error: Exception) -> Exception:
     return arrived
 
 
-def test_a_shortage_of_memory_that_a_role_finds_is_told_in_its_own_words() -> None:
+def test_a_roles_shortage_of_memory_is_reported_in_its_own_words() -> None:
     words = "this configuration needs about 7.0 GiB of memory, but 2.0 GiB are free on a: lower replay_frames"
     crew = crew_on(MadeCluster(A), [])
     bundle = crew.roster.roles[1]

@@ -83,11 +83,11 @@ def test_an_odd_number_of_environments_is_split_too() -> None:
     config = PaacConfig(env="ALE/Pong-v5", num_envs=5, num_workers=2, t_max=2)
     actors = Actors(config, seed=1, device=CPU)
     actors.reset(unprepared)
-    told = book(5)
-    rollout = actors.rollout(idle, worth, told)
+    reported = book(5)
+    rollout = actors.rollout(idle, worth, reported)
     actors.close()
     assert rollout.states.shape == (2, 5, 4, 84, 84)
-    assert (told.step, told.frames) == (10, 40)
+    assert (reported.step, reported.frames) == (10, 40)
 
 
 def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
