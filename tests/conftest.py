@@ -51,13 +51,14 @@ def pytest_collection_finish() -> None:
 # PostgreSQL matters here: locks, JSON, sorting, sequences and migrations. Other tests use it in the nightly stage only.
 BOTH_DATABASES = (
     "backend/backup",
+    "backend/database",
     "backend/metrics",
-    "backend/runs",
-    "backend/workers",
-    "backend/test_db",
-    "backend/test_migrations",
-    "backend/test_space",
-    "contract",
+    "backend/runs/test_bulk",
+    "backend/runs/test_list_query",
+    "backend/runs/test_states",
+    "backend/worker_api/test_claim",
+    "backend/worker_api/test_ingest",
+    "backend/worker_api/test_sweeper",
 )
 
 

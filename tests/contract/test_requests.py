@@ -78,7 +78,7 @@ def described(door: Door) -> dict[str, Any]:
 
 
 @dataclass
-class Told:
+class CallOutcomes:
     """What the engine reported about its calls."""
 
     count: int = 0
@@ -122,7 +122,7 @@ def test_every_call_answers_as_described(door: Door, capsys: pytest.CaptureFixtu
     calls = sum(len(methods) for methods in door.document["paths"].values())
     schema = schemathesis.openapi.from_dict(described(door), config=configuration(door, CASES // calls))
     schema.config.base_url = f"http://127.0.0.1:{door.port}"
-    reported = Told()
+    reported = CallOutcomes()
     for event in from_schema(schema).execute():
         reported.take(event)
     if CASES:

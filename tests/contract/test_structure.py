@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import BOTH_DATABASES
+
 ROOT = Path(__file__).parents[2]
 CODE = ("backend", "workers")
 MAX_MODULES = {"backend": 12, "workers/trainer": 10}
@@ -118,3 +120,8 @@ def test_functions_stay_short() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     assert percentile_90([length(function) for function in functions]) <= FUNCTION_LINES
+
+
+@pytest.mark.parametrize("place", BOTH_DATABASES)
+def test_tests_that_use_both_databases_exist(place: str) -> None:
+    assert list((ROOT / "tests").glob(f"{place}*"))

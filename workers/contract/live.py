@@ -132,8 +132,8 @@ class Newer(BaseModel):
     checkpoint: CheckpointFile
 
 
-Told = Annotated[Ordered | Newer, Field(discriminator="kind")]
-told_adapter: TypeAdapter[Told] = TypeAdapter(Told)
+StageMessage = Annotated[Ordered | Newer, Field(discriminator="kind")]
+stage_message_adapter: TypeAdapter[StageMessage] = TypeAdapter(StageMessage)
 
 
 class Audience(BaseModel):

@@ -58,7 +58,7 @@ function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
       />
       <Text size="sm" c="dimmed">
         {block.kind === "replay"
-          ? "The replay is pinned, so that it stays while the run goes on."
+          ? "The replay is pinned, so that it stays while the run continues."
           : "It stays live there: the report draws it anew each time."}
       </Text>
       <Group justify="flex-end" gap="xs">

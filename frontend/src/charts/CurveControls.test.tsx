@@ -49,7 +49,7 @@ it("show both of two choices made in one moment", async () => {
   await address("?x_log=1&y_log=1");
 });
 
-it("show what a fork was forked from unless told not to, and never by time", async () => {
+it("show what a fork was forked from by default, and never by time", async () => {
   const address = open("/");
   const name = "Show what it was forked from";
   expect(box(name).checked).toBe(true);

@@ -9,7 +9,7 @@ import { type CurveView, DEFAULT_VIEW } from "./curveView";
 import { Figure } from "./Figure";
 import type { Chart } from "./metrics";
 
-/** What plotly was told, and how a reader's drag reaches the page. */
+/** The calls of Plotly, and how a reader's drag reaches the page. */
 const plotly = vi.hoisted(() => ({
   drawn: [] as { data: unknown[]; layout: Record<string, unknown> }[],
   drag: (_change: object): void => undefined,

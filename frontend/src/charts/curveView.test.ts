@@ -62,7 +62,7 @@ describe("figureRequest", () => {
     });
   });
 
-  it("groups several runs by their seeds unless told not to", () => {
+  it("groups several runs by their seeds by default", () => {
     const asked = (changes: object) => figureRequest({ ...DEFAULT_VIEW, ...changes }, null, 400, true);
     expect(asked({})).toMatchObject({ group: "seed", center: "mean", band: "bootstrap" });
     expect(asked({ band: "range", seeds: true })).toMatchObject({ band: "range", seeds: true });

@@ -59,8 +59,8 @@ export const DRAWN_HEADER = ["curve", "x", "y", "label"];
 export function drawnRows({ data }: Figure): Cell[][] {
   return data.flatMap((trace) => {
     const cells = (name: string) => (trace[name] ?? []) as Cell[];
-    const [y, told] = [cells("y"), cells("hovertext")];
-    return cells("x").map((x, i) => [trace["name"], x, y[i], told[i]].map((cell) => asRead(cell as Cell)));
+    const [y, hover] = [cells("y"), cells("hovertext")];
+    return cells("x").map((x, i) => [trace["name"], x, y[i], hover[i]].map((cell) => asRead(cell as Cell)));
   });
 }
 

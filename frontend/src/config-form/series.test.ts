@@ -79,8 +79,8 @@ describe("several values in a field", () => {
     [rate, "log(0, 1) x 5", "0: Must be"],
     [seed, "5-1", "not a range"],
     [seed, "uniform(1, 5) x 3", "Enter seeds as a list"],
-  ])("report errors: %#", (of, text, told) => {
+  ])("report errors: %#", (of, text, expected) => {
     const found = readSeries(of, text);
-    expect(found && "error" in found ? found.error : found).toContain(told);
+    expect(found && "error" in found ? found.error : found).toContain(expected);
   });
 });

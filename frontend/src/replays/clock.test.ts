@@ -57,12 +57,12 @@ describe("a player that is out of step", () => {
 
 it("tells watchers of a move, and of none when nothing moved", () => {
   const head = new Playhead();
-  const told = vi.fn();
-  const unwatch = head.watch(told);
+  const listener = vi.fn();
+  const unwatch = head.watch(listener);
   head.move(1);
   head.move(1);
-  expect(told).toHaveBeenCalledTimes(1);
+  expect(listener).toHaveBeenCalledTimes(1);
   unwatch();
   head.move(2);
-  expect(told).toHaveBeenCalledTimes(1);
+  expect(listener).toHaveBeenCalledTimes(1);
 });

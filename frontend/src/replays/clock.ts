@@ -45,14 +45,14 @@ export class Playhead {
   seconds = 0;
   readonly #watchers = new Set<() => void>();
 
-  readonly watch = (told: () => void): (() => void) => {
-    this.#watchers.add(told);
-    return () => this.#watchers.delete(told);
+  readonly watch = (listener: () => void): (() => void) => {
+    this.#watchers.add(listener);
+    return () => this.#watchers.delete(listener);
   };
 
   move(seconds: number): void {
     if (seconds === this.seconds) return;
     this.seconds = seconds;
-    for (const told of this.#watchers) told();
+    for (const listener of this.#watchers) listener();
   }
 }

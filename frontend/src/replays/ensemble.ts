@@ -181,10 +181,10 @@ export class Ensemble {
 /** Report each shown picture to the head. */
 function follow(player: HTMLVideoElement, head: Playhead): () => void {
   let asked = 0;
-  function told(_: number, { mediaTime }: VideoFrameCallbackMetadata) {
+  function onFrame(_: number, { mediaTime }: VideoFrameCallbackMetadata) {
     head.move(mediaTime);
-    asked = player.requestVideoFrameCallback(told);
+    asked = player.requestVideoFrameCallback(onFrame);
   }
-  asked = player.requestVideoFrameCallback(told);
+  asked = player.requestVideoFrameCallback(onFrame);
   return () => player.cancelVideoFrameCallback(asked);
 }

@@ -54,7 +54,7 @@ export class Broadcast {
     over: null,
   };
   private readonly listeners = new Set<() => void>();
-  private readonly sent = new Map<string, { at: number; told: "delay" | "latency" }>();
+  private readonly sent = new Map<string, { at: number; quantity: "delay" | "latency" }>();
   private socket: WebSocket | null = null;
   private timers: { retry?: number; tell?: number; ping?: number } = {};
   private received = 0;
@@ -93,7 +93,7 @@ export class Broadcast {
     const id = String(++this.orders);
     // A paused game sends no pictures in response.
     if (this.sent.size > 100) this.sent.clear();
-    this.sent.set(id, { at, told: order.order === "keys" ? "latency" : "delay" });
+    this.sent.set(id, { at, quantity: order.order === "keys" ? "latency" : "delay" });
     this.socket.send(JSON.stringify({ ...order, id }));
   };
 
@@ -161,7 +161,7 @@ export class Broadcast {
     const took: Partial<Pick<View, "delay" | "latency">> = {};
     for (const id of orders) {
       const sent = this.sent.get(id);
-      if (sent !== undefined) took[sent.told] = performance.now() - sent.at;
+      if (sent !== undefined) took[sent.quantity] = performance.now() - sent.at;
       this.sent.delete(id);
     }
     this.view = { ...this.view, ...took };

@@ -9,8 +9,9 @@ export function whyNoPicture(state: LiveGame["state"], view: View, loading: stri
   if (state === "failed") return "The game could not go on.";
   if (isOver(state, view)) return "This game is over.";
   if (view.playing) return null;
-  if (view.refused) return `${view.refused} The page tries again by itself.`;
-  if (!view.connected && view.scene) return "The connection to the server is lost. It comes back by itself.";
+  if (view.refused) return `${view.refused} The page retries automatically.`;
+  if (!view.connected && view.scene)
+    return "The connection to the server is lost. The page reconnects automatically.";
   if (view.scene) return "The playing process is gone. Another one is started.";
   if (state === "queued") return "The game has not started yet.";
   return loading;

@@ -84,11 +84,11 @@ export class FakeSocket {
 }
 
 export function message(head: PictureHead): ArrayBuffer {
-  const told = new TextEncoder().encode(JSON.stringify(head));
-  const whole = new Uint8Array(4 + told.length + 3);
-  new DataView(whole.buffer).setUint32(0, told.length);
-  whole.set(told, 4);
-  whole.set([1, 2, 3], 4 + told.length);
+  const header = new TextEncoder().encode(JSON.stringify(head));
+  const whole = new Uint8Array(4 + header.length + 3);
+  new DataView(whole.buffer).setUint32(0, header.length);
+  whole.set(header, 4);
+  whole.set([1, 2, 3], 4 + header.length);
   return whole.buffer;
 }
 

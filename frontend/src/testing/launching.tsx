@@ -43,7 +43,7 @@ export const PRESETS = [
 
 const environment = (id: string, algorithms: Environment["algorithms"]) => anEnvironment(id, { algorithms });
 
-/** A server with a few presets and run 12, which launches run 77 unless it is told otherwise. */
+/** A server with a few presets and run 12, which launches run 77 by default. */
 export function serveLaunching(answers: Record<string, Answer> = {}) {
   return serve({
     "GET /config-schema": schema,

@@ -153,7 +153,7 @@ class Show:
                 self._tell_scene()
             elif isinstance(message, bytes):
                 self._arrival.take(message)
-            elif isinstance(said := live.told_adapter.validate_json(message), Ordered):
+            elif isinstance(said := live.stage_message_adapter.validate_json(message), Ordered):
                 self._hear(said)
             else:
                 self._arrival.begin(said.checkpoint)

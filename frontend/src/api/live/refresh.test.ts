@@ -232,7 +232,7 @@ describe("what events of the live stream fetch again", () => {
     expect(telling.fetched).toHaveBeenCalledTimes(1);
   });
 
-  it("keeps what a row tells of metrics when it is patched by itself", async () => {
+  it("keeps the metrics of a row when only the row is patched", async () => {
     const metrics = { "train/entropy": { last: 1, min: 0, max: 2 } };
     shown(client, runKeys.list({}), list([aRun({ step: 1, metrics })]));
     serve(aRun({ step: 2 }));

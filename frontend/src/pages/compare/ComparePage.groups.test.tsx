@@ -263,8 +263,8 @@ describe("the verdict", () => {
         [forks]: () => refusal(409, "The checkpoint at step 1200000 was pruned."),
       });
       await userEvent.click(await more());
-      const told = await screen.findAllByText("The checkpoint at step 1200000 was pruned.");
-      expect(told.length).toBeGreaterThan(0);
+      const text = await screen.findAllByText("The checkpoint at step 1200000 was pruned.");
+      expect(text.length).toBeGreaterThan(0);
     });
   });
 

@@ -17,7 +17,7 @@ export function WaitingRow({ run }: { run: WaitingRun }) {
   const { evaluation } = run;
   return (
     <>
-      <Table.Tr data-told={evaluation !== null || undefined}>
+      <Table.Tr data-evaluated={evaluation !== null || undefined}>
         <Table.Td>
           <div className={classes.player}>
             <RunDot run={run} />

@@ -140,11 +140,11 @@ function NewSeeds({ study, point }: { study: Study; point: StudyPoint }) {
 }
 
 function SeedMark({ run }: { run: StudyRun }) {
-  const told = `Seed ${run.seed}: ${run.state}${run.score === null ? "" : `, ${score(run.score)}`}`;
+  const label = `Seed ${run.seed}: ${run.state}${run.score === null ? "" : `, ${score(run.score)}`}`;
   return (
-    <Tooltip label={told}>
+    <Tooltip label={label}>
       {isThere(run) ? (
-        <Link to={`/runs/${run.run_id}`} className={classes.run} data-state={run.state} aria-label={told}>
+        <Link to={`/runs/${run.run_id}`} className={classes.run} data-state={run.state} aria-label={label}>
           {run.seed}
         </Link>
       ) : (

@@ -118,10 +118,10 @@ describe("the page of a study", () => {
   it.each([
     [0, "This permanently stops its queued and training runs."],
     [9, "This permanently stops its queued and training runs. Resume the study to create 9 remaining runs."],
-  ])("explains what happens to %d remaining runs", async (runs_remaining, told) => {
+  ])("explains what happens to %d remaining runs", async (runs_remaining, text) => {
     open(aStudy({ runs_remaining }));
     await userEvent.click(await screen.findByRole("button", { name: "Stop study" }));
-    expect(await screen.findByText(told)).toBeTruthy();
+    expect(await screen.findByText(text)).toBeTruthy();
   });
 
   it("links to the paper's figure that it was started from", async () => {

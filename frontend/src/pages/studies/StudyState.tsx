@@ -38,7 +38,7 @@ const SHOWN = [
 /** Progress bar and counts of a study's runs by state. */
 export function StudyProgress({ study }: { study: Pick<StudySummary, "runs"> }) {
   const total = runTotal(study);
-  const told = [...SHOWN, "planned" as const]
+  const summary = [...SHOWN, "planned" as const]
     .filter((state) => study.runs[state] > 0)
     .map((state) => `${study.runs[state]} ${state}`)
     .join(", ");
@@ -58,7 +58,7 @@ export function StudyProgress({ study }: { study: Pick<StudySummary, "runs"> }) 
         ))}
       </div>
       <p className={classes.dim}>
-        {plural(total, "run")}: {told}
+        {plural(total, "run")}: {summary}
       </p>
     </div>
   );

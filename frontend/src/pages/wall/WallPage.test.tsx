@@ -31,8 +31,8 @@ describe("the wall", () => {
   it("shows how many runs train in total", async () => {
     serve({ "GET /runs": listOf([aRun({ id: 1 })], { total: 150 }), "GET /runs/1/replays": [] });
     renderPage(<WallPage />);
-    const told = "150 runs training, first 1 shown";
-    expect(await screen.findByRole("heading", { name: told })).toBeTruthy();
+    const text = "150 runs training, first 1 shown";
+    expect(await screen.findByRole("heading", { name: text })).toBeTruthy();
   });
 
   it("is navigated with the arrow keys", async () => {

@@ -101,11 +101,11 @@ async function show(
 /** Wait until the browser reports that it shows a picture. */
 function shown(video: HTMLVideoElement, picture: number, rate: number, done: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    function told(_: number, { mediaTime }: VideoFrameCallbackMetadata) {
+    function onFrame(_: number, { mediaTime }: VideoFrameCallbackMetadata) {
       if (pictureAt(mediaTime, rate) === picture) resolve();
-      else if (!done.aborted) video.requestVideoFrameCallback(told);
+      else if (!done.aborted) video.requestVideoFrameCallback(onFrame);
     }
-    video.requestVideoFrameCallback(told);
+    video.requestVideoFrameCallback(onFrame);
   });
 }
 

@@ -22,14 +22,14 @@ from workers.trainer.stopping import StopRequest
 CEILING = "throughput/ceiling_steps_per_second"
 
 
-class Told:
+class RecordedProcesses:
     """Processes that tell what the test says they do."""
 
     def __init__(self, *reported: list[tuple[int, Any]]) -> None:
         self.started = 0
         self._reported = iter(reported)
 
-    def __enter__(self) -> "Told":
+    def __enter__(self) -> "RecordedProcesses":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -43,7 +43,7 @@ class Told:
 
 
 def test_the_rates_of_all_processes_add_up_from_when_all_of_them_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    processes = Told(
+    processes = RecordedProcesses(
         [(0, (10.0, 1_000))],
         # The first was alone until now, and faster.
         [(0, (11.0, 9_000)), (1, (20.0, 7))],
@@ -58,7 +58,7 @@ def test_the_rates_of_all_processes_add_up_from_when_all_of_them_step(monkeypatc
 
 
 def test_the_limit_of_open_files_is_raised_before_the_first_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    processes, raised = Told(), list[tuple[int, int]]()
+    processes, raised = RecordedProcesses(), list[tuple[int, int]]()
     monkeypatch.setattr(ceiling, "Processes", lambda: processes)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 20_000))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append((processes.started, limits[0])))
@@ -104,7 +104,7 @@ def test_a_new_episode_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_that_is_to_stop_measures_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ceiling, "Processes", Told)
+    monkeypatch.setattr(ceiling, "Processes", RecordedProcesses)
     assert ceiling.measure(PaacConfig(env="CartPole-v1"), 2.0, lambda: True) is None
 
 

@@ -154,7 +154,7 @@ describe("a live game", () => {
     const { socket } = await watch();
     const reason = "500 pages watch live games already; close some.";
     act(() => socket.onclose?.({ code: 4429, reason }));
-    expect(await screen.findByText(`${reason} The page tries again by itself.`)).toBeTruthy();
+    expect(await screen.findByText(`${reason} The page retries automatically.`)).toBeTruthy();
     await waitFor(() => expect(FakeSocket.all).toHaveLength(2));
     act(() => FakeSocket.all[1]?.onopen?.());
     expect(screen.getByText(/500 pages watch/)).toBeTruthy();
