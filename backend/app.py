@@ -42,7 +42,7 @@ from backend.saliency.routes import router as saliency
 from backend.start_sets.routes import router as start_points
 from backend.studies.routes import router as studies
 from backend.studies.scheduler import StudyScheduler
-from backend.web import write_slots
+from backend.web import waiting, write_slots
 from backend.web.allow import AllowedMethods, MethodNotAllowed
 from backend.web.api_reference.routes import serve_reference
 from backend.web.compression import Compression
@@ -97,6 +97,7 @@ def create_app(settings: Settings) -> FastAPI:
         migrate(settings)
         app.state.database = open_database(settings)
         app.state.write_slots = write_slots.new_write_slots()
+        app.state.check_limiter = waiting.new_check_limiter()
         sweep(app.state.database)
         app.state.installation = read_identity(app.state.database)
         app.state.sessions = SessionStore(app.state.database)

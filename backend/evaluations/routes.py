@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from backend.checkpoints.pruning import update_best
@@ -15,6 +15,7 @@ from backend.evaluations.schedule import catch_up_schedule
 from backend.jobs import service as jobs
 from backend.web.csv_files import attachment
 from backend.web.lookup import PathId, PathRun, find_run
+from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, job_in_progress, wait_while
 
 router = APIRouter(tags=["evaluations"])
 
@@ -51,9 +52,19 @@ def list_evaluation_choices(db: Db, run: PathRun) -> EvaluationChoices:
         return choices(session, run)
 
 
-@router.get("/evaluations/{evaluation_id}")
+async def wait_for_evaluation(
+    request: Request, evaluation_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
+) -> None:
+    """Wait until the evaluation has ended, if requested."""
+    if wait is not None:
+        await wait_while(
+            lambda session: job_in_progress(service.find_evaluation(session, evaluation_id)[1]), request, timeout
+        )
+
+
+@router.get("/evaluations/{evaluation_id}", dependencies=[Depends(wait_for_evaluation)])
 def read_evaluation(db: Db, evaluation_id: PathId) -> schemas.EvaluationWithEpisodes:
-    """Return an evaluation with its episodes."""
+    """Return an evaluation with its episodes, immediately or once it has ended."""
     with db.read() as session:
         return queries.with_episodes(session, *service.find_evaluation(session, evaluation_id))
 

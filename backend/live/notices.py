@@ -11,7 +11,14 @@ import secrets
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -70,6 +77,40 @@ class Stream:
             self._waiting.get_nowait()
 
 
+@dataclass(frozen=True)
+class Topic:
+    """The notices that announce a change of one object: their names, and the payload that identifies it."""
+
+    names: frozenset[str]
+    payload: Payload
+
+
+class Watch:
+    """A flag that a notice of a topic sets, for a request that waits. Other notices do not wake its task."""
+
+    def __init__(self) -> None:
+        self.topic: Topic | None = None
+        self.has_ended = False
+        self._changed = asyncio.Event()
+
+    def put(self, notice: Notice) -> None:
+        """Set the flag if the notice is of the topic, or if notices may have been lost."""
+        topic = self.topic
+        if notice.name == REFETCH or (topic and notice.name in topic.names and notice.payload == topic.payload):
+            self._changed.set()
+
+    def end(self) -> None:
+        """End the wait."""
+        self.has_ended = True
+        self._changed.set()
+
+    async def next(self, timeout: float) -> None:
+        """Wait for a change, the end or the timeout, and reset the flag."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), timeout)
+        self._changed.clear()
+
+
 class Hub:
     """Passes notices to the streams of one event loop, and to other processes."""
 
@@ -82,6 +123,7 @@ class Hub:
         # By name and payload: True if other processes need the notice too.
         self._pending: dict[tuple[str, str], bool] = {}
         self.streams: set[Stream] = set()
+        self.watches: set[Watch] = set()
         self._channel = (
             Channel(
                 broker_url,
@@ -110,8 +152,8 @@ class Hub:
         for (name, payload), to_others in pending.items():
             self._count += 1
             notice = Notice(f"{self._origin}-{self._count}", name, json.loads(payload))
-            for stream in self.streams:
-                stream.put(notice)
+            for receiver in (*self.streams, *self.watches):
+                receiver.put(notice)
             if to_others and self._channel is not None:
                 self._channel.send(_message(name, notice.payload))
 
@@ -144,15 +186,15 @@ class Hub:
         return self._loop is asyncio.get_running_loop()
 
     def end_soon(self) -> None:
-        """End every stream. Safe from a signal handler."""
+        """End every stream and watch. Safe from a signal handler."""
         self._loop.call_soon_threadsafe(self.end)
 
     def end(self) -> None:
-        """End every stream and ignore later notices."""
+        """End every stream and watch, and ignore later notices."""
         with self._lock:
             self._open = False
-        for stream in self.streams:
-            stream.end()
+        for receiver in (*self.streams, *self.watches):
+            receiver.end()
 
     @contextmanager
     def join(self) -> Iterator[Stream]:
@@ -165,6 +207,18 @@ class Hub:
             yield stream
         finally:
             self.streams.discard(stream)
+
+    @contextmanager
+    def watch(self) -> Iterator[Watch]:
+        """Open a watch of one topic."""
+        watch = Watch()
+        self.watches.add(watch)
+        if not self._open:
+            watch.end()
+        try:
+            yield watch
+        finally:
+            self.watches.discard(watch)
 
 
 def _message(name: str, payload: Payload) -> bytes:

@@ -1,6 +1,6 @@
 """Routes for recordings: request, list, read, cancel and delete them."""
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from backend.database.engine import Db
 from backend.doorbell import Bell
@@ -8,6 +8,7 @@ from backend.jobs import service as jobs
 from backend.recordings import service
 from backend.recordings.schemas import Recording, RecordingRequest
 from backend.web.lookup import PathId, PathRun, find_run
+from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, job_in_progress, wait_while
 
 router = APIRouter(tags=["files"])
 
@@ -29,9 +30,19 @@ def list_recordings(db: Db, run: PathRun) -> list[Recording]:
         return service.list_recordings(session, run)
 
 
-@router.get("/recordings/{recording_id}")
+async def wait_for_recording(
+    request: Request, recording_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
+) -> None:
+    """Wait until the recording has ended, if requested."""
+    if wait is not None:
+        await wait_while(
+            lambda session: job_in_progress(service.find_recording(session, recording_id)), request, timeout
+        )
+
+
+@router.get("/recordings/{recording_id}", dependencies=[Depends(wait_for_recording)])
 def read_recording(db: Db, recording_id: PathId) -> Recording:
-    """Return the state of a recording."""
+    """Return the state of a recording, immediately or once it has ended."""
     with db.read() as session:
         return service.to_schemas(session, [service.find_recording(session, recording_id)])[0]
 

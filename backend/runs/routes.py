@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import StringConstraints
 
 from backend.database.engine import Database, Db
@@ -11,6 +11,7 @@ from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
 from backend.runs import facets, failures, list_query, queries, schemas, service
 from backend.web.lookup import PathId, PathRun, find_run
+from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, run_in_progress, wait_while
 from workers.contract.values import Id, Text
 from workers.contract.worker_api import State
 
@@ -120,9 +121,15 @@ def act_on_many(db: Db, bell: Bell, request: schemas.BulkRequest) -> schemas.Bul
     return result
 
 
-@router.get("/runs/{run_id}")
+async def wait_for_run(request: Request, run_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT) -> None:
+    """Wait until the run has ended or is paused, if requested."""
+    if wait is not None:
+        await wait_while(lambda session: run_in_progress(session, run_id), request, timeout)
+
+
+@router.get("/runs/{run_id}", dependencies=[Depends(wait_for_run)])
 def read_run(db: Db, run: PathRun) -> schemas.Run:
-    """Return one run."""
+    """Return one run, immediately or once it has ended or is paused."""
     with db.read() as session:
         return queries.to_schema(session, run)
 

@@ -1,6 +1,6 @@
 """Routes for the saliency of replays: request, read and delete it."""
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from backend.config import CurrentSettings
 from backend.database.engine import Db
@@ -9,6 +9,7 @@ from backend.jobs import service as jobs
 from backend.saliency import maps, service
 from backend.saliency.schemas import ReplaySaliency, SaliencyMaps
 from backend.web.lookup import PathId
+from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, job_in_progress, wait_while
 
 router = APIRouter(tags=["files"])
 
@@ -23,9 +24,17 @@ def request_saliency(db: Db, bell: Bell, replay_id: PathId) -> ReplaySaliency:
         return service.to_schema(session, replay, job)
 
 
-@router.get("/replays/{replay_id}/saliency")
+async def wait_for_saliency(
+    request: Request, replay_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
+) -> None:
+    """Wait until the computation of the saliency has ended, if requested."""
+    if wait is not None:
+        await wait_while(lambda session: job_in_progress(service.find(session, replay_id)[1]), request, timeout)
+
+
+@router.get("/replays/{replay_id}/saliency", dependencies=[Depends(wait_for_saliency)])
 def read_saliency(db: Db, replay_id: PathId) -> ReplaySaliency:
-    """Return the state of a replay's saliency."""
+    """Return the state of a replay's saliency, immediately or once its computation has ended."""
     with db.read() as session:
         return service.to_schema(session, *service.find(session, replay_id))
 

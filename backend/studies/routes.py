@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from backend.config import CurrentSettings
@@ -20,6 +20,7 @@ from backend.studies.results import load_points
 from backend.studies.scatter_figure import scatter_figure
 from backend.studies.specification import Specification
 from backend.web.lookup import PathId
+from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, wait_while
 from workers.contract.values import Id
 
 router = APIRouter(tags=["studies"])
@@ -60,9 +61,17 @@ def list_studies(
         return queries.list_studies(session, limit, before)
 
 
-@router.get("/studies/{study_id}")
+async def wait_for_study(
+    request: Request, study_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
+) -> None:
+    """Wait until the study is no longer running, if requested."""
+    if wait is not None:
+        await wait_while(lambda session: service.in_progress(session, study_id), request, timeout)
+
+
+@router.get("/studies/{study_id}", dependencies=[Depends(wait_for_study)])
 def read_study(db: Db, study_id: PathId) -> schemas.Study:
-    """Return a study with its points and their results."""
+    """Return a study with its points and their results, immediately or once it is no longer running."""
     with db.read() as session:
         return queries.to_schema(session, service.find_study(session, study_id))
 

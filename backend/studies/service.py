@@ -9,7 +9,7 @@ from backend.database.columns import utc_now
 from backend.database.engine import after_commit
 from backend.database.tables import Run, Study, StudyPoint, StudyRun, StudyState
 from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.live.notices import publish
+from backend.live.notices import Topic, publish
 from backend.runs import service as runs
 from backend.runs.states import Change, decide
 from backend.studies import planning
@@ -42,6 +42,13 @@ def find_study(session: Session, study_id: int, *, lock: bool = False) -> Study:
     if study is None:
         raise NotFound(f"There is no study {study_id}.")
     return study
+
+
+def in_progress(session: Session, study_id: int) -> Topic | None:
+    """Return the topic of a running study, or None if it is not running."""
+    if find_study(session, study_id).state != "running":
+        return None
+    return Topic(frozenset({"study.changed", "study.removed"}), {"study_id": study_id})
 
 
 def why_not_allowed(study: Study, action: Action) -> str | None:

@@ -113,7 +113,7 @@ export interface paths {
         };
         /**
          * Read Evaluation
-         * @description Return an evaluation with its episodes.
+         * @description Return an evaluation with its episodes, immediately or once it has ended.
          */
         get: operations["read_evaluation"];
         put?: never;
@@ -953,7 +953,7 @@ export interface paths {
         };
         /**
          * Read Recording
-         * @description Return the state of a recording.
+         * @description Return the state of a recording, immediately or once it has ended.
          */
         get: operations["read_recording"];
         put?: never;
@@ -1017,7 +1017,7 @@ export interface paths {
         };
         /**
          * Read Saliency
-         * @description Return the state of a replay's saliency.
+         * @description Return the state of a replay's saliency, immediately or once its computation has ended.
          */
         get: operations["read_saliency"];
         put?: never;
@@ -1265,7 +1265,7 @@ export interface paths {
         };
         /**
          * Read Run
-         * @description Return one run.
+         * @description Return one run, immediately or once it has ended or is paused.
          */
         get: operations["read_run"];
         put?: never;
@@ -1464,6 +1464,9 @@ export interface paths {
         /**
          * Read Log
          * @description Return the last lines of the log, or the lines after or before a line.
+         *
+         *     To follow a log, repeat the request with `after` set to `next_after`, and `wait`. A response without lines means
+         *     that the time was up, or that the run has ended or is paused.
          */
         get: operations["read_log"];
         put?: never;
@@ -1832,7 +1835,7 @@ export interface paths {
         };
         /**
          * Read Study
-         * @description Return a study with its points and their results.
+         * @description Return a study with its points and their results, immediately or once it is no longer running.
          */
         get: operations["read_study"];
         put?: never;
@@ -7741,7 +7744,12 @@ export interface operations {
     };
     read_evaluation: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Longest wait in seconds. */
+                timeout?: number;
+                /** @description finished: respond once it has ended or is paused, or with its current state at the timeout. */
+                wait?: "finished" | null;
+            };
             header?: never;
             path: {
                 evaluation_id: number;
@@ -9166,7 +9174,12 @@ export interface operations {
     };
     read_recording: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Longest wait in seconds. */
+                timeout?: number;
+                /** @description finished: respond once it has ended or is paused, or with its current state at the timeout. */
+                wait?: "finished" | null;
+            };
             header?: never;
             path: {
                 recording_id: number;
@@ -9292,7 +9305,12 @@ export interface operations {
     };
     read_saliency: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Longest wait in seconds. */
+                timeout?: number;
+                /** @description finished: respond once it has ended or is paused, or with its current state at the timeout. */
+                wait?: "finished" | null;
+            };
             header?: never;
             path: {
                 replay_id: number;
@@ -9893,7 +9911,12 @@ export interface operations {
     };
     read_run: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Longest wait in seconds. */
+                timeout?: number;
+                /** @description finished: respond once it has ended or is paused, or with its current state at the timeout. */
+                wait?: "finished" | null;
+            };
             header?: never;
             path: {
                 run_id: number;
@@ -10328,6 +10351,8 @@ export interface operations {
                 limit?: number;
                 /** @description Text that lines must contain, ignoring case. */
                 search?: string;
+                /** @description Seconds to wait for a line, if there is none yet and the run is in progress. */
+                wait?: number;
             };
             header?: never;
             path: {
@@ -11066,7 +11091,12 @@ export interface operations {
     };
     read_study: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Longest wait in seconds. */
+                timeout?: number;
+                /** @description finished: respond once it has ended or is paused, or with its current state at the timeout. */
+                wait?: "finished" | null;
+            };
             header?: never;
             path: {
                 study_id: number;

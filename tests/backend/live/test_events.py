@@ -1,50 +1,15 @@
 """The stream over real HTTP, from a real server in a process of its own."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from backend.startup.embedded.redis_server import free_port
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-
-SERVER = """
-import sys, uvicorn
-from backend.app import create_app
-from backend.config import Settings
-uvicorn.run(create_app(Settings()), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
-"""
-
-
-class Server:
-    """A backend that a test may end."""
-
-    def __init__(self, directory: Path) -> None:
-        self.port = free_port()
-        self.address = f"http://127.0.0.1:{self.port}/api/v1"
-        environment = {"PATH": os.environ["PATH"], "ARCADIA_DATA_DIR": str(directory)}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVER, str(self.port)], env=environment, cwd=Path(__file__).parents[3]
-        )
-        wait_until(self._answers)
-
-    def _answers(self) -> bool:
-        try:
-            return httpx.get(f"{self.address}/health").status_code == 200
-        except httpx.TransportError:
-            return False
-
-    def launch(self) -> int:
-        """Launch a run."""
-        config = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
-        run_id: int = httpx.post(f"{self.address}/runs", json={"config": config}, timeout=PATIENCE_SECONDS).json()["id"]
-        return run_id
+from tests.server_process import Server
+from tests.workers.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -52,8 +17,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     """A running backend on SQLite."""
     started = Server(tmp_path)
     yield started
-    started.process.kill()
-    started.process.wait()
+    started.close()
 
 
 def notices(lines: Iterator[str]) -> Iterator[tuple[str, object, str]]:

@@ -1,0 +1,52 @@
+"""A backend in a process of its own, for tests over real HTTP."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+
+from backend.startup.embedded.redis_server import free_port
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+
+SERVER = """
+import sys, uvicorn
+from backend.app import create_app
+from backend.config import Settings
+{before}
+uvicorn.run(create_app(Settings()), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+"""
+
+
+class Server:
+    """A backend that a test may end. `before` is Python code to run before it serves."""
+
+    def __init__(self, directory: Path, before: str = "", settings: Mapping[str, str] | None = None) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}/api/v1"
+        environment = {"PATH": os.environ["PATH"], "ARCADIA_DATA_DIR": str(directory), **(settings or {})}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVER.format(before=before), str(self.port)],
+            env=environment,
+            cwd=Path(__file__).parents[1],
+        )
+        wait_until(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.address}/health").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def launch(self) -> int:
+        """Launch a run."""
+        config = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
+        run_id: int = httpx.post(f"{self.address}/runs", json={"config": config}, timeout=PATIENCE_SECONDS).json()["id"]
+        return run_id
+
+    def close(self) -> None:
+        """Kill the process."""
+        self.process.kill()
+        self.process.wait()
