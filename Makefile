@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run test test-all compose-test fuzz storm lint types openapi format bench pictures clean environment development frontend node chromium
+.PHONY: setup run wheel client-wheel test test-all compose-test fuzz storm lint types openapi format bench pictures clean environment development frontend node chromium
 
 PYTHON ?=
 PORT ?=
@@ -20,6 +20,8 @@ DEV_PACKAGES := .venv/.for-development
 MODULES := frontend/node_modules/.for-running
 DEV_MODULES := frontend/node_modules/.for-development
 DIST := frontend/dist/index.html
+CLIENT_WHEEL := client/dist/.built
+CLIENT_DEPENDENCIES := client/dist/.downloaded
 # Includes folders, because removing a file changes its folder.
 FRONTEND_SOURCES := $(shell find frontend/src frontend/public 2>/dev/null) \
 	$(wildcard frontend/*.html frontend/*.json frontend/*.ts frontend/*.js frontend/*.mjs frontend/*.cjs)
@@ -31,10 +33,11 @@ endif
 
 # pip and npm run in parallel.
 setup:
-	@$(MAKE) -j2 environment frontend
+	@$(MAKE) -j2 environment client-wheel frontend
 environment: $(PACKAGES)
 development: $(DEV_PACKAGES) $(DEV_MODULES)
 frontend: $(DIST)
+client-wheel: $(CLIENT_WHEEL)
 
 $(ENVIRONMENT):
 	@setup/python-environment
@@ -42,7 +45,7 @@ $(ENVIRONMENT):
 node: $(ENVIRONMENT)
 	@setup/node
 
-$(PACKAGES): requirements.lock pyproject.toml setup/python-packages | node
+$(PACKAGES): requirements.lock pyproject.toml setup.py client/pyproject.toml setup/python-packages | node
 	@rm -f $@
 	@setup/step "Python packages" setup/python-packages running
 	@touch $@
@@ -70,6 +73,22 @@ $(DIST): $(MODULES) $(FRONTEND_SOURCES)
 	@echo "Building the frontend: about ten seconds"
 	@$(IN_FRONTEND) ../setup/step "Frontend build" npm run --silent build
 	@touch $@
+
+# The server offers the client's wheel for download.
+$(CLIENT_WHEEL): $(PACKAGES) setup/wheels.py client/README.md $(shell find client/arcadia -name '*.py' -o -type d ! -name __pycache__)
+	@rm -f $@
+	@setup/step "Client wheel" $(BIN)/python setup/wheels.py client
+	@touch $@
+
+$(CLIENT_DEPENDENCIES): $(PACKAGES) setup/wheels.py client/platforms.lock
+	@rm -f $@
+	@setup/step "Packages of the client" $(BIN)/python setup/wheels.py dependencies
+	@touch $@
+
+# Builds dist/arcadia-*.whl, with the frontend and the client's wheels, and dist/arcadia_client-*.whl.
+wheel: setup $(CLIENT_DEPENDENCIES)
+	@setup/step "Wheels" $(BIN)/python setup/wheels.py application
+	@ls -1 dist/*.whl
 
 # The remaining packages are compiled in the background at the lowest priority.
 run: setup
@@ -133,5 +152,5 @@ pictures: setup development chromium
 	@$(BIN)/python -m bench.pictures $(ARGS)
 
 clean:
-	rm -rf .venv .setup .mypy_cache .ruff_cache .pytest_cache .hypothesis frontend/node_modules frontend/dist *.egg-info
-	find backend workers tests bench alembic -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf .venv .setup .mypy_cache .ruff_cache .pytest_cache .hypothesis frontend/node_modules frontend/dist client/dist dist build *.egg-info client/*.egg-info
+	find arcadia_server backend client workers tests bench alembic -name __pycache__ -prune -exec rm -rf {} +

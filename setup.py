@@ -1,45 +1,80 @@
 # mypy: ignore-errors
 # setuptools has no types.
-"""Puts the migrations and the built pages into the wheel, and names what an installation from it needs."""
+"""Builds the wheel: its folders, what it needs, and where its packages are.
+
+In the wheel, `backend` and `workers` are below arcadia_server/application/, because packages with such general names
+must not be visible to other programs of an environment. arcadia_server/__init__.py makes them importable. An editable
+installation leaves them where they are.
+"""
 
 import os
+import runpy
 import shutil
+import sys
 import tomllib
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-# backend/database/migrations.py and backend/web/frontend.py look here first.
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+APPLICATION = "arcadia_server.application"
+MOVED = ("backend", "workers")
+# backend/database/migrations.py, backend/web/frontend.py and backend/web/client_wheels.py look here first.
 # A top-level folder `alembic` would hide the library.
-BUNDLED = {ROOT / "alembic": "migration_scripts", ROOT / "frontend" / "dist": "pages"}
+BUNDLED = {
+    ROOT / "alembic": "migration_scripts",
+    ROOT / "frontend" / "dist": "pages",
+    ROOT / "client" / "dist": "client_wheels",
+}
 # A user of the wheel needs all of these. Images install single extras, and set ARCADIA_ONLY_EXTRAS.
 EXTRAS = ("backend", "worker", "trainer", "redis")
 
 
 def dependencies() -> list[str]:
-    """Return the requirements of everything that `arcadia up` starts."""
-    optional = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    only_extras = os.environ.get("ARCADIA_ONLY_EXTRAS")
-    return sorted({line for name in EXTRAS for line in optional[name] if not only_extras})
+    """Return the client, which defines the command, and the requirements of everything that `arcadia up` starts."""
+    extras = () if os.environ.get("ARCADIA_ONLY_EXTRAS") else EXTRAS
+    client = f"arcadia-client=={PROJECT['version']}"
+    return [client, *sorted({line for name in extras for line in PROJECT["optional-dependencies"][name]})]
 
 
-class BuildWithBundled(build_py):
-    """Builds the packages with the folders beside them."""
+def packages() -> dict[str, object]:
+    """Return the packages, which a wheel has in other places than an editable installation."""
+    names = find_packages(include=[pattern for name in MOVED for pattern in (name, f"{name}.*")])
+    if "editable_wheel" in sys.argv:
+        return {"packages": ["arcadia_server", *names]}
+    return {
+        "packages": ["arcadia_server", *(f"{APPLICATION}.{name}" for name in names)],
+        "package_dir": {f"{APPLICATION}.{name}": name for name in MOVED},
+    }
+
+
+class BuildApplication(build_py):
+    """Builds the packages with the commit and the folders that are not packages."""
 
     def run(self) -> None:
-        """Copy the packages, then the folders."""
-        super().run()
+        """Copy the packages to an empty folder, then add the rest."""
         if self.editable_mode:
+            super().run()
             return
+        shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+        application = Path(self.build_lib, *APPLICATION.split("."))
         for source, name in BUNDLED.items():
-            target = Path(self.build_lib) / "backend" / name
-            shutil.rmtree(target, ignore_errors=True)
             if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+                ignored = shutil.ignore_patterns("__pycache__", ".*")
+                shutil.copytree(source, application / "backend" / name, ignore=ignored)
             else:
-                self.warn(f"{source} is missing: the wheel has no pages. Run `make frontend`, then build again.")
+                self.warn(f"{source} is missing. `make wheel` builds it.")
+        build = runpy.run_path(str(ROOT / "workers" / "contract" / "build.py"))
+        (application / "workers" / "contract" / build["COMMIT_FILE"]).write_text(build["commit"]())
 
 
-setup(cmdclass={"build_py": BuildWithBundled}, install_requires=dependencies())
+setup(
+    cmdclass={"build_py": BuildApplication},
+    install_requires=dependencies(),
+    include_package_data=False,
+    package_data={"": ["*.css", "*.js", "*.csv"]},
+    **packages(),
+)

@@ -45,6 +45,7 @@ from backend.studies.scheduler import StudyScheduler
 from backend.web import waiting, write_slots
 from backend.web.allow import AllowedMethods, MethodNotAllowed
 from backend.web.api_reference.routes import serve_reference
+from backend.web.client_wheels import serve_client
 from backend.web.compression import Compression
 from backend.web.frontend import serve_frontend
 from backend.web.mcp import McpEndpoint, serve_mcp
@@ -140,6 +141,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(_api(app, allowed))
     serve_reference(app, lambda: describe_api(app), [Depends(guard)])
     serve_mcp(app)
+    serve_client(app)
     serve_frontend(app)
     app.add_middleware(Compression)
     app.add_middleware(Perimeter, settings=settings)

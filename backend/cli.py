@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from backend.refusals import RefusedError
+from workers.contract.places import default_data_dir
 
 if TYPE_CHECKING:
     from backend.config import Settings
@@ -66,7 +67,9 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     )
     restore.add_argument("folder", type=Path, metavar="DIR", help="folder of the backup")
     for command in (up, backend, migrate, backup, restore):
-        command.add_argument("--data", type=Path, help="ARCADIA_DATA_DIR: the data folder (default: data)")
+        command.add_argument(
+            "--data", type=Path, help=f"ARCADIA_DATA_DIR: the data folder (default: {default_data_dir()})"
+        )
     return parser.parse_args(arguments)
 
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from backend.refusals import RefusedError
+from workers.contract.places import default_data_dir
 from workers.contract.secret_files import SettingsWithSecretFiles
 from workers.contract.settings_in_common import in_one_word, of_a_redis
 
@@ -23,7 +24,9 @@ class Settings(SettingsWithSecretFiles):
 
     model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore", env_ignore_empty=True)
 
-    data_dir: Path = Field(default=Path("data"), description="Folder of the database, the files and the secrets.")
+    data_dir: Path = Field(
+        default_factory=default_data_dir, description="Folder of the database, the files and the secrets."
+    )
     database_url: str = Field(
         default="",
         description="SQLAlchemy URL, such as postgresql://user:password@host/name. Empty: SQLite in the data folder.",

@@ -19,7 +19,7 @@ HASHED_FILES = "/assets/"
 _NOT_BUILT = """<!doctype html><html lang="en"><title>Arcadia</title>
 <h1>Arcadia is running, but its frontend is not built</h1>
 <p>Run <code>make setup</code> in the project folder, then restart Arcadia.
-A wheel contains the frontend only if it was built first: <code>make frontend</code>, then <code>pip wheel .</code>.
+A wheel contains the frontend if <code>make wheel</code> built it.
 The API is available at <code>/api/v1</code>.</p>
 </html>"""
 
@@ -54,7 +54,7 @@ class CacheHeaders:
         async def send_with_header(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in (200, 206, 304):
                 policy = "public, max-age=31536000, immutable" if hashed else "no-cache"
-                MutableHeaders(scope=message)["Cache-Control"] = policy
+                MutableHeaders(scope=message).setdefault("Cache-Control", policy)
             await send(message)
 
         await self._app(scope, receive, send_with_header)

@@ -1,7 +1,8 @@
-"""The two locks agree with each other, with pyproject.toml and with what the code imports."""
+"""The locks agree with each other, with both projects and with what the code imports."""
 
 import ast
 import re
+import runpy
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 RUNNING, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
+PROJECTS = ("pyproject.toml", "client/pyproject.toml")
 # Which of these torch needs depends on its build: they are CUDA's, and torch pins them.
 OF_THE_GPU = re.compile(r"nvidia-|cuda-|triton")
 # Installed only where the machine has none: Node and, in an environment of an earlier version, a Redis server.
@@ -35,10 +37,11 @@ def applies(requirement: Requirement, extras: Iterable[str] = ()) -> bool:
 
 
 def closure(*extras: str) -> set[str]:
-    """All that extras of pyproject.toml need, as the installed packages say."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    """All that extras of pyproject.toml and the client need, as the installed packages say."""
+    project, client = (tomllib.loads((ROOT / name).read_text())["project"] for name in PROJECTS)
     optional = project["optional-dependencies"]
     rest = [Requirement(line) for name in extras for line in optional[name]]
+    rest += [need for need in map(Requirement, client["dependencies"]) if applies(need)]
     seen: set[tuple[str, frozenset[str]]] = set()
     while rest:
         requirement = rest.pop()
@@ -83,6 +86,14 @@ def test_every_locked_version_is_one_that_the_project_allows() -> None:
     for requirement in wanted:
         (pin,) = pins[canonicalize_name(requirement.name)].specifier
         assert requirement.specifier.contains(pin.version), f"{requirement} is locked at {pin.version}"
+
+
+def test_every_wheel_that_the_server_offers_has_hashes() -> None:
+    wheels = runpy.run_path(str(ROOT / "setup" / "wheels.py"))
+    lines = wheels["locked_lines"]()
+    needed = wheels["needed_packages"]()
+    assert {"httpx", "typer", "tomli", "colorama"} <= needed
+    assert [name for name in needed if "--hash=sha256:" not in lines.get(name, "")] == []
 
 
 def test_no_package_is_in_both_locks() -> None:

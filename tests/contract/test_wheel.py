@@ -1,10 +1,12 @@
-"""A wheel runs on its own: it has the migrations and the pages, and names what it needs."""
+"""The wheels: the application's runs from any folder, and hides its packages from other programs."""
 
 import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -12,25 +14,75 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("backend", "workers", "alembic", "pyproject.toml", "setup.py", "README.md")
+SOURCES = ("arcadia_server", "backend", "workers", "alembic", "pyproject.toml", "setup.py", "README.md")
+CLIENT_SOURCES = ("arcadia", "tests", "pyproject.toml", "README.md")
+COMMIT = "0123456789ab"
+CLIENT_WHEEL = "arcadia_client-0.1.0-py3-none-any.whl"
+# `python -c` puts the current folder first on the path.
+SHOW = """
+import arcadia_server
+arcadia_server.use_application()
+from backend.database.migrations import SCRIPTS
+from backend.web.client_wheels import WHEELS
+from backend.web.frontend import DIST
+for path in (SCRIPTS / "env.py", WHEELS / {wheel!r}, DIST / "index.html"):
+    print(path, path.is_file())
+print(arcadia_server.version())
+"""
+RUN = "import arcadia_server, sys; sys.exit(arcadia_server.run(sys.argv[1:]))"
+
+
+def build_from_copy(source: Path, names: tuple[str, ...], project: Path) -> zipfile.ZipFile:
+    """Build a wheel from a copy of the sources."""
+    for name in names:
+        if (source / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "application")
+            shutil.copytree(source / name, project / name, ignore=ignored)
+        else:
+            shutil.copy(source / name, project / name)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "."]
+    environment = {name: value for name, value in os.environ.items() if name != "ARCADIA_ONLY_EXTRAS"}
+    subprocess.run(command, cwd=project, env=environment | {"ARCADIA_BUILD": COMMIT}, check=True)
+    (built,) = project.glob("*.whl")
+    return zipfile.ZipFile(built)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """Build the wheel from a copy of the sources, with one made-up page."""
+    """Build the application's wheel with one made-up page and a made-up wheel of the client."""
     project = tmp_path_factory.mktemp("project")
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, project / name)
-    (project / "frontend" / "dist").mkdir(parents=True)
-    (project / "frontend" / "dist" / "index.html").write_text("<title>Arcadia</title>")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "."]
-    environment = {name: value for name, value in os.environ.items() if name != "ARCADIA_ONLY_EXTRAS"}
-    subprocess.run(command, cwd=project, env=environment, check=True)
-    (built,) = project.glob("*.whl")
-    return zipfile.ZipFile(built)
+    for name, content in (("frontend/dist/index.html", "<title>Arcadia</title>"), (f"client/dist/{CLIENT_WHEEL}", "")):
+        (project / name).parent.mkdir(parents=True)
+        (project / name).write_text(content)
+    return build_from_copy(ROOT, SOURCES, project)
+
+
+@pytest.fixture(scope="module")
+def site(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the unpacked wheel, as pip would install it."""
+    folder = tmp_path_factory.mktemp("site")
+    wheel.extractall(folder)
+    return folder
+
+
+@pytest.fixture
+def current(tmp_path: Path) -> Path:
+    """Return a current folder whose packages have the names of ours."""
+    folder = tmp_path / "current"
+    for name in ("backend", "workers"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("raise ImportError('this is the package of another project')")
+    return folder
+
+
+def run_installed(program: str, *arguments: str, site: Path, current: Path) -> str:
+    """Run a program as if the wheel were installed, and return its output."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
+    environment |= {"PYTHONPATH": str(site), "XDG_DATA_HOME": str(current.parent / "share")}
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, cwd=current, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_it_names_what_arcadia_up_needs(wheel: zipfile.ZipFile) -> None:
@@ -38,27 +90,63 @@ def test_it_names_what_arcadia_up_needs(wheel: zipfile.ZipFile) -> None:
     lines = wheel.read(metadata).decode().splitlines()
     needed = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: ")]
     always = {line for line in needed if "extra ==" not in line}
+    assert f"arcadia-client=={version('arcadia')}" in always
     for package in ("fastapi", "sqlalchemy", "torch", "celery", "pydantic", "ale-py"):
         assert any(line.startswith(package) for line in always), f"{package} is not among {sorted(always)}"
 
 
-def test_it_makes_a_database_and_serves_its_pages(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    wheel.extractall(site)
-    assert not (site / "alembic").exists(), "it would hide the library of that name"
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
-    environment["PYTHONPATH"] = str(site)
-    program = (
-        "import backend.cli, sys; from backend.web.frontend import DIST;"
-        "print(DIST); sys.argv = ['arcadia', 'migrate']; sys.exit(backend.cli.main())"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
-    )
-    pages = Path(run.stdout.splitlines()[0])
-    assert pages.is_relative_to(site)
-    assert (pages / "index.html").read_text() == "<title>Arcadia</title>"
-    assert (tmp_path / "data" / "arcadia.db").is_file()
+def test_only_one_package_is_visible(wheel: zipfile.ZipFile) -> None:
+    top = {name.partition("/")[0] for name in wheel.namelist()}
+    assert top == {"arcadia_server", f"arcadia-{version('arcadia')}.dist-info"}
+    (listed,) = (name for name in wheel.namelist() if name.endswith("top_level.txt"))
+    assert wheel.read(listed).decode().split() == ["arcadia_server"]
+
+
+def test_it_has_every_file_of_the_packages(wheel: zipfile.ZipFile) -> None:
+    packed = set(wheel.namelist())
+    for folder in ("backend", "workers"):
+        for path in (ROOT / folder).rglob("*.*"):
+            if path.is_file() and path.suffix != ".pyc":
+                assert f"arcadia_server/application/{path.relative_to(ROOT)}" in packed
+
+
+def test_it_finds_its_parts_beside_packages_of_the_same_names(site: Path, current: Path) -> None:
+    *parts, build = run_installed(SHOW.format(wheel=CLIENT_WHEEL), site=site, current=current).splitlines()
+    assert len(parts) == 3
+    for line in parts:
+        path, _, found = line.rpartition(" ")
+        assert Path(path).is_relative_to(site), path
+        assert found == "True", path
+    assert build.startswith(f"arcadia {version('arcadia')}+{COMMIT}, database schema 00")
+
+
+def test_its_data_is_in_the_users_data_folder(site: Path, current: Path) -> None:
+    run_installed(RUN, "migrate", site=site, current=current)
+    assert (current.parent / "share" / "arcadia" / "arcadia.db").is_file()
+    assert not (current / "data").exists()
+
+
+@pytest.mark.parametrize(("command", "said"), [("train", "--list-presets"), ("worker", "usage: arcadia worker")])
+def test_its_programs_start_beside_packages_of_the_same_names(
+    site: Path, current: Path, command: str, said: str
+) -> None:
+    assert said in run_installed(RUN, command, "--help", site=site, current=current)
+
+
+def test_the_clients_wheel_has_nothing_but_the_client(tmp_path: Path) -> None:
+    wheel = build_from_copy(ROOT / "client", CLIENT_SOURCES, tmp_path)
+    metadata = f"arcadia_client-{version('arcadia-client')}.dist-info"
+    assert {name.partition("/")[0] for name in wheel.namelist()} == {"arcadia", metadata}
+    packed = {name for name in wheel.namelist() if name.startswith("arcadia/")}
+    sources = [path for path in (ROOT / "client" / "arcadia").rglob("*") if path.suffix in (".py", ".typed")]
+    assert packed == {path.relative_to(ROOT / "client").as_posix() for path in sources}
+
+
+def test_both_wheels_have_the_same_version() -> None:
+    projects = [tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"] for name in (".", "client")]
+    assert projects[0]["version"] == projects[1]["version"]
+    # Replacing either one must leave the command in place.
+    assert projects[0]["scripts"] == projects[1]["scripts"]
 
 
 def test_without_pages_the_server_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -67,4 +155,4 @@ def test_without_pages_the_server_says_so(tmp_path: Path, caplog: pytest.LogCapt
     app = FastAPI()
     serve_frontend(app, tmp_path / "none")
     assert "The frontend is not built" in caplog.text
-    assert "pip wheel" in TestClient(app).get("/").text
+    assert "make wheel" in TestClient(app).get("/").text

@@ -10,13 +10,21 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SETTING = "ARCADIA_BUILD"
 COMMIT_LENGTH = 12
+# Beside this module in a wheel: the commit that it was built from.
+COMMIT_FILE = "commit.txt"
 
 
 @functools.cache
 def build() -> str:
     """Return this process's build. Without a known commit it is the version alone."""
-    commit = os.environ.get(SETTING, "")[: COMMIT_LENGTH + len("-dirty")] or _commit_of_checkout()
-    return f"{version('arcadia')}+{commit}" if commit else version("arcadia")
+    found = commit()
+    return f"{version('arcadia')}+{found}" if found else version("arcadia")
+
+
+def commit() -> str:
+    """Return the commit from the setting, the wheel or the checkout, or an empty string."""
+    set_by_user = os.environ.get(SETTING, "")[: COMMIT_LENGTH + len("-dirty")]
+    return set_by_user or _commit_of_wheel() or _commit_of_checkout()
 
 
 def differ(one: str, other: str) -> bool:
@@ -26,13 +34,18 @@ def differ(one: str, other: str) -> bool:
     return one.partition("+")[0] != other.partition("+")[0]
 
 
-def _commit_of_checkout() -> str | None:
-    """Return the commit of this checkout, marked as dirty if files were changed; None outside a checkout."""
+def _commit_of_wheel() -> str:
+    file = Path(__file__).with_name(COMMIT_FILE)
+    return file.read_text() if file.is_file() else ""
+
+
+def _commit_of_checkout() -> str:
+    """Return the commit of this checkout, marked as dirty if files were changed. Empty outside a checkout."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
-        return None
+        return ""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*", f"--abbrev={COMMIT_LENGTH}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
     except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip() or None
+        return ""
+    return done.stdout.strip()

@@ -7,6 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from workers.contract.places import default_data_dir
 from workers.contract.secret_files import SettingsWithSecretFiles
 from workers.contract.settings_in_common import in_one_word, of_a_redis
 from workers.contract.worker_api import MOST_JOBS
@@ -24,7 +25,9 @@ class WorkerSettings(SettingsWithSecretFiles):
     broker_url: Annotated[SecretStr, AfterValidator(of_a_redis)] = Field(
         description="The Redis of the doorbell, such as redis://:password@host:6379/0."
     )
-    worker_dir: Path | None = Field(default=None, description="Folder for run directories. Default: data/workers/NAME.")
+    worker_dir: Path | None = Field(
+        default=None, description="Folder for run directories. Default: workers/NAME in the data folder."
+    )
     worker_alive_file: Path | None = Field(
         default=None, description="File to touch after each successful heartbeat, for health checks."
     )
@@ -59,7 +62,7 @@ class WorkerSettings(SettingsWithSecretFiles):
 
     def directory(self, name: str) -> Path:
         """Return the directory of this worker."""
-        return (self.worker_dir or Path("data") / "workers" / name).resolve()
+        return (self.worker_dir or default_data_dir() / "workers" / name).resolve()
 
 
 def _is_valid(parts: SplitResult) -> bool:

@@ -100,6 +100,7 @@ class LocalInstallation:
         if not await self._begin(self._backend, self._backend_is_ready):
             return False
         self._output.say("arcadia", f"Arcadia is at {self._url}")
+        self._output.say("arcadia", f"The data folder is {self._log.parents[1].resolve()}")
         self._output.say("arcadia", f"The log is {self._log}")
         for worker in self._workers:
             worker.started.set()  # It retries until the backend responds.

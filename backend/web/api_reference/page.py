@@ -1,6 +1,6 @@
-"""HTML page with all operations and types of the API. It has no scripts and no external parts."""
+"""HTML page with all operations and types of the API. It has no external parts, and works without its script."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -38,11 +38,14 @@ infinity. Numbers that may have these values use the strings <code>"NaN"</code>,
 <code>"-Infinity"</code>.</p>
 """
 
+# Copies commands.
+SCRIPT = "/api/docs/copy.js"
+
 Operation = tuple[str, str, dict[str, Any]]
 
 
-def page_of(document: dict[str, Any]) -> str:
-    """Return the HTML page of an OpenAPI document."""
+def page_of(document: dict[str, Any], commands: Sequence[tuple[str, str]] = ()) -> str:
+    """Return the HTML page of an OpenAPI document. The commands, with their titles, install the client."""
     calls = _by_tag(document)
     schemas: dict[str, Schema] = document["components"]["schemas"]
     return "".join(
@@ -50,9 +53,11 @@ def page_of(document: dict[str, Any]) -> str:
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<link rel="icon" href="/logo.svg" type="image/svg+xml">',
-            f"<title>Arcadia's API</title><style>{_STYLE}</style></head><body><main>",
+            f"<title>Arcadia's API</title><style>{_STYLE}</style>",
+            f'<script defer src="{SCRIPT}"></script></head><body><main>',
             f'<p><a href="/">Arcadia</a></p><h1>The API of Arcadia {escape(document["info"]["version"])}</h1>',
             _INTRODUCTION,
+            *_client(commands),
             *_contents(calls),
             *(part for tag, some in calls.items() for part in _section(tag, some)),
             '<h2 id="types">Types</h2>',
@@ -60,6 +65,17 @@ def page_of(document: dict[str, Any]) -> str:
             "</main></body></html>",
         ]
     )
+
+
+def _client(commands: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if commands:
+        yield '<h2 id="client">Python client and command line</h2>'
+        yield '<p>The package <code>arcadia-client</code> needs Python 3.10 or newer. <a href="/client/">Files</a></p>'
+    for number, (title, command) in enumerate(commands):
+        name = f"command-{number}"
+        label = escape(f"Copy: {title}")
+        yield f'<p>{escape(title)}: <button hidden data-copies="{name}" aria-label="{label}">Copy</button></p>'
+        yield f'<pre id="{name}">{escape(command)}</pre>'
 
 
 def _by_tag(document: dict[str, Any]) -> dict[str, list[Operation]]:

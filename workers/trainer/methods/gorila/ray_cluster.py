@@ -24,6 +24,7 @@ from typing import Any
 
 import psutil
 
+from workers.contract.places import IS_WHEEL
 from workers.trainer.errors import TrainerError
 from workers.trainer.methods.gorila import ray_watch
 
@@ -191,6 +192,8 @@ def _first_sentence(error: Exception) -> str:
 def _init(**where: Any) -> None:
     import ray
 
+    if IS_WHEEL:  # Ray's processes on every host need the application's folder on their path
+        where["runtime_env"] = {"worker_process_setup_hook": "arcadia_server.use_application"}
     ray.init(**where, log_to_driver=False, logging_level="ERROR", namespace=secrets.token_hex(8))
 
 
