@@ -15,9 +15,13 @@ RUN python3 -m venv /opt/arcadia
 # pip prefers the wheels in wheels/, if the folder exists. A CPU build of torch there keeps the image small.
 COPY requirements.lock wheel[s] /wheels/
 COPY pyproject.toml setup.py requirements.lock ./
+COPY client/pyproject.toml client/
 ENV ARCADIA_ONLY_EXTRAS=1
 # If the constraints had hashes, pip would require one for each package, including our own.
-RUN mkdir backend workers && touch README.md backend/__init__.py workers/__init__.py \
+RUN for package in arcadia_server backend workers client/arcadia; do \
+        mkdir -p $package && touch $package/__init__.py || exit; \
+    done \
+    && touch README.md client/README.md \
     && sed -n 's/ *\\$//; /^[A-Za-z]/p' requirements.lock >pins.txt
 
 FROM packages AS worker-packages
@@ -28,7 +32,7 @@ RUN --mount=type=secret,id=ca,target=/run/ca.pem set -e; \
         cat "$(/opt/arcadia/bin/python -m pip._vendor.certifi)" /run/ca.pem >/tmp/ca.pem; export PIP_CERT=/tmp/ca.pem; \
     fi; \
     if [ "${TORCH}" = cuda ]; then rm -f /wheels/torch-*+cpu*; fi; \
-    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c pins.txt -e ".[worker,trainer]"; \
+    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c pins.txt -e ./client -e ".[worker,trainer]"; \
     if [ "${TORCH}" = cuda ] && ! /opt/arcadia/bin/python -c "import sys, torch; sys.exit(not torch.version.cuda)"; then \
         echo "pip found no torch with CUDA. Name an index that has it in PIP_OPTIONS." >&2; exit 1; \
     fi
@@ -39,7 +43,9 @@ RUN useradd --system --uid 10001 --user-group --create-home arcadia \
     && install -d -o arcadia -g arcadia -m 0700 /data
 WORKDIR /app
 COPY pyproject.toml setup.py README.md ./
+COPY arcadia_server/ arcadia_server/
 COPY backend/ backend/
+COPY client/arcadia/ client/arcadia/
 COPY workers/ workers/
 VOLUME /data
 # The commit that the image is built from. It distinguishes builds of one version.
@@ -71,12 +77,25 @@ RUN --mount=type=secret,id=ca,target=/run/ca.pem set -e; \
     if [ -s /run/ca.pem ]; then \
         cat "$(/opt/arcadia/bin/python -m pip._vendor.certifi)" /run/ca.pem >/tmp/ca.pem; export PIP_CERT=/tmp/ca.pem; \
     fi; \
-    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c pins.txt -e ".[backend]"
+    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c pins.txt -e ./client -e ".[backend]"
+
+# The client's wheel and the packages that it needs, which the server offers for download.
+FROM backend-packages AS client-wheels
+COPY setup/wheels.py setup/
+COPY client/ client/
+RUN --mount=type=secret,id=ca,target=/run/ca.pem set -e; \
+    if [ -s /run/ca.pem ]; then \
+        cat "$(/opt/arcadia/bin/python -m pip._vendor.certifi)" /run/ca.pem >/tmp/ca.pem; export PIP_CERT=/tmp/ca.pem; \
+    fi; \
+    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c pins.txt setuptools; \
+    /opt/arcadia/bin/python setup/wheels.py client; \
+    /opt/arcadia/bin/python setup/wheels.py dependencies ${PIP_OPTIONS}
 
 FROM arcadia AS backend
 COPY --from=backend-packages /opt/arcadia /opt/arcadia
 COPY alembic/ alembic/
 COPY --from=frontend /frontend/dist frontend/dist
+COPY --from=client-wheels /app/client/dist client/dist
 ENV ARCADIA_DATA_DIR=/data
 USER arcadia
 EXPOSE 8000

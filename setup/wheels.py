@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
@@ -84,8 +84,8 @@ def build_client() -> None:
     build_wheel(CLIENT, WHEELS)
 
 
-def download_dependencies() -> None:
-    """Replace the wheels of the packages that the client needs."""
+def download_dependencies(*options: str) -> None:
+    """Replace the wheels of the packages that the client needs. The options are for pip."""
     WHEELS.mkdir(exist_ok=True)
     for old in set(WHEELS.glob("*.whl")) - set(WHEELS.glob(OWN)):
         old.unlink()
@@ -94,7 +94,16 @@ def download_dependencies() -> None:
     wanted = [re.sub(r" ?;[^\\\n]*", " ", lines[name], count=1) for name in sorted(needed_packages())]
     requirements = WHEELS / ".requirements"
     requirements.write_text("".join(wanted))
-    pip("download", *ANY_PLATFORM, "--require-hashes", "--dest", str(WHEELS), "--requirement", str(requirements))
+    pip(
+        "download",
+        *ANY_PLATFORM,
+        "--require-hashes",
+        "--dest",
+        str(WHEELS),
+        "--requirement",
+        str(requirements),
+        *options,
+    )
 
 
 def build_application() -> None:
@@ -105,5 +114,11 @@ def build_application() -> None:
         shutil.copy(client, ROOT / "dist")
 
 
+COMMANDS: dict[str, Callable[..., None]] = {
+    "client": build_client,
+    "dependencies": download_dependencies,
+    "application": build_application,
+}
+
 if __name__ == "__main__":
-    {"client": build_client, "dependencies": download_dependencies, "application": build_application}[sys.argv[1]]()
+    COMMANDS[sys.argv[1]](*sys.argv[2:])

@@ -136,7 +136,7 @@ def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
 
 
 def test_it_prints_its_steps_and_problems_and_logs_everything_with_the_time(lasting_up: Up) -> None:
-    words = ("Redis is ready after", "Backend is ready after", "Arcadia is at", "The log is")
+    words = ("Redis is ready after", "Backend is ready after", "Arcadia is at", "The data folder is", "The log is")
     assert [line.startswith(f"arcadia  | {said}") for line, said in zip(lasting_up.lines(), words, strict=False)] == [
         True
     ] * len(words)
