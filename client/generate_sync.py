@@ -1,6 +1,7 @@
 """Generate arcadia/_sync from arcadia/_async: python client/generate_sync.py [--check]."""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -30,9 +31,18 @@ def to_sync(source: str) -> str:
     return source
 
 
+def tidy(source: str, file: Path) -> str:
+    """Sort the imports and format the lines, whose length has changed."""
+    for command in (["check", "--select", "I", "--fix", "--quiet"], ["format", "--quiet"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(file), "-"]
+        source = subprocess.run(ruff, input=source, capture_output=True, text=True, check=True).stdout
+    return source
+
+
 def main() -> int:
     """Write the generated modules, or with --check return 1 if they are outdated."""
-    generated = {TARGET / file.name: NOTICE + to_sync(file.read_text()) for file in sorted(SOURCE.glob("*.py"))}
+    targets = {TARGET / file.name: file for file in sorted(SOURCE.glob("*.py"))}
+    generated = {target: tidy(NOTICE + to_sync(file.read_text()), target) for target, file in targets.items()}
     if "--check" in sys.argv[1:]:
         outdated = [file.name for file, text in generated.items() if not file.exists() or file.read_text() != text]
         outdated += [file.name for file in TARGET.glob("*.py") if file not in generated]

@@ -4,6 +4,9 @@ ArcadiaError
  ├─ ServerUnreachableError    no Arcadia server answers at the URL
  ├─ WaitTimeoutError          the time given to wait() is up
  ├─ AmbiguousReferenceError   a name or range does not identify the runs meant
+ ├─ JobFailedError            an evaluation or a recording failed or was cancelled
+ ├─ DownloadError             a file is not available, or its content is damaged
+ ├─ MissingPackageError       an optional package is not installed
  └─ ApiError                  the server rejected a request
      ├─ UnauthorizedError     401 or 403
      ├─ NotFoundError         404
@@ -31,6 +34,18 @@ class WaitTimeoutError(ArcadiaError):
 
 class AmbiguousReferenceError(ArcadiaError):
     """A name or range that does not identify exactly the runs meant."""
+
+
+class JobFailedError(ArcadiaError):
+    """An evaluation or a recording that failed or was cancelled."""
+
+
+class DownloadError(ArcadiaError):
+    """A file that is not available, or whose content is damaged."""
+
+
+class MissingPackageError(ArcadiaError):
+    """A call that needs an optional package."""
 
 
 class ApiError(ArcadiaError):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from arcadia.errors import ArcadiaError
+from arcadia.errors import ArcadiaError, MissingPackageError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,11 +24,11 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def to_image(figure: Mapping[str, Any], image_format: ImageFormat = "png") -> bytes:
-    """Draw a Plotly figure of lines and bars. Raise ArcadiaError if Matplotlib is missing."""
+    """Draw a Plotly figure of lines and bars. Raise MissingPackageError if Matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ArcadiaError("Images need Matplotlib. Install it: pip install 'arcadia-client[images]'.") from None
+        raise MissingPackageError("Images need Matplotlib. Install it: pip install 'arcadia-client[images]'.") from None
     image = Figure(figsize=(WIDTH_INCHES, HEIGHT_INCHES), dpi=DOTS_PER_INCH, layout="constrained")
     axes = image.add_subplot()
     layout = figure.get("layout", {})

@@ -8,8 +8,16 @@ from typing import Any
 
 import httpx
 
+from arcadia._async.references import find_run, find_run_ids, find_runs
+from arcadia._async.reports import AsyncReport
 from arcadia._async.runs import AsyncRun
+from arcadia._async.studies import AsyncStudy
 from arcadia._async.transport import AsyncTransport
+from arcadia.comparison import Comparison
+from arcadia.figures import Figure
+from arcadia.names import RunReference, RunReferences, require_one_match
+from arcadia.records.server import Health, Preset, Worker
+from arcadia.records.study import Axes, StudyPreview, build_specification
 from arcadia.settings import resolve_token, resolve_url
 
 
@@ -35,7 +43,7 @@ class AsyncClient:
         queue: str | None = None,
         **changes: Any,
     ) -> AsyncRun:
-        """Create a run from a preset with some fields changed, or from a complete configuration."""
+        """Queue a run of a preset with some fields changed, or of a complete configuration."""
         overrides = changes if seed is None else {**changes, "seed": seed}
         body = {
             "preset": preset,
@@ -49,9 +57,130 @@ class AsyncClient:
         }
         return AsyncRun(self, await self.transport.post("/runs", body))
 
-    async def run(self, run_id: int) -> AsyncRun:
-        """Return a run."""
-        return AsyncRun(self, await self.transport.get(f"/runs/{run_id}"))
+    async def run(self, reference: RunReference) -> AsyncRun:
+        """Return the run with a number or a unique name, or the newest one: `@last`."""
+        return AsyncRun(self, await find_run(self.transport, reference))
+
+    async def runs(
+        self,
+        *references: RunReference,
+        state: str | Sequence[str] | None = None,
+        tag: str | Sequence[str] | None = None,
+        env: str | Sequence[str] | None = None,
+        algorithm: str | Sequence[str] | None = None,
+        text: str | None = None,
+        name: str | None = None,
+        study: int | None = None,
+        archived: bool = False,
+        sort: str = "-created_at",
+        limit: int | None = None,
+    ) -> list[AsyncRun]:
+        """List runs: those that references such as "7-12" name, or those that match all filters, newest first."""
+        if references:
+            return [AsyncRun(self, data) for data in await find_runs(self.transport, references)]
+        found = await self.transport.pages(
+            "/runs",
+            limit=limit,
+            state=state,
+            tag=tag,
+            env=env,
+            algorithm=algorithm,
+            text=text,
+            name=name,
+            study=study,
+            archived=archived or None,
+            sort=sort,
+        )
+        return [AsyncRun(self, data) for data in found]
+
+    async def presets(self) -> list[Preset]:
+        """List the presets that runs and studies start from."""
+        return [Preset(data) for data in await self.transport.get("/presets")]
+
+    async def compare(
+        self,
+        *runs: RunReferences,
+        group_by: str | Sequence[str] = (),
+        at: int | None = None,
+    ) -> Comparison:
+        """Compare groups of runs at a step. By default, runs that differ only in their seed are one group."""
+        ids = await find_run_ids(self.transport, runs)
+        fields = group_by if isinstance(group_by, str) else ",".join(group_by)
+        compared = await self.transport.get("/compare", runs=ids, group_by=fields)
+        judged = await self.transport.get("/compare/verdict", runs=ids, group_by=fields, at=at)
+        return Comparison(compared, judged)
+
+    async def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
+        """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
+        ids = await find_run_ids(self.transport, [runs])
+        found = await self.transport.get(f"/figures/{name}", runs=ids or None, **options)
+        return Figure(name, found)
+
+    async def study(self, reference: int | str) -> AsyncStudy:
+        """Return the study with a number or a unique name."""
+        study_id = reference
+        if isinstance(study_id, str):
+            named = [study.id for study in await self.studies() if study.name == study_id]
+            study_id = require_one_match(named, study_id, "study")
+        return AsyncStudy(self, await self.transport.get(f"/studies/{study_id}"))
+
+    async def studies(self, limit: int | None = None) -> list[AsyncStudy]:
+        """List the studies without their points, newest first."""
+        found = await self.transport.pages("/studies", limit=limit, page_size=200, cursor_name="before")
+        return [AsyncStudy(self, data) for data in found]
+
+    async def launch_study(
+        self,
+        name: str,
+        *,
+        preset: str | None = None,
+        axes: Axes = (),
+        seeds: int | str | Sequence[int] = 3,
+        confirm: bool = False,
+        **fields: Any,
+    ) -> AsyncStudy:
+        """Start a study: a run for each combination of the axes' values and each seed.
+
+        A large study raises InvalidRequestError with its cost unless `confirm` is true.
+        """
+        body = build_specification(name, axes, {"preset": preset, "seeds": seeds, **fields})
+        if confirm:
+            body["confirm_steps"] = (await self.transport.post("/studies/preview", body))["steps"]
+        return AsyncStudy(self, await self.transport.post("/studies", body))
+
+    async def preview_study(
+        self,
+        name: str,
+        *,
+        preset: str | None = None,
+        axes: Axes = (),
+        seeds: int | str | Sequence[int] = 3,
+        **fields: Any,
+    ) -> StudyPreview:
+        """Return the size and the cost of a study without starting it."""
+        body = build_specification(name, axes, {"preset": preset, "seeds": seeds, **fields})
+        return StudyPreview(await self.transport.post("/studies/preview", body))
+
+    async def report(self, report_id: int) -> AsyncReport:
+        """Return a report."""
+        return AsyncReport(self, await self.transport.get(f"/reports/{report_id}"))
+
+    async def reports(self) -> list[AsyncReport]:
+        """List the reports without their blocks."""
+        return [AsyncReport(self, data) for data in await self.transport.get("/reports")]
+
+    async def create_report(self, title: str, blocks: Sequence[Mapping[str, Any]] = ()) -> AsyncReport:
+        """Create a report."""
+        body = {"title": title, "blocks": [dict(block) for block in blocks]}
+        return AsyncReport(self, await self.transport.post("/reports", body))
+
+    async def workers(self) -> list[Worker]:
+        """List the workers."""
+        return [Worker(data) for data in await self.transport.get("/workers")]
+
+    async def health(self) -> Health:
+        """Return the health of the server."""
+        return Health(await self.transport.get("/health"))
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -64,3 +193,6 @@ class AsyncClient:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"<Client of {self.url}>"

@@ -1,62 +1,252 @@
-"""A run of the server."""
+"""A run: its life, and what it has made."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal
 
-from arcadia.errors import WaitTimeoutError
+from arcadia._async.checkpoints import AsyncCheckpoint
+from arcadia._async.jobs import AsyncEvaluation, AsyncRecording
+from arcadia._async.replays import AsyncReplay
+from arcadia._async.resource import WAIT_SECONDS, AsyncResource
+from arcadia._async.run_metrics import read_metrics
+from arcadia.errors import ArcadiaError
+from arcadia.figures import Figure
+from arcadia.metrics import Metrics
+from arcadia.notebook import run_card
+from arcadia.preview import read_preview
+from arcadia.records.log_line import LogLine
+from arcadia.records.run import RunRecord
 
-if TYPE_CHECKING:
-    from arcadia._async.client import AsyncClient
+LOG_PAGE_SIZE = 5_000
 
-# Length of one waiting request. Proxies often end requests after a minute.
-WAIT_SECONDS = 25.0
-ENDED_STATES = frozenset({"finished", "failed", "stopped"})
+CheckpointChoice = AsyncCheckpoint | int | Literal["newest", "best"]
+"""A checkpoint, its step, `newest` or `best`."""
 
 
-class AsyncRun:
+class AsyncRun(AsyncResource, RunRecord):
     """A run. Its properties show the state of the last response; `refresh()` reads it again."""
 
-    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
-        self._client = client
-        self.data: dict[str, Any] = dict(data)
-
     @property
-    def id(self) -> int:
-        """Return the number of the run."""
-        return int(self.data["id"])
+    def url(self) -> str:
+        """Address of the run's page."""
+        return f"{self._client.url}/runs/{self.id}"
 
-    @property
-    def name(self) -> str:
-        """Return the name."""
-        return str(self.data["name"])
+    async def stop(self) -> AsyncRun:
+        """Stop the run permanently. It saves a checkpoint first."""
+        return await self._act("stop")
 
-    @property
-    def state(self) -> str:
-        """Return the state, such as queued, running or finished."""
-        return str(self.data["state"])
+    async def pause(self) -> AsyncRun:
+        """Pause the run: save a checkpoint and free the worker."""
+        return await self._act("pause")
 
-    @property
-    def has_ended(self) -> bool:
-        """Return True if the run is finished, failed or stopped."""
-        return self.state in ENDED_STATES
+    async def resume(self) -> AsyncRun:
+        """Queue a paused run again. It continues from its last checkpoint."""
+        return await self._act("resume")
 
-    async def refresh(self) -> AsyncRun:
-        """Read the run again."""
-        self.data = await self._client.transport.get(f"/runs/{self.id}")
+    async def archive(self) -> AsyncRun:
+        """Hide the run from the lists."""
+        return await self._act("archive")
+
+    async def restore(self) -> AsyncRun:
+        """Show an archived run in the lists again."""
+        return await self._act("restore")
+
+    async def purge(self) -> None:
+        """Permanently delete the run with its files. It must have ended or be paused."""
+        await self._client.transport.delete(self._path)
+
+    async def clone(self, *, name: str | None = None, **changes: Any) -> AsyncRun:
+        """Queue a new run with the same configuration, except for some fields."""
+        body = {"name": name, "overrides": changes}
+        return AsyncRun(self._client, await self._client.transport.post(f"{self._path}/clone", body))
+
+    async def fork(
+        self, checkpoint: CheckpointChoice = "newest", *, name: str | None = None, **changes: Any
+    ) -> AsyncRun:
+        """Queue a new run that continues from a checkpoint of this one, with some fields changed."""
+        chosen = await self.checkpoint(checkpoint)
+        body = {"checkpoint_id": chosen.id, "name": name, "overrides": changes}
+        return AsyncRun(self._client, await self._client.transport.post(f"{self._path}/fork", body))
+
+    async def edit(
+        self,
+        *,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        notes: str | None = None,
+        priority: int | None = None,
+    ) -> AsyncRun:
+        """Change the name, all tags, the notes or the priority."""
+        given = {"name": name, "tags": None if tags is None else list(tags), "notes": notes, "priority": priority}
+        body = {field: value for field, value in given.items() if value is not None}
+        self.data = await self._client.transport.patch(self._path, body)
         return self
 
-    async def wait(self, timeout: float | None = None) -> AsyncRun:
-        """Wait until the run has ended or is paused. Raise WaitTimeoutError after `timeout` seconds."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while not self.has_ended and self.state != "paused":
-            seconds = WAIT_SECONDS if deadline is None else min(WAIT_SECONDS, deadline - time.monotonic())
-            if seconds <= 0:
-                raise WaitTimeoutError(f"Run {self.id} is still {self.state} after {timeout:g} seconds. It continues.")
-            self.data = await self._client.transport.get(f"/runs/{self.id}", wait="finished", timeout=round(seconds, 3))
+    async def tag(self, *tags: str) -> AsyncRun:
+        """Add tags."""
+        await self.refresh()
+        return await self.edit(tags=list(dict.fromkeys([*self.tags, *tags])))
+
+    async def untag(self, *tags: str) -> AsyncRun:
+        """Remove tags."""
+        await self.refresh()
+        return await self.edit(tags=[tag for tag in self.tags if tag not in tags])
+
+    async def metric_names(self) -> list[str]:
+        """List the metrics that the run has reported."""
+        return list(await self._client.transport.get(f"{self._path}/metric-names"))
+
+    async def metrics(
+        self,
+        names: str | Sequence[str] = (),
+        *,
+        x: Literal["step", "frames", "time", "epoch"] = "step",
+        buckets: int | None = None,
+    ) -> Metrics:
+        """Return all points of some metrics, or of every metric. With `buckets`, thin long series to that many."""
+        wanted = [names] if isinstance(names, str) else list(names)
+        return await read_metrics(self._client.transport, self.id, wanted, x, buckets)
+
+    async def provenance(self, attempt: int | None = None) -> dict[str, Any]:
+        """Return the code, packages, host and command that the run was made with."""
+        found: dict[str, Any] = await self._client.transport.get(f"{self._path}/provenance", attempt=attempt)
+        return found
+
+    async def log(self, *, follow: bool = False, search: str = "") -> AsyncIterator[LogLine]:
+        """Yield the lines of the log. With `follow`, wait for new ones until the run has ended or is paused."""
+        after = 0
+        while True:
+            # Read the state first: a run that has ended writes no more lines.
+            is_over = not follow or await self._is_over()
+            wait = None if is_over else WAIT_SECONDS
+            page = await self._client.transport.get(
+                f"{self._path}/log", after=after, limit=LOG_PAGE_SIZE, search=search or None, wait=wait
+            )
+            for line in page["items"]:
+                yield LogLine(line)
+            after = page["next_after"] or after
+            if is_over and len(page["items"]) < LOG_PAGE_SIZE:
+                return
+
+    async def checkpoints(self) -> list[AsyncCheckpoint]:
+        """List the checkpoints by step, including those whose file was pruned."""
+        rows = await self._client.transport.get(f"{self._path}/checkpoints")
+        return [AsyncCheckpoint(self._client, self.id, row) for row in rows]
+
+    async def checkpoint(self, choice: CheckpointChoice = "newest") -> AsyncCheckpoint:
+        """Return the newest or the best checkpoint, or the one at a step."""
+        if isinstance(choice, AsyncCheckpoint):
+            return choice
+        kept = [each for each in await self.checkpoints() if each.is_available]
+        found = [each for each in kept if choice in (each.step, "newest") or (choice == "best" and each.is_best)]
+        if found:
+            return found[-1]
+        if isinstance(choice, int):
+            steps = ", ".join(str(each.step) for each in kept) or "none"
+            raise ArcadiaError(f"Run {self.id} has no checkpoint at step {choice}. It has {steps}.")
+        if choice not in ("newest", "best"):
+            raise ArcadiaError(f"{choice!r} is not a checkpoint. Use newest, best, a step, or a Checkpoint.")
+        kind = "best checkpoint" if choice == "best" and kept else "checkpoint"
+        raise ArcadiaError(f"Run {self.id} has no {kind} yet. Try again after it has saved one.")
+
+    async def replays(self) -> list[AsyncReplay]:
+        """List the replays by the step of their checkpoints."""
+        return [AsyncReplay(self._client, data) for data in await self._client.transport.get(f"{self._path}/replays")]
+
+    async def evaluate(
+        self,
+        protocol: str | None = None,
+        *,
+        checkpoint: CheckpointChoice = "newest",
+        episodes: int | None = None,
+        seed: int = 1,
+        acting: Mapping[str, Any] | None = None,
+        start_set: int | None = None,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> AsyncEvaluation:
+        """Evaluate a checkpoint. With `wait=False`, return while the evaluation is queued."""
+        body = {
+            "checkpoint": await self._choose(checkpoint),
+            "protocol": protocol,
+            "episodes": episodes,
+            "seed": seed,
+            "acting": None if acting is None else dict(acting),
+            "start_set": start_set,
+        }
+        data = await self._client.transport.post(f"{self._path}/evaluations", body)
+        evaluation = AsyncEvaluation(self._client, data)
+        return await evaluation.wait(timeout) if wait else evaluation
+
+    async def evaluations(self) -> list[AsyncEvaluation]:
+        """List the evaluations without their episodes, newest first."""
+        found = await self._client.transport.pages(f"{self._path}/evaluations")
+        return [AsyncEvaluation(self._client, data) for data in found]
+
+    async def record(
+        self,
+        protocol: str | None = None,
+        *,
+        checkpoint: CheckpointChoice = "newest",
+        seed: int = 1,
+        episode: int = 0,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> AsyncRecording:
+        """Record an episode of a checkpoint. With `wait=False`, return while the recording is queued."""
+        body = {
+            "checkpoint": await self._choose(checkpoint),
+            "protocol": protocol,
+            "seed": seed,
+            "episode": episode,
+        }
+        data = await self._client.transport.post(f"{self._path}/recordings", body)
+        recording = AsyncRecording(self._client, data)
+        return await recording.wait(timeout) if wait else recording
+
+    async def recordings(self) -> list[AsyncRecording]:
+        """List the requested recordings, newest first."""
+        found = await self._client.transport.get(f"{self._path}/recordings")
+        return [AsyncRecording(self._client, data) for data in found]
+
+    async def figure(self, name: str = "curves", **options: Any) -> Figure:
+        """Return a figure of the run, such as curves or evaluations."""
+        return await self._client.figure(name, self, **options)
+
+    @property
+    def _path(self) -> str:
+        return f"/runs/{self.id}"
+
+    @property
+    def _title(self) -> str:
+        return f"Run {self.id}"
+
+    @property
+    def _is_pending(self) -> bool:
+        return not self.has_ended and self.state != "paused"
+
+    @property
+    def _share(self) -> float:
+        return self.progress
+
+    @property
+    def _status(self) -> str:
+        score = f", return {self.last_return:.4g}" if self.last_return is not None else ""
+        return f"{self.state}{score}"
+
+    async def _act(self, action: str) -> AsyncRun:
+        self.data = await self._client.transport.post(f"{self._path}/{action}")
         return self
 
-    def __repr__(self) -> str:
-        return f"<Run {self.id} {self.name!r}: {self.state}>"
+    async def _is_over(self) -> bool:
+        await self.refresh()
+        return not self._is_pending
+
+    async def _choose(self, choice: CheckpointChoice) -> int | str:
+        """Return a choice for a request. The server resolves newest and best."""
+        return choice if isinstance(choice, str) else (await self.checkpoint(choice)).id
+
+    def _repr_html_(self) -> str:
+        """Return a card for a notebook: picture, state, progress and the curve of the return."""
+        return run_card(self, self.url, read_preview(self._client.transport, self))

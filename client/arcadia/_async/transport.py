@@ -26,7 +26,7 @@ class AsyncTransport:
     """One HTTP connection pool of a server."""
 
     def __init__(self, url: str, token: str | None, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self.url = url
+        self.url, self.token, self.given = url, token, transport
         headers = {"User-Agent": user_agent()}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -36,9 +36,38 @@ class AsyncTransport:
         """Return the parsed response of a GET request. Parameters that are None are left out."""
         return await self.call("GET", path, params=params)
 
+    async def pages(
+        self,
+        path: str,
+        *,
+        limit: int | None = None,
+        page_size: int = 1_000,
+        cursor_name: str = "cursor",
+        **params: Any,
+    ) -> list[dict[str, Any]]:
+        """Return the items of as many pages as there are, or as `limit` needs."""
+        items: list[dict[str, Any]] = []
+        cursor = None
+        while limit is None or len(items) < limit:
+            size = page_size if limit is None else min(page_size, limit - len(items))
+            page = await self.get(path, **params, limit=size, **{cursor_name: cursor})
+            items += page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+        return items
+
     async def post(self, path: str, body: object = None, **params: Any) -> Any:
         """Return the parsed response of a POST request."""
         return await self.call("POST", path, body=body, params=params)
+
+    async def patch(self, path: str, body: object) -> Any:
+        """Return the parsed response of a PATCH request."""
+        return await self.call("PATCH", path, body=body)
+
+    async def delete(self, path: str) -> None:
+        """Send a DELETE request."""
+        await self.call("DELETE", path)
 
     async def call(
         self,
@@ -59,6 +88,7 @@ class AsyncTransport:
         *,
         body: object = None,
         params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
         stream: bool = False,
     ) -> httpx.Response:
         """Send a request, retry it while that may help, and raise an ApiError if the server rejects it.
@@ -71,7 +101,7 @@ class AsyncTransport:
             path,
             json=body,
             params={name: value for name, value in (params or {}).items() if value is not None},
-            headers={"Idempotency-Key": uuid.uuid4().hex} if method == "POST" else None,
+            headers={"Idempotency-Key": uuid.uuid4().hex} if method == "POST" else headers,
         )
         for tried in range(1, MAX_TRIES + 1):
             last = tried == MAX_TRIES

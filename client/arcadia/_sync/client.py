@@ -9,8 +9,16 @@ from typing import Any
 
 import httpx
 
+from arcadia._sync.references import find_run, find_run_ids, find_runs
+from arcadia._sync.reports import Report
 from arcadia._sync.runs import Run
+from arcadia._sync.studies import Study
 from arcadia._sync.transport import Transport
+from arcadia.comparison import Comparison
+from arcadia.figures import Figure
+from arcadia.names import RunReference, RunReferences, require_one_match
+from arcadia.records.server import Health, Preset, Worker
+from arcadia.records.study import Axes, StudyPreview, build_specification
 from arcadia.settings import resolve_token, resolve_url
 
 
@@ -36,7 +44,7 @@ class Client:
         queue: str | None = None,
         **changes: Any,
     ) -> Run:
-        """Create a run from a preset with some fields changed, or from a complete configuration."""
+        """Queue a run of a preset with some fields changed, or of a complete configuration."""
         overrides = changes if seed is None else {**changes, "seed": seed}
         body = {
             "preset": preset,
@@ -50,9 +58,130 @@ class Client:
         }
         return Run(self, self.transport.post("/runs", body))
 
-    def run(self, run_id: int) -> Run:
-        """Return a run."""
-        return Run(self, self.transport.get(f"/runs/{run_id}"))
+    def run(self, reference: RunReference) -> Run:
+        """Return the run with a number or a unique name, or the newest one: `@last`."""
+        return Run(self, find_run(self.transport, reference))
+
+    def runs(
+        self,
+        *references: RunReference,
+        state: str | Sequence[str] | None = None,
+        tag: str | Sequence[str] | None = None,
+        env: str | Sequence[str] | None = None,
+        algorithm: str | Sequence[str] | None = None,
+        text: str | None = None,
+        name: str | None = None,
+        study: int | None = None,
+        archived: bool = False,
+        sort: str = "-created_at",
+        limit: int | None = None,
+    ) -> list[Run]:
+        """List runs: those that references such as "7-12" name, or those that match all filters, newest first."""
+        if references:
+            return [Run(self, data) for data in find_runs(self.transport, references)]
+        found = self.transport.pages(
+            "/runs",
+            limit=limit,
+            state=state,
+            tag=tag,
+            env=env,
+            algorithm=algorithm,
+            text=text,
+            name=name,
+            study=study,
+            archived=archived or None,
+            sort=sort,
+        )
+        return [Run(self, data) for data in found]
+
+    def presets(self) -> list[Preset]:
+        """List the presets that runs and studies start from."""
+        return [Preset(data) for data in self.transport.get("/presets")]
+
+    def compare(
+        self,
+        *runs: RunReferences,
+        group_by: str | Sequence[str] = (),
+        at: int | None = None,
+    ) -> Comparison:
+        """Compare groups of runs at a step. By default, runs that differ only in their seed are one group."""
+        ids = find_run_ids(self.transport, runs)
+        fields = group_by if isinstance(group_by, str) else ",".join(group_by)
+        compared = self.transport.get("/compare", runs=ids, group_by=fields)
+        judged = self.transport.get("/compare/verdict", runs=ids, group_by=fields, at=at)
+        return Comparison(compared, judged)
+
+    def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
+        """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
+        ids = find_run_ids(self.transport, [runs])
+        found = self.transport.get(f"/figures/{name}", runs=ids or None, **options)
+        return Figure(name, found)
+
+    def study(self, reference: int | str) -> Study:
+        """Return the study with a number or a unique name."""
+        study_id = reference
+        if isinstance(study_id, str):
+            named = [study.id for study in self.studies() if study.name == study_id]
+            study_id = require_one_match(named, study_id, "study")
+        return Study(self, self.transport.get(f"/studies/{study_id}"))
+
+    def studies(self, limit: int | None = None) -> list[Study]:
+        """List the studies without their points, newest first."""
+        found = self.transport.pages("/studies", limit=limit, page_size=200, cursor_name="before")
+        return [Study(self, data) for data in found]
+
+    def launch_study(
+        self,
+        name: str,
+        *,
+        preset: str | None = None,
+        axes: Axes = (),
+        seeds: int | str | Sequence[int] = 3,
+        confirm: bool = False,
+        **fields: Any,
+    ) -> Study:
+        """Start a study: a run for each combination of the axes' values and each seed.
+
+        A large study raises InvalidRequestError with its cost unless `confirm` is true.
+        """
+        body = build_specification(name, axes, {"preset": preset, "seeds": seeds, **fields})
+        if confirm:
+            body["confirm_steps"] = (self.transport.post("/studies/preview", body))["steps"]
+        return Study(self, self.transport.post("/studies", body))
+
+    def preview_study(
+        self,
+        name: str,
+        *,
+        preset: str | None = None,
+        axes: Axes = (),
+        seeds: int | str | Sequence[int] = 3,
+        **fields: Any,
+    ) -> StudyPreview:
+        """Return the size and the cost of a study without starting it."""
+        body = build_specification(name, axes, {"preset": preset, "seeds": seeds, **fields})
+        return StudyPreview(self.transport.post("/studies/preview", body))
+
+    def report(self, report_id: int) -> Report:
+        """Return a report."""
+        return Report(self, self.transport.get(f"/reports/{report_id}"))
+
+    def reports(self) -> list[Report]:
+        """List the reports without their blocks."""
+        return [Report(self, data) for data in self.transport.get("/reports")]
+
+    def create_report(self, title: str, blocks: Sequence[Mapping[str, Any]] = ()) -> Report:
+        """Create a report."""
+        body = {"title": title, "blocks": [dict(block) for block in blocks]}
+        return Report(self, self.transport.post("/reports", body))
+
+    def workers(self) -> list[Worker]:
+        """List the workers."""
+        return [Worker(data) for data in self.transport.get("/workers")]
+
+    def health(self) -> Health:
+        """Return the health of the server."""
+        return Health(self.transport.get("/health"))
 
     def close(self) -> None:
         """Close the connections."""
@@ -65,3 +194,6 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return f"<Client of {self.url}>"

@@ -1,63 +1,251 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""A run of the server."""
+"""A run: its life, and what it has made."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
-from arcadia.errors import WaitTimeoutError
+from arcadia._sync.checkpoints import Checkpoint
+from arcadia._sync.jobs import Evaluation, Recording
+from arcadia._sync.replays import Replay
+from arcadia._sync.resource import WAIT_SECONDS, Resource
+from arcadia._sync.run_metrics import read_metrics
+from arcadia.errors import ArcadiaError
+from arcadia.figures import Figure
+from arcadia.metrics import Metrics
+from arcadia.notebook import run_card
+from arcadia.preview import read_preview
+from arcadia.records.log_line import LogLine
+from arcadia.records.run import RunRecord
 
-if TYPE_CHECKING:
-    from arcadia._sync.client import Client
+LOG_PAGE_SIZE = 5_000
 
-# Length of one waiting request. Proxies often end requests after a minute.
-WAIT_SECONDS = 25.0
-ENDED_STATES = frozenset({"finished", "failed", "stopped"})
+CheckpointChoice = Checkpoint | int | Literal["newest", "best"]
+"""A checkpoint, its step, `newest` or `best`."""
 
 
-class Run:
+class Run(Resource, RunRecord):
     """A run. Its properties show the state of the last response; `refresh()` reads it again."""
 
-    def __init__(self, client: Client, data: Mapping[str, Any]) -> None:
-        self._client = client
-        self.data: dict[str, Any] = dict(data)
-
     @property
-    def id(self) -> int:
-        """Return the number of the run."""
-        return int(self.data["id"])
+    def url(self) -> str:
+        """Address of the run's page."""
+        return f"{self._client.url}/runs/{self.id}"
 
-    @property
-    def name(self) -> str:
-        """Return the name."""
-        return str(self.data["name"])
+    def stop(self) -> Run:
+        """Stop the run permanently. It saves a checkpoint first."""
+        return self._act("stop")
 
-    @property
-    def state(self) -> str:
-        """Return the state, such as queued, running or finished."""
-        return str(self.data["state"])
+    def pause(self) -> Run:
+        """Pause the run: save a checkpoint and free the worker."""
+        return self._act("pause")
 
-    @property
-    def has_ended(self) -> bool:
-        """Return True if the run is finished, failed or stopped."""
-        return self.state in ENDED_STATES
+    def resume(self) -> Run:
+        """Queue a paused run again. It continues from its last checkpoint."""
+        return self._act("resume")
 
-    def refresh(self) -> Run:
-        """Read the run again."""
-        self.data = self._client.transport.get(f"/runs/{self.id}")
+    def archive(self) -> Run:
+        """Hide the run from the lists."""
+        return self._act("archive")
+
+    def restore(self) -> Run:
+        """Show an archived run in the lists again."""
+        return self._act("restore")
+
+    def purge(self) -> None:
+        """Permanently delete the run with its files. It must have ended or be paused."""
+        self._client.transport.delete(self._path)
+
+    def clone(self, *, name: str | None = None, **changes: Any) -> Run:
+        """Queue a new run with the same configuration, except for some fields."""
+        body = {"name": name, "overrides": changes}
+        return Run(self._client, self._client.transport.post(f"{self._path}/clone", body))
+
+    def fork(self, checkpoint: CheckpointChoice = "newest", *, name: str | None = None, **changes: Any) -> Run:
+        """Queue a new run that continues from a checkpoint of this one, with some fields changed."""
+        chosen = self.checkpoint(checkpoint)
+        body = {"checkpoint_id": chosen.id, "name": name, "overrides": changes}
+        return Run(self._client, self._client.transport.post(f"{self._path}/fork", body))
+
+    def edit(
+        self,
+        *,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        notes: str | None = None,
+        priority: int | None = None,
+    ) -> Run:
+        """Change the name, all tags, the notes or the priority."""
+        given = {"name": name, "tags": None if tags is None else list(tags), "notes": notes, "priority": priority}
+        body = {field: value for field, value in given.items() if value is not None}
+        self.data = self._client.transport.patch(self._path, body)
         return self
 
-    def wait(self, timeout: float | None = None) -> Run:
-        """Wait until the run has ended or is paused. Raise WaitTimeoutError after `timeout` seconds."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while not self.has_ended and self.state != "paused":
-            seconds = WAIT_SECONDS if deadline is None else min(WAIT_SECONDS, deadline - time.monotonic())
-            if seconds <= 0:
-                raise WaitTimeoutError(f"Run {self.id} is still {self.state} after {timeout:g} seconds. It continues.")
-            self.data = self._client.transport.get(f"/runs/{self.id}", wait="finished", timeout=round(seconds, 3))
+    def tag(self, *tags: str) -> Run:
+        """Add tags."""
+        self.refresh()
+        return self.edit(tags=list(dict.fromkeys([*self.tags, *tags])))
+
+    def untag(self, *tags: str) -> Run:
+        """Remove tags."""
+        self.refresh()
+        return self.edit(tags=[tag for tag in self.tags if tag not in tags])
+
+    def metric_names(self) -> list[str]:
+        """List the metrics that the run has reported."""
+        return list(self._client.transport.get(f"{self._path}/metric-names"))
+
+    def metrics(
+        self,
+        names: str | Sequence[str] = (),
+        *,
+        x: Literal["step", "frames", "time", "epoch"] = "step",
+        buckets: int | None = None,
+    ) -> Metrics:
+        """Return all points of some metrics, or of every metric. With `buckets`, thin long series to that many."""
+        wanted = [names] if isinstance(names, str) else list(names)
+        return read_metrics(self._client.transport, self.id, wanted, x, buckets)
+
+    def provenance(self, attempt: int | None = None) -> dict[str, Any]:
+        """Return the code, packages, host and command that the run was made with."""
+        found: dict[str, Any] = self._client.transport.get(f"{self._path}/provenance", attempt=attempt)
+        return found
+
+    def log(self, *, follow: bool = False, search: str = "") -> Iterator[LogLine]:
+        """Yield the lines of the log. With `follow`, wait for new ones until the run has ended or is paused."""
+        after = 0
+        while True:
+            # Read the state first: a run that has ended writes no more lines.
+            is_over = not follow or self._is_over()
+            wait = None if is_over else WAIT_SECONDS
+            page = self._client.transport.get(
+                f"{self._path}/log", after=after, limit=LOG_PAGE_SIZE, search=search or None, wait=wait
+            )
+            for line in page["items"]:
+                yield LogLine(line)
+            after = page["next_after"] or after
+            if is_over and len(page["items"]) < LOG_PAGE_SIZE:
+                return
+
+    def checkpoints(self) -> list[Checkpoint]:
+        """List the checkpoints by step, including those whose file was pruned."""
+        rows = self._client.transport.get(f"{self._path}/checkpoints")
+        return [Checkpoint(self._client, self.id, row) for row in rows]
+
+    def checkpoint(self, choice: CheckpointChoice = "newest") -> Checkpoint:
+        """Return the newest or the best checkpoint, or the one at a step."""
+        if isinstance(choice, Checkpoint):
+            return choice
+        kept = [each for each in self.checkpoints() if each.is_available]
+        found = [each for each in kept if choice in (each.step, "newest") or (choice == "best" and each.is_best)]
+        if found:
+            return found[-1]
+        if isinstance(choice, int):
+            steps = ", ".join(str(each.step) for each in kept) or "none"
+            raise ArcadiaError(f"Run {self.id} has no checkpoint at step {choice}. It has {steps}.")
+        if choice not in ("newest", "best"):
+            raise ArcadiaError(f"{choice!r} is not a checkpoint. Use newest, best, a step, or a Checkpoint.")
+        kind = "best checkpoint" if choice == "best" and kept else "checkpoint"
+        raise ArcadiaError(f"Run {self.id} has no {kind} yet. Try again after it has saved one.")
+
+    def replays(self) -> list[Replay]:
+        """List the replays by the step of their checkpoints."""
+        return [Replay(self._client, data) for data in self._client.transport.get(f"{self._path}/replays")]
+
+    def evaluate(
+        self,
+        protocol: str | None = None,
+        *,
+        checkpoint: CheckpointChoice = "newest",
+        episodes: int | None = None,
+        seed: int = 1,
+        acting: Mapping[str, Any] | None = None,
+        start_set: int | None = None,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> Evaluation:
+        """Evaluate a checkpoint. With `wait=False`, return while the evaluation is queued."""
+        body = {
+            "checkpoint": self._choose(checkpoint),
+            "protocol": protocol,
+            "episodes": episodes,
+            "seed": seed,
+            "acting": None if acting is None else dict(acting),
+            "start_set": start_set,
+        }
+        data = self._client.transport.post(f"{self._path}/evaluations", body)
+        evaluation = Evaluation(self._client, data)
+        return evaluation.wait(timeout) if wait else evaluation
+
+    def evaluations(self) -> list[Evaluation]:
+        """List the evaluations without their episodes, newest first."""
+        found = self._client.transport.pages(f"{self._path}/evaluations")
+        return [Evaluation(self._client, data) for data in found]
+
+    def record(
+        self,
+        protocol: str | None = None,
+        *,
+        checkpoint: CheckpointChoice = "newest",
+        seed: int = 1,
+        episode: int = 0,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> Recording:
+        """Record an episode of a checkpoint. With `wait=False`, return while the recording is queued."""
+        body = {
+            "checkpoint": self._choose(checkpoint),
+            "protocol": protocol,
+            "seed": seed,
+            "episode": episode,
+        }
+        data = self._client.transport.post(f"{self._path}/recordings", body)
+        recording = Recording(self._client, data)
+        return recording.wait(timeout) if wait else recording
+
+    def recordings(self) -> list[Recording]:
+        """List the requested recordings, newest first."""
+        found = self._client.transport.get(f"{self._path}/recordings")
+        return [Recording(self._client, data) for data in found]
+
+    def figure(self, name: str = "curves", **options: Any) -> Figure:
+        """Return a figure of the run, such as curves or evaluations."""
+        return self._client.figure(name, self, **options)
+
+    @property
+    def _path(self) -> str:
+        return f"/runs/{self.id}"
+
+    @property
+    def _title(self) -> str:
+        return f"Run {self.id}"
+
+    @property
+    def _is_pending(self) -> bool:
+        return not self.has_ended and self.state != "paused"
+
+    @property
+    def _share(self) -> float:
+        return self.progress
+
+    @property
+    def _status(self) -> str:
+        score = f", return {self.last_return:.4g}" if self.last_return is not None else ""
+        return f"{self.state}{score}"
+
+    def _act(self, action: str) -> Run:
+        self.data = self._client.transport.post(f"{self._path}/{action}")
         return self
 
-    def __repr__(self) -> str:
-        return f"<Run {self.id} {self.name!r}: {self.state}>"
+    def _is_over(self) -> bool:
+        self.refresh()
+        return not self._is_pending
+
+    def _choose(self, choice: CheckpointChoice) -> int | str:
+        """Return a choice for a request. The server resolves newest and best."""
+        return choice if isinstance(choice, str) else (self.checkpoint(choice)).id
+
+    def _repr_html_(self) -> str:
+        """Return a card for a notebook: picture, state, progress and the curve of the return."""
+        return run_card(self, self.url, read_preview(self._client.transport, self))

@@ -27,7 +27,7 @@ class Transport:
     """One HTTP connection pool of a server."""
 
     def __init__(self, url: str, token: str | None, transport: httpx.BaseTransport | None = None) -> None:
-        self.url = url
+        self.url, self.token, self.given = url, token, transport
         headers = {"User-Agent": user_agent()}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -37,9 +37,38 @@ class Transport:
         """Return the parsed response of a GET request. Parameters that are None are left out."""
         return self.call("GET", path, params=params)
 
+    def pages(
+        self,
+        path: str,
+        *,
+        limit: int | None = None,
+        page_size: int = 1_000,
+        cursor_name: str = "cursor",
+        **params: Any,
+    ) -> list[dict[str, Any]]:
+        """Return the items of as many pages as there are, or as `limit` needs."""
+        items: list[dict[str, Any]] = []
+        cursor = None
+        while limit is None or len(items) < limit:
+            size = page_size if limit is None else min(page_size, limit - len(items))
+            page = self.get(path, **params, limit=size, **{cursor_name: cursor})
+            items += page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+        return items
+
     def post(self, path: str, body: object = None, **params: Any) -> Any:
         """Return the parsed response of a POST request."""
         return self.call("POST", path, body=body, params=params)
+
+    def patch(self, path: str, body: object) -> Any:
+        """Return the parsed response of a PATCH request."""
+        return self.call("PATCH", path, body=body)
+
+    def delete(self, path: str) -> None:
+        """Send a DELETE request."""
+        self.call("DELETE", path)
 
     def call(
         self,
@@ -60,6 +89,7 @@ class Transport:
         *,
         body: object = None,
         params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
         stream: bool = False,
     ) -> httpx.Response:
         """Send a request, retry it while that may help, and raise an ApiError if the server rejects it.
@@ -72,7 +102,7 @@ class Transport:
             path,
             json=body,
             params={name: value for name, value in (params or {}).items() if value is not None},
-            headers={"Idempotency-Key": uuid.uuid4().hex} if method == "POST" else None,
+            headers={"Idempotency-Key": uuid.uuid4().hex} if method == "POST" else headers,
         )
         for tried in range(1, MAX_TRIES + 1):
             last = tried == MAX_TRIES

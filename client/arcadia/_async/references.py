@@ -1,0 +1,88 @@
+"""Runs that references name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from arcadia._async.transport import AsyncTransport
+from arcadia.errors import AmbiguousReferenceError
+from arcadia.names import (
+    Last,
+    Name,
+    Numbers,
+    RunReference,
+    RunReferences,
+    flatten_references,
+    parse_reference,
+    require_one_id,
+    require_one_match,
+)
+
+IDS_PER_REQUEST = 100
+
+
+async def find_run(transport: AsyncTransport, reference: RunReference) -> dict[str, Any]:
+    """Return the one run that a reference names."""
+    parsed = parse_reference(reference)
+    if isinstance(parsed, Numbers):
+        run_id = require_one_id(parsed, reference)
+    elif isinstance(parsed, Last):
+        run_id = await _find_last(transport)
+    else:
+        run_id = await _find_named(transport, parsed)
+    # Lists leave out some fields, such as warnings.
+    found: dict[str, Any] = await transport.get(f"/runs/{run_id}")
+    return found
+
+
+async def find_runs(transport: AsyncTransport, references: Sequence[RunReference]) -> list[dict[str, Any]]:
+    """Return the runs that references name, each once and in this order."""
+    found: dict[int, dict[str, Any]] = {}
+    for reference in references:
+        parsed = parse_reference(reference)
+        if isinstance(parsed, Numbers) and parsed.is_range:
+            runs = await _find_numbered(transport, parsed.ids)
+            if not runs:
+                raise AmbiguousReferenceError(f"There is no run in {reference}.")
+        else:
+            runs = [await find_run(transport, reference)]
+        for run in runs:
+            found.setdefault(run["id"], run)
+    return list(found.values())
+
+
+async def find_run_ids(transport: AsyncTransport, references: Iterable[RunReferences]) -> str:
+    """Return the numbers of the runs that references name, separated by commas."""
+    ids: dict[int, None] = {}
+    for reference in flatten_references(references):
+        parsed = parse_reference(reference)
+        if isinstance(parsed, Numbers):
+            ids |= dict.fromkeys(parsed.ids)
+        else:
+            ids[int((await find_run(transport, reference))["id"])] = None
+    return ",".join(map(str, ids))
+
+
+async def _find_last(transport: AsyncTransport) -> int:
+    newest = (await transport.get("/runs", sort="-created_at", limit=1))["items"]
+    if not newest:
+        raise AmbiguousReferenceError("There is no run yet.")
+    return int(newest[0]["id"])
+
+
+async def _find_named(transport: AsyncTransport, named: Name) -> int:
+    page = await transport.get("/runs", name=named.name, limit=IDS_PER_REQUEST)
+    return require_one_match([int(run["id"]) for run in page["items"] if run["name"] == named.name], named.name)
+
+
+async def _find_numbered(transport: AsyncTransport, ids: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the runs with these numbers. Leave out deleted ones, but not archived ones."""
+    found: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(ids), IDS_PER_REQUEST):
+        wanted = list(ids[start : start + IDS_PER_REQUEST])
+        for archived in (False, True):
+            if missing := [run_id for run_id in wanted if run_id not in found]:
+                page = await transport.get("/runs", id=missing, archived=archived, limit=IDS_PER_REQUEST)
+                found |= {run["id"]: run for run in page["items"]}
+    return [found[run_id] for run_id in ids if run_id in found]

@@ -1,0 +1,75 @@
+"""Reports: pages of text, figures, tables and replays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arcadia.records.report import ReportRecord
+
+if TYPE_CHECKING:
+    from arcadia._async.client import AsyncClient
+
+
+class AsyncReport(ReportRecord):
+    """A report."""
+
+    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._client = client
+
+    @property
+    def url(self) -> str:
+        """Address of the report's page."""
+        return f"{self._client.url}/reports/{self.id}"
+
+    @property
+    def shared_url(self) -> str | None:
+        """Address of the read-only page. None unless the report is shared."""
+        return f"{self._client.url}/shared/reports/{self.share_token}" if self.share_token else None
+
+    async def refresh(self) -> AsyncReport:
+        """Read the report again."""
+        self.data = await self._client.transport.get(self._path)
+        return self
+
+    async def edit(self, *, title: str | None = None, blocks: Sequence[Mapping[str, Any]] | None = None) -> AsyncReport:
+        """Change the title or all blocks. Raise ConflictError if somebody else has changed the report since."""
+        if "version" not in self.data:
+            await self.refresh()
+        body: dict[str, Any] = {"version": self.data["version"]}
+        if title is not None:
+            body["title"] = title
+        if blocks is not None:
+            body["blocks"] = [dict(block) for block in blocks]
+        self.data = await self._client.transport.patch(self._path, body)
+        return self
+
+    async def share(self) -> AsyncReport:
+        """Create the read-only link, `shared_url`."""
+        self.data = await self._client.transport.post(f"{self._path}/share")
+        return self
+
+    async def unshare(self) -> AsyncReport:
+        """End the read-only link."""
+        self.data = await self._client.transport.call("DELETE", f"{self._path}/share")
+        return self
+
+    async def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report as one HTML file, and return its path."""
+        target = Path(path)
+        response = await self._client.transport.send("GET", f"{self._path}/export")
+        partial = target.with_name(f".{target.name}.part")
+        partial.write_bytes(response.content)
+        partial.replace(target)
+        return target
+
+    async def delete(self) -> None:
+        """Permanently delete the report."""
+        await self._client.transport.delete(self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/reports/{self.id}"

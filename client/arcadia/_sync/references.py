@@ -1,0 +1,89 @@
+# Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
+"""Runs that references name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from arcadia._sync.transport import Transport
+from arcadia.errors import AmbiguousReferenceError
+from arcadia.names import (
+    Last,
+    Name,
+    Numbers,
+    RunReference,
+    RunReferences,
+    flatten_references,
+    parse_reference,
+    require_one_id,
+    require_one_match,
+)
+
+IDS_PER_REQUEST = 100
+
+
+def find_run(transport: Transport, reference: RunReference) -> dict[str, Any]:
+    """Return the one run that a reference names."""
+    parsed = parse_reference(reference)
+    if isinstance(parsed, Numbers):
+        run_id = require_one_id(parsed, reference)
+    elif isinstance(parsed, Last):
+        run_id = _find_last(transport)
+    else:
+        run_id = _find_named(transport, parsed)
+    # Lists leave out some fields, such as warnings.
+    found: dict[str, Any] = transport.get(f"/runs/{run_id}")
+    return found
+
+
+def find_runs(transport: Transport, references: Sequence[RunReference]) -> list[dict[str, Any]]:
+    """Return the runs that references name, each once and in this order."""
+    found: dict[int, dict[str, Any]] = {}
+    for reference in references:
+        parsed = parse_reference(reference)
+        if isinstance(parsed, Numbers) and parsed.is_range:
+            runs = _find_numbered(transport, parsed.ids)
+            if not runs:
+                raise AmbiguousReferenceError(f"There is no run in {reference}.")
+        else:
+            runs = [find_run(transport, reference)]
+        for run in runs:
+            found.setdefault(run["id"], run)
+    return list(found.values())
+
+
+def find_run_ids(transport: Transport, references: Iterable[RunReferences]) -> str:
+    """Return the numbers of the runs that references name, separated by commas."""
+    ids: dict[int, None] = {}
+    for reference in flatten_references(references):
+        parsed = parse_reference(reference)
+        if isinstance(parsed, Numbers):
+            ids |= dict.fromkeys(parsed.ids)
+        else:
+            ids[int((find_run(transport, reference))["id"])] = None
+    return ",".join(map(str, ids))
+
+
+def _find_last(transport: Transport) -> int:
+    newest = (transport.get("/runs", sort="-created_at", limit=1))["items"]
+    if not newest:
+        raise AmbiguousReferenceError("There is no run yet.")
+    return int(newest[0]["id"])
+
+
+def _find_named(transport: Transport, named: Name) -> int:
+    page = transport.get("/runs", name=named.name, limit=IDS_PER_REQUEST)
+    return require_one_match([int(run["id"]) for run in page["items"] if run["name"] == named.name], named.name)
+
+
+def _find_numbered(transport: Transport, ids: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the runs with these numbers. Leave out deleted ones, but not archived ones."""
+    found: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(ids), IDS_PER_REQUEST):
+        wanted = list(ids[start : start + IDS_PER_REQUEST])
+        for archived in (False, True):
+            if missing := [run_id for run_id in wanted if run_id not in found]:
+                page = transport.get("/runs", id=missing, archived=archived, limit=IDS_PER_REQUEST)
+                found |= {run["id"]: run for run in page["items"]}
+    return [found[run_id] for run_id in ids if run_id in found]

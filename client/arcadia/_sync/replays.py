@@ -1,0 +1,52 @@
+# Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
+"""Replays of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arcadia._sync.downloads import download
+from arcadia.errors import DownloadError
+from arcadia.notebook import replay_card
+from arcadia.preview import read_picture
+from arcadia.records.replay import ReplayRecord
+
+if TYPE_CHECKING:
+    from arcadia._sync.client import Client
+
+
+class Replay(ReplayRecord):
+    """A replay, the recording of one episode."""
+
+    def __init__(self, client: Client, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._client = client
+
+    @property
+    def url(self) -> str:
+        """Address of the replay's page."""
+        return f"{self._client.url}/runs/{self.run_id}/replays/{self.id}"
+
+    def download(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Save the video, and return its path. Default: run-12-step-5000-replay-3.mp4 in the working folder."""
+        if self.file_id is None:
+            raise DownloadError(f"The video of replay {self.id} was pruned.")
+        name = f"run-{self.run_id}-step-{self.step}-replay-{self.id}.mp4"
+        return download(self._client.transport, self.file_id, path, name)
+
+    def track(self) -> dict[str, Any]:
+        """Return what the agent computed at each decision: values, probabilities and rewards, as lists."""
+        found: dict[str, Any] = self._client.transport.get(f"/replays/{self.id}/track")
+        return found
+
+    def pin(self, pinned: bool = True) -> Replay:
+        """Protect the replay from pruning, or end its protection with `pinned=False`."""
+        self.data = self._client.transport.patch(f"/replays/{self.id}", {"pinned": pinned})
+        return self
+
+    def _repr_html_(self) -> str:
+        """Return a picture with the return for a notebook."""
+        return replay_card(self, self.url, read_picture(self._client.transport, self.poster_file_id))

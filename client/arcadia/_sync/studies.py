@@ -1,0 +1,90 @@
+# Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
+"""Studies: many runs that answer one question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from arcadia._sync.resource import Resource
+from arcadia._sync.runs import Run
+from arcadia.figures import Figure
+from arcadia.records.study import StudyPoint, StudyRecord
+
+
+class Study(Resource, StudyRecord):
+    """A study. Its properties show the state of the last response; `refresh()` reads it again."""
+
+    @property
+    def url(self) -> str:
+        """Address of the study's page."""
+        return f"{self._client.url}/studies/{self.id}"
+
+    def points(self) -> list[StudyPoint]:
+        """Return the points with their runs and mean returns."""
+        return [StudyPoint(row) for row in (self.refresh()).data["table"]]
+
+    def runs(self) -> list[Run]:
+        """List the runs that exist, oldest first."""
+        return self._client.runs(study=self.id, sort="created_at")
+
+    def pause(self) -> Study:
+        """Pause the study with its queued and active runs."""
+        return self._act("pause")
+
+    def resume(self) -> Study:
+        """Resume the study with its paused runs."""
+        return self._act("resume")
+
+    def stop(self) -> Study:
+        """Stop the study with all runs that have not ended."""
+        return self._act("stop")
+
+    def extend(
+        self,
+        *,
+        seeds: int | None = None,
+        best: int | None = None,
+        of: Sequence[int] | None = None,
+        points: int | None = None,
+    ) -> Study:
+        """Add seeds to all points, to the `best` so many or to those with the numbers `of`, or add random points."""
+        given = {"seeds": seeds, "best": best, "of": None if of is None else list(of), "points": points}
+        body = {field: value for field, value in given.items() if value is not None}
+        self.data = self._client.transport.post(f"{self._path}/extend", body)
+        return self
+
+    def edit(self, *, name: str | None = None, question: str | None = None) -> Study:
+        """Change the name or the question."""
+        given = {"name": name, "question": question}
+        body = {field: value for field, value in given.items() if value is not None}
+        self.data = self._client.transport.patch(self._path, body)
+        return self
+
+    def delete(self) -> None:
+        """Delete the study, which must not be running. Its runs are kept."""
+        self._client.transport.delete(self._path)
+
+    def figure(self, kind: Literal["scatter", "parallel", "importance"] = "scatter", axis: int = 0) -> Figure:
+        """Return the results as a figure. A scatter figure shows one axis."""
+        return Figure(kind, self._client.transport.get(f"{self._path}/figure", kind=kind, axis=axis))
+
+    @property
+    def _path(self) -> str:
+        return f"/studies/{self.id}"
+
+    @property
+    def _title(self) -> str:
+        return f"Study {self.id}"
+
+    @property
+    def _is_pending(self) -> bool:
+        return self.state == "running"
+
+    @property
+    def _share(self) -> float:
+        return self.progress
+
+    def _act(self, action: str) -> Study:
+        self.data = self._client.transport.post(f"{self._path}/{action}")
+        return self

@@ -1,0 +1,1 @@
+"""Typed views of the server's responses. They make no requests."""
