@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +114,20 @@ def parse_series(name: str, data: Mapping[str, Any]) -> Series:
         count=[int(count) for count in data["count"]],
         total=int(data["total"]),
         thinned=data["resolution"] != "raw",
+    )
+
+
+def join_series(parts: Sequence[Series]) -> Series:
+    """Return one series from successive parts of it."""
+    return Series(
+        name=parts[0].name,
+        x=[x for part in parts for x in part.x],
+        values=[value for part in parts for value in part.values],
+        min=[value for part in parts for value in part.min],
+        max=[value for part in parts for value in part.max],
+        count=[count for part in parts for count in part.count],
+        total=sum(part.total for part in parts),
+        thinned=any(part.thinned for part in parts),
     )
 
 

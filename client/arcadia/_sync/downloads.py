@@ -17,6 +17,8 @@ from arcadia.errors import DownloadError, ServerUnreachableError
 BLOCK_BYTES = 1 << 20
 MAX_INTERRUPTIONS = 5
 PAUSE_SECONDS = 0.5
+# A range of a compressed file is not a range of the file.
+UNCOMPRESSED = {"Accept-Encoding": "identity"}
 _SHA256 = re.compile(r'"([0-9a-f]{64})"')
 
 
@@ -27,7 +29,7 @@ def download(transport: Transport, file_id: int, path: str | os.PathLike[str] | 
     """
     target = _target(path, name)
     target.parent.mkdir(parents=True, exist_ok=True)
-    head = transport.send("HEAD", f"/files/{file_id}")
+    head = transport.send("HEAD", f"/files/{file_id}", headers=UNCOMPRESSED)
     etag = head.headers.get("ETag", "")
     match = _SHA256.search(etag)
     expected = match[1] if match else None
@@ -57,11 +59,13 @@ def _continue(transport: Transport, file_id: int, partial: Path, etag: str, size
     offset = partial.stat().st_size if partial.exists() else 0
     if offset and offset == size:
         return
-    headers = {"Range": f"bytes={offset}-", "If-Range": etag} if 0 < offset < (size or 0) and etag else {}
+    remainder = {"Range": f"bytes={offset}-", "If-Range": etag} if 0 < offset < (size or 0) and etag else {}
+    headers = {**UNCOMPRESSED, **remainder}
     response = transport.send("GET", f"/files/{file_id}", headers=headers, stream=True)
     try:
         with partial.open("ab" if response.status_code == httpx.codes.PARTIAL_CONTENT else "wb") as writing:
-            for block in response.iter_bytes(BLOCK_BYTES):
+            # Blocks as they arrive: a buffer would be lost with the connection.
+            for block in response.iter_bytes():
                 writing.write(block)
     finally:
         response.close()

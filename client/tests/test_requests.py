@@ -1,0 +1,119 @@
+"""Requests: retries, idempotency, errors, paging and headers."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+from fake_server import URL, FakeServer, page, run
+
+from arcadia import (
+    AsyncClient,
+    Client,
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+    ServerUnreachableError,
+    UnauthorizedError,
+)
+from arcadia._async import transport as async_transport
+from arcadia._sync import transport as sync_transport
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retry immediately."""
+    monkeypatch.setattr(sync_transport, "FIRST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(async_transport, "FIRST_PAUSE_SECONDS", 0.0)
+
+
+def connect(server: FakeServer) -> Client:
+    return Client(URL, "secret", transport=server.transport)
+
+
+def problem(status: int, detail: str, **more: object) -> httpx.Response:
+    return httpx.Response(status, json={"detail": detail, **more})
+
+
+def test_all_tries_of_a_launch_carry_the_same_idempotency_key() -> None:
+    failures = [httpx.ConnectError("refused"), httpx.Response(503), httpx.ReadTimeout("slow")]
+    server = FakeServer({"/runs": [*failures, run()]})
+    assert connect(server).launch("paac-cartpole", seed=3).id == 12
+    keys = [request.headers["Idempotency-Key"] for request in server.requests]
+    assert len(keys) == 4
+    assert len(set(keys)) == 1
+
+
+def test_two_launches_have_different_idempotency_keys() -> None:
+    server = FakeServer({"/runs": run()})
+    client = connect(server)
+    client.launch("paac-cartpole")
+    client.launch("paac-cartpole")
+    assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 2
+
+
+def test_a_rejected_request_is_not_repeated() -> None:
+    server = FakeServer({"/runs": problem(422, "wrong", errors=[{"field": "seed", "message": "too small"}])})
+    with pytest.raises(InvalidRequestError, match=r"wrong\n  seed: too small"):
+        connect(server).launch("paac-cartpole", seed=-1)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, UnauthorizedError), (403, UnauthorizedError), (404, NotFoundError), (409, ConflictError)]
+)
+def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
+    server = FakeServer({"/runs/12": problem(status, "The message of the API.")})
+    with pytest.raises(kind, match="The message of the API"):
+        connect(server).run(12)
+
+
+def test_a_server_that_never_answers_is_named_with_what_to_do() -> None:
+    server = FakeServer({"/runs/12": httpx.ConnectError("refused")})
+    with pytest.raises(ServerUnreachableError, match=r"arcadia.test.*arcadia up"):
+        connect(server).run(12)
+    assert len(server.requests) == sync_transport.MAX_TRIES
+
+
+def test_requests_carry_the_token_and_the_version() -> None:
+    server = FakeServer({"/presets": [[]]})
+    connect(server).presets()
+    assert server.requests[0].headers["Authorization"] == "Bearer secret"
+    assert server.requests[0].headers["User-Agent"].startswith("arcadia-client/")
+
+
+def test_lists_read_as_many_pages_as_the_limit_needs() -> None:
+    first = page(*[run(id=number) for number in range(1000)], cursor="next")
+    server = FakeServer({"/runs": [first, page(run(id=5000), run(id=5001), cursor="more")]})
+    found = connect(server).runs(state="finished", limit=1002)
+    assert [each.id for each in found[-2:]] == [5000, 5001]
+    assert [request.url.params.get("cursor") for request in server.requests] == [None, "next"]
+    assert [request.url.params["limit"] for request in server.requests] == ["1000", "2"]
+    assert server.requests[0].url.params["state"] == "finished"
+
+
+def test_the_asynchronous_client_closes_the_connection_of_a_cancelled_request() -> None:
+    closed = []
+
+    class Endless(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                closed.append(request.url.path)
+            raise AssertionError
+
+    async def cancel() -> None:
+        async with AsyncClient(URL, transport=Endless()) as client:
+            waiting = asyncio.create_task(client.run(12))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            while not waiting.done() and not waiting.cancelling():
+                await asyncio.sleep(0)
+                waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+
+    asyncio.run(cancel())
+    assert closed == ["/api/v1/runs/12"]
