@@ -61,8 +61,8 @@ def test_a_live_game_runs_until_the_page_is_left(page: Page, installation: Insta
     expect(stage.get_by_text(re.compile(r"^\d+ ms$"))).to_be_visible()
 
     pause.click()
-    expect(stage.get_by_role("button", name="Go on")).to_be_visible()
-    stage.get_by_role("button", name="Go on").click()
+    expect(stage.get_by_role("button", name="Resume game")).to_be_visible()
+    stage.get_by_role("button", name="Resume game").click()
     expect(pause).to_be_visible()
 
     killed = playing_process(installation)

@@ -78,7 +78,7 @@ function usePageShortcuts(openSheet: () => void): Shortcut[] {
     { keys: "g w", does: "Go to workers", run: go("/workers") },
     { keys: "n", does: "Launch a run", run: go("/launch") },
     { keys: "/", does: "Search", run: () => focusSearch(go("/")) },
-    { keys: "?", does: "Show shortcutsOpened", run: openSheet },
+    { keys: "?", does: "Show shortcuts", run: openSheet },
   ];
 }
 

@@ -32,7 +32,7 @@ describe("Add to report", () => {
       version: 5,
       blocks: [...aReport().blocks, CHART],
     });
-    expect(await screen.findByText("Added at the end of “Rates”, under Reports.")).toBeTruthy();
+    expect(await screen.findByText("Added to the end of the report “Rates”.")).toBeTruthy();
   });
 
   it("begins a report where there is none", async () => {

@@ -35,7 +35,7 @@ function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
   const create = useCreateReport();
   const target = chosen ?? String(reports.data?.[0]?.id ?? NEW);
   const onSuccess = ({ title }: { title: string }) => {
-    notifyDone(`Added at the end of “${title}”, under Reports.`);
+    notifyDone(`Added to the end of the report “${title}”.`);
     onClose();
   };
   const put = () =>
@@ -58,8 +58,8 @@ function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
       />
       <Text size="sm" c="dimmed">
         {block.kind === "replay"
-          ? "The replay is pinned, so that it stays while the run continues."
-          : "It stays live there: the report draws it anew each time."}
+          ? "The replay is pinned and will not be pruned."
+          : "The report always shows the chart's current data."}
       </Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>

@@ -51,7 +51,7 @@ it("show both of two choices made in one moment", async () => {
 
 it("show what a fork was forked from by default, and never by time", async () => {
   const address = open("/");
-  const name = "Show what it was forked from";
+  const name = "Show parent runs";
   expect(box(name).checked).toBe(true);
   await userEvent.click(box(name));
   await address("?ancestry=0");

@@ -13,7 +13,7 @@ interface CurveControlsProps {
 /** View controls for all curves of a page. */
 export function CurveControls({ view, onChange, forks = false }: CurveControlsProps) {
   return (
-    <Group gap="md" role="group" aria-label="How the curves are shown">
+    <Group gap="md" role="group" aria-label="Curve settings">
       <Group gap={8} wrap="nowrap">
         <Text size="sm" c="dimmed">
           X axis
@@ -42,7 +42,7 @@ export function CurveControls({ view, onChange, forks = false }: CurveControlsPr
       {forks && (
         <Switch
           size="xs"
-          label="Show what it was forked from"
+          label="Show parent runs"
           // Each run's time starts at 0.
           disabled={view.x === "time"}
           checked={view.ancestry && view.x !== "time"}

@@ -110,7 +110,7 @@ describe("a chart", () => {
       answer: { ...logarithmic, data: [{ ...LINE.data[0], y: [-3, 4] }] },
     });
     look(true);
-    expect(await screen.findByText("log y leaves out what is not above 0")).toBeTruthy();
+    expect(await screen.findByText("log y hides values of 0 or less")).toBeTruthy();
     await waitFor(() => expect(plotly.drawn.at(-1)?.layout["uirevision"]).toBe("step,log y"));
   });
 
@@ -155,7 +155,7 @@ describe("a chart", () => {
   it("says that there are no points yet", async () => {
     show({ answer: { data: [], layout: {} } });
     look(true);
-    expect(await screen.findByText("No points yet. They appear here as the runs report them.")).toBeTruthy();
+    expect(await screen.findByText("No points yet. Points appear here while the runs train.")).toBeTruthy();
   });
 
   it("does not offer to try again where the runs ended without its metric", async () => {
@@ -341,6 +341,6 @@ describe("the menu of a chart", () => {
     await choose("Download points (CSV)");
     await screen.findByText("Away.");
     await userEvent.click(screen.getByLabelText("Menu of the chart Return per episode"));
-    expect(await screen.findByText("That did not work. Please try again.")).toBeTruthy();
+    expect(await screen.findByText("Saving failed. Try again.")).toBeTruthy();
   });
 });

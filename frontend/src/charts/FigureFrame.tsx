@@ -105,7 +105,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
         {!drawable && (
           <FigureWords
             problem={answer.error ?? library.error}
-            empty={empty ? (props.empty ?? "No points yet. They appear here as the runs report them.") : null}
+            empty={empty ? (props.empty ?? "No points yet. Points appear here while the runs train.") : null}
             noun={props.noun ?? "chart"}
             retry={() => void retry(answer, library)}
           />
@@ -118,7 +118,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
 function stateWords(loading: boolean, problem: Error | null, leavesOut: boolean): string {
   if (problem) return outdatedMessage(problem);
   if (loading) return "Still loading…";
-  return leavesOut ? "log y leaves out what is not above 0" : "";
+  return leavesOut ? "log y hides values of 0 or less" : "";
 }
 
 function resetZoom(library: PlotlyLibrary, element: PlotlyHTMLElement): void {

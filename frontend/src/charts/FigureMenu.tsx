@@ -39,7 +39,7 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
   });
   async function copyForNotebook() {
     if (await copyText(notebookLines(`${window.location.origin}${address}`)))
-      notifyDone("Copied. Paste it into a notebook that has plotly.");
+      notifyDone("Code copied. Paste it into a notebook with plotly.");
   }
   const saveFigure = ({ data, layout }: Figure) =>
     save(`${file}.json`, new Blob([JSON.stringify({ data, layout })], { type: "application/json" }));
@@ -72,7 +72,7 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
           </Menu.Item>
           {address && <Menu.Item onClick={() => void copyForNotebook()}>Copy for a notebook</Menu.Item>}
           {address && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
-          {failed && <Menu.Label>That did not work. Please try again.</Menu.Label>}
+          {failed && <Menu.Label>Saving failed. Try again.</Menu.Label>}
         </Menu.Dropdown>
       </Menu>
       <AddToReport

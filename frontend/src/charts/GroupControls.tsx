@@ -21,11 +21,11 @@ interface GroupControlsProps {
 export function GroupControls({ fields, view, onChange }: GroupControlsProps) {
   const chosen = view.by.filter((name) => fields.every(({ value }) => value !== name));
   return (
-    <Group gap="md" role="group" aria-label="How seeds are shown">
+    <Group gap="md" role="group" aria-label="Seed settings">
       <Switch
         size="xs"
         label="Group by seed"
-        title="Runs that differ in nothing but the seed are one group, unless settings to group by are chosen."
+        title="Group runs that differ only in their seed, or by the chosen settings."
         checked={view.grouped}
         onChange={(event) => onChange({ ...view, grouped: event.currentTarget.checked })}
       />
@@ -44,7 +44,7 @@ export function GroupControls({ fields, view, onChange }: GroupControlsProps) {
         <>
           <Select
             aria-label="Line of a group"
-            title="The interquartile mean leaves out the best and the worst quarter; below four runs it is the mean."
+            title="The interquartile mean excludes the best and worst quarter. With fewer than four runs, it is the mean."
             size="xs"
             w={160}
             data={CENTERS.map((center) => ({ value: center, label: CENTER_TITLES[center] }))}

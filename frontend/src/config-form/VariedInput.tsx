@@ -134,7 +134,7 @@ function convert(field: FormField, text: string, shape: string): string {
   return formatRange({ kind, low: formatNumber(low), high: formatNumber(high), count });
 }
 
-/** Return the smallest and largest number. For one number, return a range boundsOf it. */
+/** Return the smallest and largest number. For one number, return a range around it. */
 function boundsOf(field: FormField, numbers: readonly number[], kind: RangeKind): [number, number] {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   if (numbers.length > 1) return [low, high];

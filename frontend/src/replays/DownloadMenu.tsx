@@ -9,7 +9,7 @@ import type { PlayableReplay } from "./places";
 export function DownloadMenu({ replay }: { replay: PlayableReplay }) {
   const files: [string, number | null][] = [
     ["Replay (.mp4)", replay.file_id],
-    ["What the network saw (.mp4)", replay.seen_file_id],
+    ["Network input (.mp4)", replay.seen_file_id],
     ["Track (.npz)", replay.track_file_id],
   ];
   const [adding, setAdding] = useState(false);

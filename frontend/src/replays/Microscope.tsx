@@ -36,8 +36,8 @@ interface MicroscopeProps {
   under: (panel: number) => ReactNode;
 }
 
-const NO_PICTURES = "This agent reads numbers: its network sees no pictures";
-const NOT_KEPT = "This replay was recorded before what the network saw was kept";
+const NO_PICTURES = "This agent's network sees numbers, not pictures";
+const NOT_KEPT = "This replay has no recording of the network's input";
 
 function whyNothingSeen({ seen_file_id, track_file_id }: PlayableReplay): string | null {
   if (seen_file_id !== null) return null;
@@ -106,7 +106,7 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
                 type="button"
                 className={classes.choose}
                 aria-pressed={place === panel}
-                title="Show what the agent thought in this replay"
+                title="Show this replay's values and probabilities"
                 onClick={() => setChosen(place)}
               >
                 <ReplayFacts replay={each} />

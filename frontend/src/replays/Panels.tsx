@@ -63,7 +63,7 @@ export function Panels({
                 playback={playback}
                 className={`pixelated ${classes.seen}`}
                 src={fileAddress(replay.seen_file_id)}
-                label={`What the network saw at ${exact(replay.step, "steps")}`}
+                label={`Network input at ${exact(replay.step, "steps")}`}
                 onClick={() => setPlaying(!playing)}
               />
             )}
@@ -97,7 +97,7 @@ function Player({ playback: { ensemble }, head, label, onShape, ...replay }: Pla
     () => (element.current ? ensemble.join(element.current, head) : undefined),
     [ensemble, head, lost],
   );
-  if (lost) return <Text className={classes.lost}>This replay could not be fetched.</Text>;
+  if (lost) return <Text className={classes.lost}>This replay could not be loaded.</Text>;
   return (
     <video
       ref={element}

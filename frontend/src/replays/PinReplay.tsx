@@ -11,8 +11,8 @@ export function PinReplay({ replay }: { replay: PlayableReplay }) {
     <Tooltip
       label={
         pinned
-          ? "It stays until you unpin it"
-          : "Keeps this replay when it would be removed with its checkpoint or for want of room"
+          ? "Pruning never deletes this replay"
+          : "Keep this replay when its checkpoint is deleted or space runs out"
       }
     >
       <Button

@@ -50,7 +50,7 @@ describe("a race", () => {
 
   it("is named by its address, and says who has no replay so early", async () => {
     open("/?against=2&at=1000");
-    expect(await screen.findByText("It has no replay as early as 1 k steps.")).toBeTruthy();
+    expect(await screen.findByText("No replay at or before 1 k steps.")).toBeTruthy();
     expect(shown()).toEqual(["Replay at 1\u202f000 steps", "Replay at 1\u202f500 steps"]);
   });
 
@@ -65,7 +65,7 @@ describe("a race", () => {
 
   it("ends, and leaves the run's own replays", async () => {
     open("/?against=2&at=1000");
-    await userEvent.click(await screen.findByRole("button", { name: "End the race" }));
+    await userEvent.click(await screen.findByRole("button", { name: "End race" }));
     await waitFor(() => expect(screen.getByTestId("address").textContent).toBe(""));
     expect(await screen.findByText("2 replays, from 1 k steps to 3 k steps")).toBeTruthy();
   });

@@ -57,13 +57,13 @@ export function Race({ run, search, setSearch }: RaceProps) {
       <Group gap="md">
         <Opponents run={run} others={ids.slice(1)} onChange={against} />
         <Button size="xs" variant="default" onClick={() => against([])}>
-          End the race
+          End race
         </Button>
       </Group>
       {failed?.error ? (
         <QueryError error={failed.error} retry={() => void failed.refetch()} />
       ) : lanes.length < ids.length ? (
-        <Text c="dimmed">Loading the replays…</Text>
+        <Text c="dimmed">Loading replays…</Text>
       ) : (
         <Course
           lanes={lanes}
@@ -136,7 +136,7 @@ function Runner({
       </Text>
       {replay.step > step && (
         <Text size="xs" c="dimmed">
-          It has no replay as early as {short(step, "steps")}.
+          No replay at or before {short(step, "steps")}.
         </Text>
       )}
     </>

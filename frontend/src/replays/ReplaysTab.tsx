@@ -30,7 +30,7 @@ function OwnReplays({ run }: { run: Run }) {
   if (query.isError && !query.data) {
     return <QueryError error={query.error} retry={() => void query.refetch()} />;
   }
-  if (!query.data) return <Text c="dimmed">Loading the replays…</Text>;
+  if (!query.data) return <Text c="dimmed">Loading replays…</Text>;
   const replays = inTrainingOrder(query.data);
   if (replays.length === 0) {
     return (

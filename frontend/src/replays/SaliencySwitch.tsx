@@ -15,7 +15,7 @@ interface SaliencySwitchProps {
 }
 
 const WHAT_IT_IS =
-  "Blurs what the network saw at one place after the other, and shows where its answer changes: " +
+  "Blurs each part of the network's input and shows where that changes the output: " +
   "blue for the policy, red for the value (Greydanus et al. 2018)";
 
 /** Switch for the saliency overlay, or a button to compute it. */
@@ -72,13 +72,13 @@ function UnderWay({ saliency }: { saliency: Saliency }) {
         {state === "running" && !reason ? (
           `Computing, ${percent} %`
         ) : (
-          <TextWithCode>{reason ?? "It waits."}</TextWithCode>
+          <TextWithCode>{reason ?? "Waiting for a worker"}</TextWithCode>
         )}
       </Text>
       <Button
         size="compact-xs"
         variant="default"
-        aria-label="Cancel the saliency"
+        aria-label="Cancel saliency"
         loading={remove.isPending}
         onClick={() => remove.mutate(replay_id)}
       >
@@ -98,7 +98,7 @@ function Ask({ replay, blocked, setShown, failed }: AskProps) {
   return (
     <>
       <Tooltip
-        label={blocked ?? "A worker computes it, which takes about as long as the replay or a few times that"}
+        label={blocked ?? "Computed by a worker. This can take several times the length of the replay"}
       >
         <Button
           size="compact-xs"

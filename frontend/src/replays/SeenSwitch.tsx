@@ -14,7 +14,7 @@ interface SeenSwitchProps {
 const PLACES: { value: SeenPlace; label: string }[] = [
   { value: "off", label: "Off" },
   { value: "beside", label: "Beside" },
-  { value: "over", label: "Over it" },
+  { value: "over", label: "Overlay" },
 ];
 
 /** Switch for the network's input next to the picture or over it. */
@@ -22,7 +22,7 @@ export function SeenSwitch({ place, setPlace, opacity, setOpacity, blocked }: Se
   return (
     <Group gap={8}>
       <Text size="xs" c="dimmed" id="seen">
-        What the network saw
+        Network input
       </Text>
       <Tooltip label={blocked} disabled={blocked === null}>
         <div
@@ -48,7 +48,7 @@ export function SeenSwitch({ place, setPlace, opacity, setOpacity, blocked }: Se
           max={100}
           value={Math.round(opacity * 100)}
           label={(percent) => `${percent} %`}
-          thumbLabel="How much it covers the picture"
+          thumbLabel="Opacity"
           onChange={(percent) => setOpacity(percent / 100)}
         />
       )}

@@ -37,7 +37,7 @@ function Found({ thoughts, head, steps }: { thoughts: Thoughts; head: Playhead; 
     previousReward: "There is no reward before this decision",
     nextReward: "There is no reward after this decision",
     nextLostLife: lives ? "No life is lost after this decision" : "This game has no lives",
-    greatestSurprise: "All went exactly as estimated",
+    greatestSurprise: "No decision was surprising",
   };
   const to = { previousReward, nextReward, nextLostLife, greatestSurprise };
   return <Buttons steps={steps} to={to} why={(jump) => reasons[jump]} />;
@@ -81,7 +81,7 @@ interface ButtonsProps {
 
 function Buttons({ steps, to, why, stepping = null }: ButtonsProps) {
   return (
-    <Group gap={8} role="group" aria-label="Steps through the replay">
+    <Group gap={8} role="group" aria-label="Step through the replay">
       <ActionIcon.Group>
         <Step does="Previous decision" hint="[" blocked={stepping} onStep={() => steps.byDecision(-1)}>
           <IconChevronsLeft size={16} />

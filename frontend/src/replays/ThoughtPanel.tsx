@@ -33,13 +33,12 @@ export function ThoughtPanel({ query, replay, head, onPicture }: ThoughtPanelPro
   );
 }
 
-export const BEFORE_TRACKS =
-  "This replay was recorded before tracks were kept, so it does not tell what the agent thought.";
+export const BEFORE_TRACKS = "This replay has no track, because an older version recorded it.";
 
 /** Return why a replay has no track. */
 export function whyNot(query: UseQueryResult<Thoughts>, replay: PlayableReplay): string {
   if (replay.track_file_id === null) return BEFORE_TRACKS;
-  return query.isError ? query.error.message : "Loading what the agent thought…";
+  return query.isError ? query.error.message : "Loading the track…";
 }
 
 function Seen({
@@ -93,6 +92,6 @@ function BriefWords({ thoughts, head }: { thoughts: Thoughts; head: Playhead }) 
 }
 
 function briefly(query: UseQueryResult<Thoughts>, replay: PlayableReplay): string {
-  if (replay.track_file_id === null) return "recorded before tracks were kept";
-  return query.isError ? "its track could not be read" : "loading its track…";
+  if (replay.track_file_id === null) return "no track";
+  return query.isError ? "the track could not be loaded" : "loading the track…";
 }

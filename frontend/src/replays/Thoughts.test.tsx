@@ -199,14 +199,14 @@ describe("what the network saw", () => {
   it("stands beside the picture or over it, on the same clock", async () => {
     open(aTrack());
     await chart();
-    const seen = () => screen.queryByLabelText(/^What the network saw at/);
+    const seen = () => screen.queryByLabelText(/^Network input at/);
     expect(seen()).toBeNull();
     await userEvent.click(screen.getByLabelText("Beside"));
     expect(seen()?.getAttribute("src")).toBe("/api/v1/files/301");
-    await userEvent.click(screen.getByLabelText("Over it"));
+    await userEvent.click(screen.getByLabelText("Overlay"));
     await userEvent.keyboard("]");
     expect((seen() as HTMLVideoElement).currentTime).toBeCloseTo(player().currentTime);
-    expect(screen.getByRole("slider", { name: "How much it covers the picture" })).toBeTruthy();
+    expect(screen.getByRole("slider", { name: "Opacity" })).toBeTruthy();
   });
 
   it("cannot be chosen where the network saw numbers, which is said", async () => {
@@ -222,7 +222,7 @@ describe("side by side", () => {
     const { of } = open(aTrack(), { at: "/?replays=1,2" });
     await chart();
     expect(of("GET /replays/2/track")).toHaveLength(1);
-    const captions = screen.getAllByTitle("Show what the agent thought in this replay");
+    const captions = screen.getAllByTitle("Show this replay's values and probabilities");
     expect(captions.map((caption) => caption.getAttribute("aria-pressed"))).toEqual(["false", "true"]);
     await userEvent.click(captions[0] as HTMLElement);
     expect(captions.map((caption) => caption.getAttribute("aria-pressed"))).toEqual(["true", "false"]);
@@ -233,7 +233,7 @@ describe("side by side", () => {
 describe("a replay that tells no thoughts", () => {
   it("says that it was recorded before tracks were kept, asks for none, and plays", async () => {
     const { asked } = open(aTrack(), { replay: {} });
-    expect(await screen.findByText(/recorded before tracks were kept/)).toBeTruthy();
+    expect(await screen.findByText(/has no track/)).toBeTruthy();
     expect(asked.some(({ path }) => path.endsWith("/track"))).toBe(false);
     expect(HTMLMediaElement.prototype.play).toHaveBeenCalled();
   });
@@ -265,7 +265,7 @@ it("offers the files of a replay and says how a notebook reads its track", async
   const items = await screen.findAllByRole("menuitem");
   expect(items.map((item) => [item.textContent, item.getAttribute("href")])).toEqual([
     ["Replay (.mp4)", "/api/v1/files/102"],
-    ["What the network saw (.mp4)", "/api/v1/files/301"],
+    ["Network input (.mp4)", "/api/v1/files/301"],
     ["Track (.npz)", "/api/v1/files/401"],
     ["Add to report…", null],
   ]);
@@ -298,7 +298,7 @@ describe("saliency", () => {
     });
     await userEvent.click(await screen.findByRole("button", { name: "Compute" }));
     expect(await screen.findByText("Computing, 40 %")).toBeTruthy();
-    await userEvent.click(screen.getByRole("button", { name: "Cancel the saliency" }));
+    await userEvent.click(screen.getByRole("button", { name: "Cancel saliency" }));
     await waitFor(() => expect(of("DELETE /replays/2/saliency")).toHaveLength(1));
   });
 

@@ -32,7 +32,7 @@ export function Transport({ replays, playback, playKey }: TransportProps) {
         step={0.1}
         value={time}
         label={null}
-        thumbLabel="Place in the replay"
+        thumbLabel="Position in the replay"
         onChange={(to) => ensemble.seek(to)}
       />
       <Text size="xs" c="dimmed" className={classes.time}>

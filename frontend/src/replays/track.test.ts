@@ -63,8 +63,8 @@ it("says how the return is counted", () => {
   );
   const other = { clip_rewards: false, life_loss_ends_episode: false, ended: "unfinished" as const };
   expect(howCounted(aTrack({ head: other }).head)).toBe(
-    "Return obtained: rewards discounted by γ = 0.99; after the last picture it goes on with the agent's own estimate. " +
-      "The film was cut before the episode ended: its score is of what it shows.",
+    "Return obtained: rewards discounted by γ = 0.99; after the last frame, the agent's own estimate. " +
+      "The recording stopped before the episode ended. Its score covers only the recorded part.",
   );
   const whole = { ...other, ended: "cut off" as const, bootstraps: false };
   expect(howCounted(aTrack({ head: whole }).head)).toBe("Return obtained: rewards discounted by γ = 0.99.");

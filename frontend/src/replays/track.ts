@@ -95,9 +95,9 @@ export function howCounted(head: Thoughts["head"]): string {
   const parts = [
     `Return obtained: rewards${clip_rewards ? " clipped to ±1," : ""} discounted by γ = ${gamma}`,
     life_loss_ends_episode ? " up to a lost life" : "",
-    goesOn ? "; after the last picture it goes on with the agent's own estimate." : ".",
+    goesOn ? "; after the last frame, the agent's own estimate." : ".",
     ended === "unfinished"
-      ? " The film was cut before the episode ended: its score is of what it shows."
+      ? " The recording stopped before the episode ended. Its score covers only the recorded part."
       : "",
   ];
   return parts.join("");

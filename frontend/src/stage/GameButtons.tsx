@@ -20,7 +20,7 @@ export function PauseButton({ scene, send, disabled }: GameButtonsProps) {
       leftSection={<Icon size={14} aria-hidden />}
       onClick={() => send({ order: paused ? "go" : "pause" })}
     >
-      {paused ? "Go on" : "Pause game"}
+      {paused ? "Resume game" : "Pause game"}
     </Button>
   );
 }

@@ -31,9 +31,9 @@ function show(games: KeptGame[], answers: Record<string, object> = {}) {
 describe("kept games", () => {
   it("are watched", async () => {
     show([kept()]);
-    expect((await screen.findByText(/played to its end/)).textContent).toContain("21 points");
+    expect((await screen.findByText(/played to the end/)).textContent).toContain("21 points");
     await userEvent.click(screen.getByRole("button", { name: "Watch" }));
-    expect(screen.getByLabelText("Film of Kept game 3").getAttribute("src")).toBe("/api/v1/files/8");
+    expect(screen.getByLabelText("Video of Kept game 3").getAttribute("src")).toBe("/api/v1/files/8");
   });
 
   it("say why their film is not there", async () => {

@@ -16,9 +16,9 @@ import classes from "./stage.module.css";
 
 const FRAMES_PER_SECOND = 60;
 const ENDED = {
-  over: "played to its end",
-  "cut off": "played for as long as an episode may last",
-  unfinished: "kept before its end",
+  over: "played to the end",
+  "cut off": "stopped at the time limit",
+  unfinished: "kept before it ended",
 };
 
 /** Kept games of one environment. Renders nothing if there are none. */
@@ -77,7 +77,7 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
       {kept.film !== "done" && (
         <>
           <Text size="sm">
-            {kept.film === "failed" ? "It could not be filmed." : "Its film is not made yet."}
+            {kept.film === "failed" ? "Its video could not be made." : "Its video is not ready yet."}
           </Text>
           <Reason of={kept} />
         </>
@@ -87,7 +87,7 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
           className={`${classes.film} pixelated`}
           src={fileAddress(kept.file_id)}
           poster={kept.poster_file_id === null ? undefined : fileAddress(kept.poster_file_id)}
-          aria-label={`Film of ${name}`}
+          aria-label={`Video of ${name}`}
           controls
           autoPlay
           muted
@@ -112,8 +112,7 @@ function RemoveKept({ kept, onClose }: { kept: KeptGame; onClose: () => void }) 
       onClose={onClose}
     >
       <Text size="sm">
-        {nameOf(kept)} and its film are deleted, and its score stands beside no others any more. Start points
-        that were made of it stay.
+        This permanently deletes the game, its video and its score. Start points made from it are kept.
       </Text>
     </ConfirmModal>
   );

@@ -24,7 +24,7 @@ const ICONS: Record<Evaluation["state"], typeof IconCheck> = {
   failed: IconAlertTriangleFilled,
   cancelled: IconX,
 };
-/** The states of runs that runState alike. */
+/** States of runs that are shown like a state of an evaluation. */
 const RUN_STATES = { running: "running", done: "finished", failed: "failed" } as const;
 
 type Progress = Pick<Evaluation, "episodes_done" | "episodes_total">;

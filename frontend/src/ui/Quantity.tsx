@@ -11,12 +11,12 @@ function ExactOnHover({ exactValue, children }: { exactValue: string; children: 
   );
 }
 
-/** A short number such as "1.2 M steps", with all exactDigits on hover. */
+/** A short number such as "1.2 M steps", with all digits on hover. */
 export function Short({ value, unit = "" }: { value: number | null; unit?: string }) {
   return <ExactOnHover exactValue={exact(value, unit)}>{short(value, unit)}</ExactOnHover>;
 }
 
-/** A rate such as "4.1 k/s", with all exactDigits on hover. */
+/** A rate such as "4.1 k/s", with all digits on hover. */
 export function Rate({ value, unit = "steps/s" }: { value: number | null; unit?: string }) {
   return <ExactOnHover exactValue={exact(value, unit)}>{rate(value)}</ExactOnHover>;
 }
@@ -28,7 +28,7 @@ interface ScoreProps {
   unit?: string;
 }
 
-/** A return or another metric value, with all exactDigits on hover. */
+/** A return or another metric value, with all digits on hover. */
 export function Score({ value, meaning, unit = "" }: ScoreProps) {
   const exactDigits =
     typeof value === "number" ? exact(value, isSize(unit) ? unit : "") : (value ?? "none yet");

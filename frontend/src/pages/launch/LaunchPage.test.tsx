@@ -72,6 +72,14 @@ it("starts from another run's configuration and shows changes from the nearest p
   expect(summary.getByText(/Changed from “A short one”/)).toBeTruthy();
 });
 
+it("shows whether fields differ from the preset", async () => {
+  await open("/?preset=short");
+  const summary = within(screen.getByLabelText("Summary"));
+  expect(summary.getByText("Unchanged from “A short one”.")).toBeTruthy();
+  await type(/Discount gamma/, "0.5");
+  expect(summary.getByText("Changed from “A short one”:")).toBeTruthy();
+});
+
 it("shows how the preset differs from its paper and the paper's code", async () => {
   const differing = aPreset(
     "paper",

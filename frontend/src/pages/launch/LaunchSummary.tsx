@@ -41,9 +41,7 @@ export function LaunchSummary({ config, environments, cost, problems, busy }: La
       </Text>
       <div>
         <Text size="xs" c="dimmed" mb={4}>
-          {changes.length === 0
-            ? `ExactOnHover as “${referenceTitle}”.`
-            : `Changed from “${referenceTitle}”:`}
+          {changes.length === 0 ? `Unchanged from “${referenceTitle}”.` : `Changed from “${referenceTitle}”:`}
         </Text>
         <dl className={classes.changes}>
           {changes.map((field) => (
@@ -136,10 +134,10 @@ function lengthOf(values: RunConfig, environment: Environment | undefined): stri
   const perStep = environment?.frames_per_step ?? 1;
   const parts = [short(steps, "steps") + (perStep > 1 ? ` (${short(steps * perStep, "frames")})` : "")];
   if (typeof envs === "number" && typeof rollout === "number") {
-    parts.push(`${plural(envs, "environment")}, ${plural(envs * rollout, "step")} an update`);
+    parts.push(`${plural(envs, "environment")}, ${plural(envs * rollout, "step")} per update`);
   }
   if (typeof actors === "number" && typeof rollout === "number") {
-    parts.push(`${plural(actors, "actor-learner")}, ${plural(rollout, "step")} an update`);
+    parts.push(`${plural(actors, "actor-learner")}, ${plural(rollout, "step")} per update`);
   }
   if (typeof agents === "number") parts.push(`${plural(agents, "agent")}`);
   return parts.join(" in ");

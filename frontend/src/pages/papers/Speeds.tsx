@@ -23,7 +23,7 @@ export function Speeds({ item: { speeds } }: { item: PaperItem }) {
             <Table.Th scope="col">Part</Table.Th>
             <Table.Th scope="col">Setting</Table.Th>
             <Table.Th scope="col" className={classes.number}>
-              Steps a second
+              Steps per second
             </Table.Th>
             <Table.Th scope="col" className={classes.number}>
               Environments alone

@@ -154,7 +154,7 @@ describe("a game that a person plays", () => {
     socket.say({ ...MINE, over: true });
     expect(screen.getByText("Game over: 7 points. Press R to play again.")).toBeTruthy();
     socket.say({ kind: "away" });
-    expect(screen.getByText("The playing process is gone. Another one is started.")).toBeTruthy();
+    expect(screen.getByText("The game process stopped. Starting another…")).toBeTruthy();
   });
 
   it("can be kept, and shows a refusal", async () => {

@@ -92,8 +92,8 @@ function Making({ rate, marks, making: { part, problem, make, stop } }: MakingPr
       {leavesOut(rate) && (
         <Checkbox
           size="xs"
-          label="Every picture, a sixth slower"
-          description="A GIF shows at most 50 pictures a second; otherwise it has every second one."
+          label="All frames, 17 % slower"
+          description="GIFs play at most 50 frames per second. By default, every second frame is used."
           checked={all}
           disabled={part !== null}
           onChange={(event) => setAll(event.currentTarget.checked)}
@@ -110,7 +110,7 @@ function Making({ rate, marks, making: { part, problem, make, stop } }: MakingPr
         </Button>
       ) : (
         <Group gap="xs" wrap="nowrap">
-          <Progress flex={1} value={100 * part} aria-label="Making the clip" />
+          <Progress flex={1} value={100 * part} aria-label="Clip progress" />
           <Button size="compact-xs" variant="default" onClick={stop}>
             Stop
           </Button>

@@ -47,7 +47,7 @@ describe("pictures of a clip", () => {
   it("lie between marks that are not too far apart", () => {
     expect(whyNoClip({ from: 2, to: 1 })).toContain("after the start");
     expect(whyNoClip({ from: 0, to: 34.2 })).toBe(
-      "A clip takes at most 20 s, and the marks are 34.2 s apart.",
+      "A clip can be at most 20 s long. The marks are 34.2 s apart.",
     );
     expect(whyNoClip({ from: 0, to: 20 })).toBeNull();
   });

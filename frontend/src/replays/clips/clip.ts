@@ -18,7 +18,7 @@ export function whyNoClip({ from, to }: Marks): string | null {
   const apart = to - from;
   if (apart <= 0) return "The end must come after the start.";
   if (apart > MOST_SECONDS) {
-    return `A clip takes at most ${MOST_SECONDS} s, and the marks are ${apart.toFixed(1)} s apart.`;
+    return `A clip can be at most ${MOST_SECONDS} s long. The marks are ${apart.toFixed(1)} s apart.`;
   }
   return null;
 }
@@ -64,7 +64,7 @@ export async function clipOf(src: string, { rate, shots, signal, onProgress }: C
     const [width, height] = [video.videoWidth, video.videoHeight];
     const canvas = Object.assign(document.createElement("canvas"), { width, height });
     const drawing = canvas.getContext("2d", { willReadFrequently: true });
-    if (!drawing) throw new Error("This browser cannot read pictures out of a video.");
+    if (!drawing) throw new Error("This browser cannot read frames from a video.");
     const gif = new Gif();
     for (const [number, { picture, hundredths }] of shots.entries()) {
       await show(video, picture, rate, signal);
@@ -125,7 +125,7 @@ function heard(video: HTMLVideoElement, event: "loadeddata" | "seeked", signal: 
       act();
     };
     const options = { once: true, signal: done.signal };
-    const failed = () => reject(new Error("The video could not be fetched, so there is no clip of it."));
+    const failed = () => reject(new Error("The video could not be loaded."));
     video.addEventListener(event, end(resolve), options);
     video.addEventListener("error", end(failed), options);
     const stop = end(() => reject(new DOMException("The clip was stopped.", "AbortError")));

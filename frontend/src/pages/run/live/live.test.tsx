@@ -68,7 +68,7 @@ describe("a live game", () => {
     socket.say({ ...SCENE, paused: true }, message({ ...HEAD, picture: 2, heard: [String(order?.id)] }));
     expect(await screen.findByText(/^\d+ ms$/)).toBeTruthy();
     await userEvent.click(screen.getByRole("button", { name: "Step" }));
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Resume game" }));
     const given = socket.sent.map(({ order }) => order).filter((order) => order !== "ping");
     expect(given).toEqual(["pause", "step", "go"]);
   });
@@ -121,7 +121,7 @@ describe("a live game", () => {
     const { socket } = await watch();
     const last = { ...HEAD, picture: 500, score: 8 };
     socket.say(SCENE, message(last), { kind: "away" }, message(last));
-    expect(await screen.findByText(/playing process is gone/)).toBeTruthy();
+    expect(await screen.findByText(/game process stopped/)).toBeTruthy();
     socket.say(SCENE, message({ ...HEAD, picture: 1, score: 3 }));
     await vi.waitFor(() => expect(screen.getByText("Score").nextSibling?.textContent).toBe("3"), 5000);
   });
@@ -135,10 +135,10 @@ describe("a live game", () => {
   it("says that the playing process is gone, and continues with the next one", async () => {
     const { socket } = await watch();
     socket.say(SCENE, message(HEAD), { kind: "away" });
-    expect(await screen.findByText("The playing process is gone. Another one is started.")).toBeTruthy();
+    expect(await screen.findByText("The game process stopped. Starting another…")).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "Pause game" }).disabled).toBe(true);
     socket.say(SCENE);
-    expect(screen.queryByText(/playing process is gone/)).toBeNull();
+    expect(screen.queryByText(/game process stopped/)).toBeNull();
   });
 
   it("says why it waits and that it is over", async () => {
@@ -154,7 +154,7 @@ describe("a live game", () => {
     const { socket } = await watch();
     const reason = "500 pages watch live games already; close some.";
     act(() => socket.onclose?.({ code: 4429, reason }));
-    expect(await screen.findByText(`${reason} The page retries automatically.`)).toBeTruthy();
+    expect(await screen.findByText(`${reason} Retrying automatically…`)).toBeTruthy();
     await waitFor(() => expect(FakeSocket.all).toHaveLength(2));
     act(() => FakeSocket.all[1]?.onopen?.());
     expect(screen.getByText(/500 pages watch/)).toBeTruthy();
