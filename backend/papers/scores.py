@@ -27,7 +27,7 @@ def number_of(row: Score) -> PrintedNumber:
 
 def percent_of(row: NormalisedScore) -> PrintedNumber:
     """Return a published percentage as a printed number."""
-    what = f"{title_of(row.env)}, {row.player} normalised by {row.normalised_by}"
+    what = f"{title_of(row.env)}, {row.player} normalized by {row.normalised_by}"
     return PrintedNumber(what, row.percent, "%", row.source, row.table, row.protocol)
 
 

@@ -28,7 +28,7 @@ TITLES = {
     "best_return": "Best return",
     "steps_per_second": "Steps/s",
 }
-EVALUATION_HEADER = ["Run", "Step", "Protocol", "Episodes", "Mean", "95 % from", "95 % to", "Human-normalised %"]
+EVALUATION_HEADER = ["Run", "Step", "Protocol", "Episodes", "Mean", "95 % from", "95 % to", "Human-normalized %"]
 POINT_HEADER = ["Point", "Finished runs", "Mean return", "95 % from", "95 % to"]
 CONFIG_PREFIX = "config."
 

@@ -13,7 +13,7 @@ TRAINING_SECONDS = 1800.0
 EPISODES = 5
 CATCH: dict[str, Any] = {
     "preset": "paac-catch",
-    "overrides": {"total_steps": 100_000, "checkpoint_seconds": 10},
+    "overrides": {"checkpoint_seconds": 10},
     "tags": ["baseline"],
     "notes": "Learns to catch every ball. **Baseline** of the other runs.",
 }

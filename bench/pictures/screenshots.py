@@ -20,6 +20,11 @@ CATCH_TABS = ("curves", "checkpoints", "evaluations", "log", "config", "system")
 PHONE_PAGES = ("runs", "run", "replays", "live", "wall", "study", "compare", "report")
 REPLAY_SECONDS = 8
 SETTLE_MILLISECONDS = 2000
+HAS_LOADED = """() =>
+    !document.querySelector(".mantine-Skeleton-root")
+    && !/(Loading|Connecting|Reconnecting|Counting|Starting)[^.]*…/.test(document.body.innerText)
+    && [...document.images].every(({ complete }) => complete)
+"""
 # On a busy computer a worker may need minutes to start a live game.
 TIMEOUT_MILLISECONDS = 300_000
 
@@ -87,7 +92,7 @@ def take(context: BrowserContext, address: str, file: Path, prepare: Callable[[P
     page.goto(address)
     if prepare:
         prepare(page)
-    page.wait_for_function("!document.querySelector('.mantine-Skeleton-root')")
+    page.wait_for_function(HAS_LOADED)
     page.wait_for_timeout(SETTLE_MILLISECONDS)
     file.write_bytes(add_hash(compress(page.screenshot()), header_hash()))
     page.close()

@@ -20,7 +20,7 @@ const paac: JsonSchema = {
       default: 0.0224,
       exclusiveMinimum: 0,
       maximum: 10,
-      group: "Optimisation",
+      group: "Optimization",
     },
     clip_rewards: { type: "boolean", default: true, group: "Run" },
   },
@@ -113,7 +113,7 @@ describe("the form", () => {
     ).toEqual([
       ["Run", ["algorithm", "env", "clip_rewards"]],
       ["Rollout", ["num_envs"]],
-      ["Optimisation", ["learning_rate"]],
+      ["Optimization", ["learning_rate"]],
     ]);
   });
 

@@ -213,7 +213,7 @@ describe("what the network saw", () => {
     open(aTrack(), { replay: { track_file_id: 401 } });
     await chart();
     expect(screen.getByLabelText<HTMLInputElement>("Beside").disabled).toBe(true);
-    expect(screen.getByLabelText(/its network sees no pictures/)).toBeTruthy();
+    expect(screen.getByLabelText(/network sees numbers, not pictures/)).toBeTruthy();
   });
 });
 

@@ -43,7 +43,7 @@ def grouped(group: str) -> dict[str, Any]:
 
 RUN, ROLES, ROLLOUT, REPLAY, EXPLORATION, OPTIMISATION, NETWORK, ENVIRONMENT = (
     grouped(name)
-    for name in ("Run", "Roles", "Rollout", "Replay", "Exploration", "Optimisation", "Network", "Environment")
+    for name in ("Run", "Roles", "Rollout", "Replay", "Exploration", "Optimization", "Network", "Environment")
 )
 
 
@@ -232,7 +232,7 @@ class TrainingConfig(BaseModel):
     )
     initialisation: Literal["uniform", "orthogonal"] = Field(
         default="uniform",
-        title="Weight initialisation",
+        title="Weight initialization",
         description="uniform: in ±1/√fan_in, as in the papers' code; orthogonal: as in modern actor-critics.",
         json_schema_extra=NETWORK,
     )

@@ -1,6 +1,6 @@
 import { Chip, Group, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { ConfigValue, Environment } from "@/api/types";
 import type { FormField } from "@/config-form/schema";
 import { inputId } from "@/config-form/useConfigDraft";
@@ -34,6 +34,13 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
   const found = foundEnvironments(environments, text, shownFamily);
   const families = [...new Set(environments.map(familyOf))];
   const several = varying || isVaried;
+  const list = useRef<HTMLDivElement>(null);
+
+  // The chosen environment may be far down the list of its family.
+  useEffect(() => {
+    const tile = list.current?.querySelector<HTMLElement>("[aria-checked=true]");
+    if (list.current && tile) showInside(list.current, tile);
+  }, [current?.id, shownFamily]);
 
   function vary() {
     if (several && typeof chosen === "string") onVary(chosen);
@@ -92,7 +99,7 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
             </Chip.Group>
           )}
           <Radio.Group value={current?.id ?? null} onChange={onChoose} aria-label="Environment to train in">
-            <div className={classes.environments}>
+            <div ref={list} className={classes.environments}>
               {found.map((environment) => (
                 <EnvironmentTile key={environment.id} environment={environment} />
               ))}
@@ -117,6 +124,13 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
       )}
     </Stack>
   );
+}
+
+/** Scroll a list to a tile that is out of sight, without scrolling the page. */
+function showInside(list: HTMLElement, tile: HTMLElement): void {
+  const top = tile.offsetTop - list.offsetTop;
+  const isVisible = top >= list.scrollTop && top + tile.offsetHeight <= list.scrollTop + list.clientHeight;
+  if (!isVisible) list.scrollTop = top;
 }
 
 function EnvironmentTile({ environment }: { environment: Environment }) {
