@@ -370,7 +370,7 @@ describe("a replay to keep", () => {
     renderPage(<ReplaysTab run={aRun()} />);
     await chart();
     await userEvent.click(screen.getByRole("button", { name: "Clip" }));
-    expect(await screen.findByText(/the marks are 40.0 s apart/)).toBeTruthy();
+    expect(await screen.findByText(/The marks are 40.0 s apart/)).toBeTruthy();
     // jsdom lays nothing out, so to it a popover is never quite open.
     const button = { hidden: true };
     const download = screen.getByRole<HTMLButtonElement>("button", { name: "Download GIF", ...button });
