@@ -182,8 +182,10 @@ class Installation:
         self.journals.close()
         self.http.close()
 
-    def wait_until(self, condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait for a condition. Retry while the backend is unreachable."""
+    def wait_until(
+        self, condition: Callable[[], object], seconds: float = PATIENCE_SECONDS, interval: float = 0.1
+    ) -> None:
+        """Check a condition at an interval until it is true. Retry while the backend is unreachable."""
         deadline = time.monotonic() + seconds
         while True:
             self.journals.follow()
@@ -191,7 +193,7 @@ class Installation:
                 if condition():
                     return
             assert time.monotonic() < deadline, self.what_was_said()
-            time.sleep(0.1)
+            time.sleep(interval)
 
     def what_was_said(self) -> str:
         """Return the end of each process's output, for a test that timed out."""

@@ -1,6 +1,8 @@
 """Take the pictures of docs/images: `make pictures`, or with ARGS="run live" only those pages."""
 
 import argparse
+import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,6 +15,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.pictures", description=__doc__)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="pages to take, as run or live (default: all)")
     options = parser.parse_args()
+    # Exit normally, so that the installation is stopped and its folder is removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with (
         tempfile.TemporaryDirectory(prefix="arcadia-pictures-") as folder,
         installation_with_runs(Path(folder)) as (url, contents),

@@ -9,6 +9,8 @@ from typing import Any
 from tests.installation import Installation
 
 TRAINING_SECONDS = 1800.0
+# Trainings need the computer more than frequent checks do.
+POLL_SECONDS = 1.0
 # Fewer than the protocols require, because an episode of Pong takes long.
 EPISODES = 5
 CATCH: dict[str, Any] = {
@@ -53,7 +55,7 @@ def installation_with_runs(folder: Path) -> Iterator[tuple[str, Contents]]:
         contents = train(installation)
         write_report(installation, contents)
         breakout = installation.post("runs", BREAKOUT)["id"]
-        installation.wait_until(lambda: installation.read(f"runs/{breakout}/replays"), TRAINING_SECONDS)
+        installation.wait_until(lambda: installation.read(f"runs/{breakout}/replays"), TRAINING_SECONDS, POLL_SECONDS)
         yield f"http://127.0.0.1:{installation.port}", contents
     finally:
         installation.close()
@@ -69,7 +71,7 @@ def train(installation: Installation) -> Contents:
     wait_for_end(installation, f"studies/{study}", "finished")
     for evaluation in evaluations:
         wait_for_end(installation, f"evaluations/{evaluation}", "done")
-    installation.wait_until(lambda: installation.read(f"runs/{pong}/replays"), TRAINING_SECONDS)
+    installation.wait_until(lambda: installation.read(f"runs/{pong}/replays"), TRAINING_SECONDS, POLL_SECONDS)
     points = installation.read(f"studies/{study}")["table"]
     return Contents(catch, pong, study, [run["run_id"] for point in points for run in point["runs"]])
 
@@ -89,7 +91,7 @@ def wait_for_end(installation: Installation, path: str, state: str) -> None:
         assert found not in ("failed", "cancelled", "stopped"), installation.what_was_said()
         return bool(found == state)
 
-    installation.wait_until(has_ended, TRAINING_SECONDS)
+    installation.wait_until(has_ended, TRAINING_SECONDS, POLL_SECONDS)
 
 
 def write_report(installation: Installation, contents: Contents) -> None:

@@ -20,11 +20,19 @@ CATCH_TABS = ("curves", "checkpoints", "evaluations", "log", "config", "system")
 PHONE_PAGES = ("runs", "run", "replays", "live", "wall", "study", "compare", "report")
 REPLAY_SECONDS = 8
 SETTLE_MILLISECONDS = 2000
-HAS_LOADED = """() =>
-    !document.querySelector(".mantine-Skeleton-root")
-    && !/(Loading|Connecting|Reconnecting|Counting|Starting)[^.]*…/.test(document.body.innerText)
-    && [...document.images].every(({ complete }) => complete)
-"""
+# Charts and images below the window load when they are scrolled to.
+HAS_LOADED = """() => {
+    const shown = (element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top < window.innerHeight && bottom > 0;
+    };
+    const isUnfinished = ({ childElementCount, textContent }) =>
+        childElementCount === 0 && /^(Loading|Connecting|Reconnecting|Counting|Starting).*…/.test(textContent);
+    return document.querySelector("h1, h2") !== null
+        && ![...document.querySelectorAll(".mantine-Skeleton-root")].some(shown)
+        && ![...document.querySelectorAll("body *")].some((element) => isUnfinished(element) && shown(element))
+        && [...document.images].every((image) => image.complete || !shown(image));
+}"""
 # On a busy computer a worker may need minutes to start a live game.
 TIMEOUT_MILLISECONDS = 300_000
 
@@ -94,6 +102,8 @@ def take(context: BrowserContext, address: str, file: Path, prepare: Callable[[P
         prepare(page)
     page.wait_for_function(HAS_LOADED)
     page.wait_for_timeout(SETTLE_MILLISECONDS)
+    # What appeared first may have requested more.
+    page.wait_for_function(HAS_LOADED)
     file.write_bytes(add_hash(compress(page.screenshot()), header_hash()))
     page.close()
     print(file.name, flush=True)
