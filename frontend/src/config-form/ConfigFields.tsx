@@ -65,7 +65,7 @@ function SectionTitle({
   ).length;
   return (
     <Group gap={8} wrap="nowrap">
-      <Text fw={600} size="sm">
+      <Text fw={600} size="sm" style={{ flexShrink: 0 }}>
         {group === "Run" ? "More about the run" : group}
       </Text>
       <Text size="xs" c="dimmed" truncate visibleFrom="xs" aria-hidden>
