@@ -33,6 +33,7 @@ from backend.logs.service import router as logs
 from backend.metrics.export import router as export
 from backend.metrics.routes import router as metrics
 from backend.papers.routes import router as papers
+from backend.provenance.routes import router as provenance
 from backend.recordings.routes import router as recordings
 from backend.replays.routes import router as replays
 from backend.reports.routes import router as reports
@@ -74,6 +75,7 @@ ROUTERS = (
     games,
     studies,
     papers,
+    provenance,
     reports,
     shared,
     live,

@@ -1,10 +1,11 @@
-"""Differences between run configurations."""
+"""Differences between the configurations of runs, and between their provenances."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backend.comparisons.schemas import FieldDifference
+from backend.provenance.facts import TITLES, StoredProvenance, comparable_values, fill_gaps, title_of
 
 
 def field_differences(configs: Mapping[int, Mapping[str, Any]], titles: Mapping[str, str]) -> list[FieldDifference]:
@@ -15,6 +16,14 @@ def field_differences(configs: Mapping[int, Mapping[str, Any]], titles: Mapping[
         _compare_field(field, titles.get(field, field), {i: c[field] for i, c in configs.items() if field in c})
         for field in fields
     ]
+
+
+def provenance_differences(provenances: Mapping[int, StoredProvenance]) -> list[FieldDifference]:
+    """Return the facts in which the provenances of these runs differ, packages last."""
+    values = {run_id: comparable_values(provenance) for run_id, provenance in provenances.items()}
+    fill_gaps(values)
+    titles = TITLES | {field: title_of(field) for each in values.values() for field in each}
+    return [difference for difference in field_differences(values, titles) if not difference.same]
 
 
 def group_identical(configs: Mapping[int, Mapping[str, Any]], ignored: Collection[str] = ("seed",)) -> list[list[int]]:

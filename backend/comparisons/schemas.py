@@ -12,7 +12,7 @@ MissingRuns = Annotated[list[int], Field(description="Ids of requested runs that
 
 
 class FieldDifference(BaseModel):
-    """A configuration field with its value in each run that has it."""
+    """A field with its value in each run that has it."""
 
     field: str
     title: str
@@ -52,6 +52,9 @@ class Comparison(BaseModel):
 
     runs: list[ComparedRun]
     differences: list[FieldDifference]
+    provenance: list[FieldDifference] = Field(
+        description="Code, packages, hosts and GPUs of the runs' latest attempts, where they differ."
+    )
     groups: list[list[int]] = Field(
         description="Run ids by group. Curves with the same `group_by` draw each group as one line."
     )

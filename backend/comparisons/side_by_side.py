@@ -6,13 +6,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.colors import Stroke
-from backend.comparisons.differences import field_differences
+from backend.comparisons.differences import field_differences, provenance_differences
 from backend.comparisons.groups import strokes_by_run
 from backend.comparisons.labels import run_labels
 from backend.comparisons.schemas import ComparedRun, Comparison, MetricSummary, RunSummary
 from backend.database.tables import Run
 from backend.metrics.models import MetricSeries
 from backend.metrics.visibility import training_seconds
+from backend.provenance.queries import latest_provenances
 from backend.runs.names import field_titles
 from backend.runs.queries import to_schemas
 
@@ -25,6 +26,7 @@ def compare(
     return Comparison(
         runs=_to_compared_runs(session, runs, strokes),
         differences=field_differences({run.id: run.config for run in runs}, field_titles()),
+        provenance=provenance_differences(latest_provenances(session, [run.id for run in runs])),
         groups=[[run.id for run in group] for group in groups],
         summary=_summarize(session, runs),
     )

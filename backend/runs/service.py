@@ -16,6 +16,7 @@ from backend.errors import Conflict
 from backend.files.service import delete_run_files
 from backend.live.notices import publish
 from backend.logs.service import note
+from backend.provenance.service import delete_unused_documents, document_hashes
 from backend.runs.names import name_for_copy
 from backend.runs.notices import announce_run
 from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
@@ -142,8 +143,10 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
 def _purge(session: Session, run: Run) -> None:
     run_id = run.id
     delete_run_files(session, run_id)
+    documents = document_hashes(session, run_id)
     session.delete(run)
     session.flush()
+    delete_unused_documents(session, documents)
     after_commit(session, lambda: publish("run.removed", {"run_id": run_id}))
 
 

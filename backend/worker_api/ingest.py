@@ -10,6 +10,7 @@ from backend.checkpoints.service import frames_at_step, store_checkpoint
 from backend.database.tables import Attempt, LogLine, Run
 from backend.evaluations.schedule import schedule_evaluation
 from backend.metrics import service as metrics
+from backend.provenance.service import store_provenance
 from backend.replays.service import keep_replay
 from backend.runs import start_steps
 from backend.runs.notices import announce_run
@@ -72,6 +73,10 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
     update_best(session, run)
 
 
+def _store_provenance(session: Session, _run: Run, attempt: Attempt, event: ev.ProvenanceEvent) -> None:
+    store_provenance(session, attempt, event.provenance)
+
+
 def _start_step(_session: Session, run: Run, attempt: Attempt, event: ev.StartStep) -> None:
     if event.name is None:
         start_steps.end_step(run, attempt, to_datetime(event.time))
@@ -118,6 +123,7 @@ def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.
 
 _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = {
     ev.Started: _start,
+    ev.ProvenanceEvent: _store_provenance,
     ev.StartStep: _start_step,
     ev.Log: _log,
     ev.Roles: _store_roles,

@@ -5,6 +5,7 @@ environment_families    capabilities of each environment family
 spaces                  action spaces
 layout                  file names in a run directory
 events                  events of a trainer
+provenance              code, packages and host of an attempt
 protocols               evaluation protocols
 tracks, action_names    tracks of recordings, and names of actions
 published               numbers published in the papers

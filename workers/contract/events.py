@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
+from workers.contract.provenance import Provenance
 from workers.contract.values import Count, Integer, Message, Ordinal, ShortText, SmallCount, Text, Traceback, Truth
 
 # A line of the event file must fit into a request body of at most 4 MB.
@@ -83,6 +84,11 @@ class Started(_Event):
     command: list[Text]
     versions: dict[Text, Text]
     host: Text
+
+
+class ProvenanceEvent(_Event):
+    kind: Literal["provenance"] = "provenance"
+    provenance: Provenance
 
 
 class StartStep(_Event):
@@ -204,6 +210,7 @@ class Failed(_Event):
 
 Event = Annotated[
     Started
+    | ProvenanceEvent
     | StartStep
     | Metrics
     | Log

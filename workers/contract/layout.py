@@ -4,6 +4,7 @@ from pathlib import Path
 
 CONFIG = "config.json"
 EVENTS = "events.jsonl"
+PROVENANCE = "provenance.json"
 REQUEST = "request.json"  # replaces the configuration in the directory of a job
 STARTS = "starts.json"  # the start points of an evaluation
 CHECKPOINTS = "checkpoints"

@@ -40,7 +40,7 @@ class TrainerError(Exception):
     is_bug: ClassVar[bool] = False
 
 
-def reason(error: Exception) -> str:
+def reason(error: BaseException) -> str:
     """Return the error message, with the type of the exception if it is not a TrainerError."""
     return str(error) if isinstance(error, TrainerError) else f"{type(error).__name__}: {error}"
 

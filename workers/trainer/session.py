@@ -17,10 +17,12 @@ from workers.trainer.host import devices, memory
 from workers.trainer.launching import Launch
 from workers.trainer.methods import METHODS
 from workers.trainer.networks.precision import body_dtype
+from workers.trainer.provenance.collecting import trainer_command
 from workers.trainer.run import checkpoints, durable_files, versions
 from workers.trainer.run.directory_run import DirectoryRun
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.progress_bar import ProgressBar
+from workers.trainer.run.provenance_report import LAST_SECONDS, ProvenanceReport
 from workers.trainer.run.recorder import Recorder
 from workers.trainer.run.run import TrainingRun
 from workers.trainer.stopping import StopRequest
@@ -28,11 +30,13 @@ from workers.trainer.stopping import StopRequest
 
 def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     """Train until the run is finished, stopped or failed. Return the exit status."""
+    provenance = ProvenanceReport(launch.directory, journal)
     try:
-        run = begin(launch, journal, stop)
+        run = begin(launch, journal, stop, provenance)
     except Exception as error:
         step = layout.newest_step(launch.directory)
         frames = step * launch.config.environment.frames_per_step
+        provenance.report(step, frames, LAST_SECONDS)
         journal.emit(events.Failed, step=step, frames=frames, message=reason(error), traceback=stack(error))
         show(error)
         return 1
@@ -68,7 +72,7 @@ def fix_seeds(seed: int) -> None:
     torch.manual_seed(seed)
 
 
-def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
+def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: ProvenanceReport) -> DirectoryRun:
     """Find the checkpoint to continue from, fix all seeds, and report the start."""
     config, directory = launch.config, launch.directory
     device = devices.resolve(config.wanted_device)
@@ -89,6 +93,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
         newest.state if newest else None,
         stop.requested,
         Recorder(directory),
+        provenance,
         ProgressBar(sys.stdout) if launch.progress_bar else None,
     )
     journal.emit(
@@ -99,7 +104,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
         seed=config.seed,
         device=devices.describe(device),
         precision=str(body_dtype(config, device)).removeprefix("torch."),
-        command=["python", "-m", "workers.trainer", *sys.argv[1:]],
+        command=trainer_command(),
         versions=versions.captured(),
         host=socket.gethostname(),
     )

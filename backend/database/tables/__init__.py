@@ -7,6 +7,7 @@ from backend.database.tables.files import File
 from backend.database.tables.installation import Installation
 from backend.database.tables.jobs import Job
 from backend.database.tables.kept_games import KeptGame
+from backend.database.tables.provenance import ProvenanceDocument
 from backend.database.tables.replays import Replay
 from backend.database.tables.reports import Report
 from backend.database.tables.runs import Attempt, LogLine, Measurement, Run, RunTag
@@ -31,6 +32,7 @@ __all__ = [
     "Measurement",
     "Origin",
     "PaperStudy",
+    "ProvenanceDocument",
     "Replay",
     "Report",
     "Run",

@@ -116,6 +116,11 @@ class Attempt(Base):
     roles: Mapped[list[dict[str, Any]] | None]
     # The steps from the queue to the first update, as runs.schemas.RunStartStep.
     start_steps: Mapped[list[dict[str, Any]] | None]
+    # The small part, as workers.contract.provenance.ProvenanceFacts. Empty until the trainer reports it.
+    provenance: Mapped[dict[str, Any] | None]
+    packages_sha256: Mapped[str | None] = mapped_column(ForeignKey("provenance_documents.sha256"), index=True)
+    # Empty if nothing was changed since the commit.
+    diff_sha256: Mapped[str | None] = mapped_column(ForeignKey("provenance_documents.sha256"), index=True)
 
 
 class LogLine(Base):

@@ -1540,6 +1540,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/provenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Provenance
+         * @description Return the code, packages, host and command that an attempt of a run was made with.
+         */
+        get: operations["read_provenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/recordings": {
         parameters: {
             query?: never;
@@ -2344,6 +2364,31 @@ export interface components {
             checkpoint?: number | ("newest" | "best");
         };
         /**
+         * AttemptSummary
+         * @description An attempt of a run, and what differs from the attempt before.
+         */
+        AttemptSummary: {
+            /** Attempt */
+            attempt: number;
+            /**
+             * Changes
+             * @description Names of the facts that differ from the recorded attempt before, such as Commit or torch.
+             */
+            changes: string[];
+            /**
+             * Claimed At
+             * Format: date-time
+             */
+            claimed_at: string;
+            /**
+             * Recorded
+             * @description False for attempts of earlier versions, and until the trainer has reported.
+             */
+            recorded: boolean;
+            /** Worker */
+            worker: string;
+        };
+        /**
          * Average
          * @description Averages of human-normalized scores over games by one protocol. Null if there are none.
          */
@@ -2541,6 +2586,34 @@ export interface components {
              * @enum {string}
              */
             kind: "chart";
+        };
+        /**
+         * Checkout
+         * @description The state of the git checkout that Arcadia's code runs from.
+         */
+        Checkout: {
+            /**
+             * Branch
+             * @description Null if no branch is checked out.
+             */
+            branch: string | null;
+            /** Commit */
+            commit: string;
+            /**
+             * Diff Cut
+             * @description Whether the diff is longer than the part that is kept.
+             */
+            diff_cut: boolean;
+            /**
+             * Dirty
+             * @description Whether tracked files differ from the commit, or untracked files exist.
+             */
+            dirty: boolean;
+            /**
+             * Untracked
+             * @description Paths of files that are neither tracked nor ignored.
+             */
+            untracked: string[];
         };
         /** CheckpointEvent */
         CheckpointEvent: {
@@ -2828,6 +2901,11 @@ export interface components {
              * @default []
              */
             missing?: number[];
+            /**
+             * Provenance
+             * @description Code, packages, hosts and GPUs of the runs' latest attempts, where they differ.
+             */
+            provenance: components["schemas"]["FieldDifference"][];
             /** Runs */
             runs: components["schemas"]["ComparedRun"][];
             /** Summary */
@@ -3557,7 +3635,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * ExtendStudy
@@ -3644,7 +3722,7 @@ export interface components {
         };
         /**
          * FieldDifference
-         * @description A configuration field with its value in each run that has it.
+         * @description A field with its value in each run that has it.
          */
         FieldDifference: {
             /** Field */
@@ -3943,6 +4021,16 @@ export interface components {
          * @description The sign-off of a worker.
          */
         Goodbye: {
+            /** Name */
+            name: string;
+        };
+        /**
+         * Gpu
+         * @description A GPU of the host.
+         */
+        Gpu: {
+            /** Memory Bytes */
+            memory_bytes: number;
             /** Name */
             name: string;
         };
@@ -5232,6 +5320,104 @@ export interface components {
             unfit_because: string | null;
         };
         /**
+         * Provenance
+         * @description The code, packages, host and command that an attempt was made with.
+         */
+        Provenance: {
+            /**
+             * Build
+             * @description Version and commit of Arcadia.
+             */
+            build: string;
+            /** @description Null if Arcadia was installed from a wheel or an image. */
+            checkout: components["schemas"]["Checkout"] | null;
+            /** Command */
+            command: string[];
+            /**
+             * Cores
+             * @description Cores that the trainer may use.
+             */
+            cores: number;
+            /** Cpu */
+            cpu: string;
+            /**
+             * Cuda
+             * @description Newest CUDA version that the driver supports.
+             */
+            cuda: string | null;
+            /**
+             * Diff
+             * @description Changes of tracked files since the commit. Only its first megabyte is kept.
+             */
+            diff: string;
+            /**
+             * Driver
+             * @description Version of the NVIDIA driver.
+             */
+            driver: string | null;
+            /**
+             * Environment
+             * @description Environment variables that affect training or its speed, without secrets.
+             */
+            environment: {
+                [key: string]: string;
+            };
+            /** Gpus */
+            gpus: components["schemas"]["Gpu"][];
+            /** Host */
+            host: string;
+            /**
+             * Memory Bytes
+             * @description Memory of the host.
+             */
+            memory_bytes: number;
+            /** Os */
+            os: string;
+            /**
+             * Packages
+             * @description Version of each installed Python package.
+             */
+            packages: {
+                [key: string]: string;
+            };
+            /**
+             * Problem
+             * @description Why the state of the checkout is unknown, if it is.
+             */
+            problem: string | null;
+            /** Python */
+            python: string;
+        };
+        /** ProvenanceEvent */
+        ProvenanceEvent: {
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "provenance";
+            provenance: components["schemas"]["Provenance"];
+            /**
+             * Seq
+             * @description Number of the event within its attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             */
+            time: number;
+        };
+        /**
          * PublishedAverage
          * @description Averages of human-normalized scores over 57 games in a paper, in percent.
          */
@@ -6073,6 +6259,23 @@ export interface components {
             next_cursor: string | null;
             /** Total */
             total: number;
+        };
+        /**
+         * RunProvenance
+         * @description The code, packages, host and command of one attempt of a run.
+         */
+        RunProvenance: {
+            /**
+             * Attempt
+             * @description The requested or latest recorded attempt. Null if none is recorded.
+             */
+            attempt: number | null;
+            /**
+             * Attempts
+             * @description All attempts, oldest first.
+             */
+            attempts: components["schemas"]["AttemptSummary"][];
+            provenance: components["schemas"]["Provenance"] | null;
         };
         /**
          * RunScore
@@ -10473,6 +10676,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_provenance: {
+        parameters: {
+            query?: {
+                /** @description Number of the attempt. Default: the latest recorded one. */
+                attempt?: number | null;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunProvenance"];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -24,9 +24,18 @@ from backend.files.removal import hold
 from backend.files.storage import stored_files
 from backend.refusals import RefusedError
 from backend.startup.embedded.data_folder import FolderInUseError, lock
-from tests.factories import CARTPOLE, Api, Response, metrics, start_set
+from tests.factories import CARTPOLE, Api, Response, event, metrics, start_set
+from tests.provenance import PROVENANCE
 
-READ = ["runs", "runs/{id}", "runs/{id}/log", "runs/{id}/checkpoints", "export/runs/{id}.csv", "workers"]
+READ = [
+    "runs",
+    "runs/{id}",
+    "runs/{id}/log",
+    "runs/{id}/provenance",
+    "runs/{id}/checkpoints",
+    "export/runs/{id}.csv",
+    "workers",
+]
 KEEP_THREE = {**CARTPOLE, "checkpoints_kept": 3}
 
 
@@ -38,6 +47,7 @@ def run(api: Api) -> int:
     run_id, attempt = api.running(config=KEEP_THREE, tags=["kept"], notes="with notes")
     api.save(run_id, attempt, 2, 100, return_mean="NaN")
     api.send(run_id, attempt, metrics(3, 120, {"train/policy_loss": "NaN"}, [10.0, 20.0]))
+    api.send(run_id, attempt, event(4, "provenance", 120, provenance=PROVENANCE.model_dump(mode="json")))
     last, attempt = api.running()
     api.release(last, attempt, "finished")
     for gone in (purged, last):
@@ -97,12 +107,12 @@ def test_a_backup_brings_everything_back_on_either_database(
 def test_files_pruned_during_a_backup_are_in_it(
     api: Api, run: int, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for seq, step in ((4, 200), (5, 300)):
+    for seq, step in ((5, 200), (6, 300)):
         api.save(run, 1, seq, step)
 
     def copy_and_prune(*connections: Any) -> None:
         copy_rows(*connections)
-        api.save(run, 1, 6, 400)
+        api.save(run, 1, 7, 400)
         steps = {row["step"] for row in api.user.get(f"/api/v1/runs/{run}/checkpoints").json() if row["available"]}
         assert len(steps) == 3
         assert steps != {100, 200, 300}

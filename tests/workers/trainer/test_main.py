@@ -25,6 +25,7 @@ from tests.workers.trainer.trainers import (
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract import events
 from workers.contract.presets import PRESETS
+from workers.contract.provenance import Provenance
 from workers.trainer.__main__ import main
 from workers.trainer.run import checkpoints
 from workers.trainer.run.journal import Journal
@@ -74,7 +75,7 @@ def test_a_run_that_needs_too_much_memory_fails_before_it_begins(tmp_path: Path,
     assert status == 1
     assert errors.startswith("this configuration needs about 4,")
     assert errors.endswith("are free here: lower num_envs or t_max\n")
-    assert [event.kind for event in read_events(tmp_path / "run")] == ["start_step", "failed"]
+    assert [event.kind for event in read_events(tmp_path / "run")] == ["start_step", "provenance", "failed"]
 
 
 def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: StartTrainer) -> None:
@@ -95,6 +96,10 @@ def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: S
     assert started.command[:5] == ["python", "-m", "workers.trainer", "--dir", str(run)]
     assert started.versions["torch"] == torch.__version__
     assert {"python", "arcadia", "torch", "numpy", "gymnasium", "ale-py"} <= started.versions.keys()
+    (reported,) = of_kind(run, events.ProvenanceEvent)
+    assert reported.provenance == Provenance.model_validate_json((run / "provenance.json").read_bytes())
+    assert reported.provenance.command == started.command
+    assert reported.provenance.packages["torch"] == torch.__version__
     checkpoint = of_kind(run, events.CheckpointEvent)[-1]
     assert checkpoint.step >= 3000
     episodes = [episode for event in of_kind(run, events.Metrics) for episode in event.episodes]

@@ -21,6 +21,7 @@ from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.milestones import Milestones
 from workers.trainer.run.progress_bar import ProgressBar, RunProgress, duration
+from workers.trainer.run.provenance_report import LAST_SECONDS, ProvenanceReport
 from workers.trainer.run.recorder import Recorder, RecordingResult
 from workers.trainer.run.retention import RETURN_WINDOW, Retention, RunFacts, kept
 from workers.trainer.run.run import TrainingState, snapshot
@@ -67,6 +68,7 @@ class DirectoryRun:
         restored: TrainingState | None,
         should_stop: Callable[[], bool],
         recorder: Recorder,
+        provenance: ProvenanceReport,
         bar: ProgressBar | None,
     ) -> None:
         self.restored = restored
@@ -85,7 +87,7 @@ class DirectoryRun:
         self._system = SystemMeter(device)
         self._alarm = DeadLayerAlarm()
         self._milestones = Milestones(config.environment.solved_at, facts.retention.full_window_best)
-        self._recorder = recorder
+        self._recorder, self._provenance = recorder, provenance
         for file in checkpoints.without_replay(directory, self._kept):
             recorder.add(file)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="checkpoint")
@@ -180,6 +182,7 @@ class DirectoryRun:
         """Finish the last checkpoint, wait for replays unless the run was stopped, and report how it ended."""
         self._seconds = time.monotonic() - self._started
         self._flush_episodes()
+        self._provenance.report(self.step, self.frames, LAST_SECONDS)
         self._collect_checkpoint(wait=True)
         if self._write_error:
             raise self._write_error
@@ -219,6 +222,7 @@ class DirectoryRun:
     def fail(self, message: str, traceback: str) -> None:
         """Report that the run failed. A checkpoint that is still being written is kept."""
         self._flush_episodes()
+        self._provenance.report(self.step, self.frames, LAST_SECONDS)
         self._collect_checkpoint(wait=True)
         self._emit(events.Failed, message=message, traceback=traceback)
 
@@ -234,6 +238,7 @@ class DirectoryRun:
         self._next_tick = now + TICK_SECONDS
         self._rates.mark(now, self.step, self._updates)
         self._collect_checkpoint(wait=False)
+        self._provenance.report(self.step, self.frames)
         self._start_replays()
         if self._is_at_milestone:
             self._next_checkpoint = now

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.provenance import PROVENANCE
 from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
 from tests.workers.waiting import wait_until
 from workers.contract import events, layout
@@ -18,6 +19,7 @@ from workers.trainer.run import checkpoints, directory_run, durable_files
 from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.directory_run import DirectoryRun, DivergedError
 from workers.trainer.run.journal import Journal
+from workers.trainer.run.provenance_report import ProvenanceReport
 from workers.trainer.run.recorder import Recorder
 from workers.trainer.run.run import NullRun, TrainingRun, TrainingState, snapshot
 
@@ -56,7 +58,8 @@ def open_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenRu
         device = torch.device("cpu")
         restored = newest.state if newest else None
         recorder = Recorder(tmp_path, recorder_command)
-        run = DirectoryRun(tmp_path, CONFIG, journal, device, {}, restored, bool, recorder, None)
+        provenance = ProvenanceReport(tmp_path, journal, lambda: PROVENANCE)
+        run = DirectoryRun(tmp_path, CONFIG, journal, device, {}, restored, bool, recorder, provenance, None)
         opened.append((run, journal))
         return run
 
@@ -302,7 +305,7 @@ def test_the_end_waits_for_the_last_checkpoint(tmp_path: Path, open_run: OpenRun
     run = open_run()
     run.save(state(10))
     run.complete("stopped by test")
-    assert [event.kind for event in read_events(tmp_path)] == ["checkpoint", "stopped"]
+    assert [event.kind for event in read_events(tmp_path)] == ["provenance", "checkpoint", "stopped"]
     assert of_kind(tmp_path, events.Stopped)[0].reason == "stopped by test"
 
 

@@ -1,0 +1,58 @@
+"""The provenance is collected beside training and reported once."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.provenance import PROVENANCE
+from tests.workers.trainer.trainers import read_events
+from workers.contract import events
+from workers.contract.provenance import MAX_DIFF_BYTES, Provenance
+from workers.trainer.run.journal import Journal
+from workers.trainer.run.provenance_report import ProvenanceReport
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with Journal(tmp_path) as journal:
+        yield journal
+
+
+def test_training_goes_on_until_it_is_collected(journal: Journal, tmp_path: Path) -> None:
+    released = threading.Event()
+
+    def collect() -> Provenance:
+        assert released.wait(60)
+        return PROVENANCE
+
+    report = ProvenanceReport(tmp_path, journal, collect)
+    report.report(0, 0)
+    assert read_events(tmp_path) == []
+    released.set()
+    report.report(7, 28, wait_seconds=60)
+    report.report(8, 32, wait_seconds=60)
+    (event,) = read_events(tmp_path)
+    assert isinstance(event, events.ProvenanceEvent)
+    assert (event.step, event.provenance) == (7, PROVENANCE)
+    assert Provenance.model_validate_json((tmp_path / "provenance.json").read_bytes()) == PROVENANCE
+
+
+def test_a_failure_is_a_warning_in_the_log(journal: Journal, tmp_path: Path) -> None:
+    def collect() -> Provenance:
+        raise OSError("no such disk")
+
+    ProvenanceReport(tmp_path, journal, collect).report(0, 0, wait_seconds=60)
+    (event,) = read_events(tmp_path)
+    assert isinstance(event, events.Log)
+    assert event.level == "warning"
+    assert event.message == "The provenance of this attempt could not be collected: OSError: no such disk"
+
+
+def test_the_longest_diff_fits_into_a_line(journal: Journal, tmp_path: Path) -> None:
+    quotes = PROVENANCE.model_copy(update={"diff": '"' * MAX_DIFF_BYTES})
+    ProvenanceReport(tmp_path, journal, lambda: quotes).report(0, 0, wait_seconds=60)
+    (event,) = read_events(tmp_path)
+    assert isinstance(event, events.ProvenanceEvent)
+    assert len(event.provenance.diff) == MAX_DIFF_BYTES

@@ -1,0 +1,50 @@
+"""Provenance of this process."""
+
+import os
+import platform
+import socket
+import sys
+from pathlib import Path
+
+import psutil
+
+from workers.contract.build import ROOT, build
+from workers.contract.provenance import Provenance
+from workers.trainer.host.devices import cores
+from workers.trainer.provenance.checkout import CheckoutError, read_checkout
+from workers.trainer.provenance.hardware import describe_cpu, describe_os, read_gpus
+from workers.trainer.provenance.packages import installed_packages
+from workers.trainer.provenance.variables import relevant_variables
+
+
+def trainer_command() -> list[str]:
+    """Return the command line of this trainer."""
+    return ["python", "-m", "workers.trainer", *sys.argv[1:]]
+
+
+def collect_provenance(root: Path = ROOT) -> Provenance:
+    """Return the provenance of this process. It takes a tenth of a second, mostly in git."""
+    problem, state = None, None
+    try:
+        state = read_checkout(root)
+    except CheckoutError as error:
+        problem = str(error)
+    gpus = read_gpus()
+    return Provenance(
+        build=build(),
+        checkout=state.checkout if state else None,
+        problem=problem,
+        python=platform.python_version(),
+        host=socket.gethostname(),
+        os=describe_os(),
+        cpu=describe_cpu(),
+        cores=cores(),
+        memory_bytes=psutil.virtual_memory().total,
+        gpus=gpus.gpus,
+        driver=gpus.driver,
+        cuda=gpus.cuda,
+        command=trainer_command(),
+        environment=relevant_variables(os.environ),
+        packages=installed_packages(),
+        diff=state.diff if state else "",
+    )
