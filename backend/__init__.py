@@ -6,7 +6,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     config, errors
     database, live
     configuration, doorbell, startup, web, workers
-    files, logs, metrics
+    files, logs, metrics, provenance
     backup, jobs, replays
     checkpoints, saliency, start_sets
     kept_games, recordings, runs

@@ -65,7 +65,7 @@ def _summaries(attempts: Sequence[Attempt], stored: Mapping[int, StoredProvenanc
     summaries, before = [], None
     for each in attempts:
         recorded = stored.get(each.attempt)
-        changes = changes_between(before, recorded) if before and recorded else []
+        changes: list[str] = changes_between(before, recorded) if before and recorded else []
         summaries.append(
             AttemptSummary(
                 attempt=each.attempt,

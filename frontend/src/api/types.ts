@@ -30,6 +30,10 @@ export type BulkRequest = Schema["BulkRequest"];
 export type BulkAction = BulkRequest["action"];
 export type BulkResult = Schema["BulkResult"];
 
+export type Provenance = Schema["Provenance"];
+export type AttemptSummary = Schema["AttemptSummary"];
+export type RunProvenance = Schema["RunProvenance"];
+
 export type MetricSeries = Schema["SeriesPoints"];
 export type Metrics = Schema["RunMetrics"];
 
@@ -112,4 +116,7 @@ export type Difference = With<Schema["FieldDifference"], { values: Record<string
 export type ComparedRun = Run & Pick<Schema["ComparedRun"], "label" | "dash">;
 export type Verdict = Schema["Verdict"];
 export type Thresholds = Schema["Thresholds"];
-export type Comparison = With<Schema["Comparison"], { runs: ComparedRun[]; differences: Difference[] }>;
+export type Comparison = With<
+  Schema["Comparison"],
+  { runs: ComparedRun[]; differences: Difference[]; provenance: Difference[] }
+>;

@@ -38,6 +38,7 @@ export function comparisonOf(runs: ComparedRun[]): Comparison {
       },
       { field: "gamma", title: "Discount", same: true, values: named(0.99, 0.99), marked: [] },
     ],
+    provenance: [],
     groups: runs.map(({ id }) => [id]),
     summary: runs.map(({ id }) => ({
       run_id: id,

@@ -66,7 +66,8 @@ def test_a_run_that_reported_none_has_none(api: Api) -> None:
 
 def test_attempts_name_what_differs_from_the_one_before(api: Api) -> None:
     run_id, first = reported(api)
-    changed = {"host": "moon", "packages": {"numpy": "2.3.1", "torch": "2.14.0", "einops": "0.8"}, "diff": ""}
+    packages = {"numpy": "2.3.1", "torch": "2.14.0", "einops": "0.8"}
+    changed: dict[str, Any] = {"host": "moon", "packages": packages, "diff": ""}
     second = resumed(api, run_id, first, provenance(**changed))
     unrecorded = resumed(api, run_id, second)
     third = resumed(api, run_id, unrecorded, provenance(**changed))

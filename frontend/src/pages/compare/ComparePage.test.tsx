@@ -167,6 +167,29 @@ describe("the configurations", () => {
   });
 });
 
+describe("the provenances", () => {
+  it("are not shown if they agree", async () => {
+    open("/?runs=1,2");
+    await differences();
+    expect(screen.queryByRole("region", { name: "Provenance differences" })).toBeNull();
+  });
+
+  it("show what differs", async () => {
+    open("/?runs=1,2,5", {
+      "GET /compare": {
+        ...comparisonOf(RUNS),
+        provenance: [
+          { field: "host", title: "Host", same: false, values: { 1: "sun", 2: "moon" }, marked: [2] },
+        ],
+      },
+    });
+    const table = within(await screen.findByRole("region", { name: "Provenance differences" }));
+    expect(table.getAllByRole("row").at(-1)?.textContent).toBe("Hostsunmoon–");
+    expect(table.getByText("moon").title).toBe("Differs from most runs");
+    expect(table.getByText("–").title).toBe("Not recorded");
+  });
+});
+
 describe("the summary", () => {
   const rows = async () => {
     const [, ...found] = (await summary()).getAllByRole("row");

@@ -18,7 +18,7 @@ import {
   writeSummary,
 } from "./comparison";
 import { CompareCurves } from "./CompareCurves";
-import { Differences } from "./Differences";
+import { Differences, ProvenanceDifferences } from "./Differences";
 import { EfficiencyCard } from "./EfficiencyCard";
 import { MissingRuns } from "./MissingRuns";
 import { RunPicker } from "./RunPicker";
@@ -84,6 +84,7 @@ export default function ComparePage() {
                 onMetric={(next) => setSearch((current) => writeSummary(current, next), { replace: true })}
               />
               <Differences comparison={comparison.data} />
+              <ProvenanceDifferences comparison={comparison.data} />
             </>
           )}
         </>

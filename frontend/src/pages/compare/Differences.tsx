@@ -8,6 +8,25 @@ import classes from "./compare.module.css";
 import { groupedRuns } from "./comparison";
 import { RunHeading } from "./RunHeading";
 
+/** Code, packages, hosts and GPUs of the runs, where they differ. */
+export function ProvenanceDifferences({ comparison }: { comparison: Comparison }) {
+  if (comparison.provenance.length === 0) return null;
+  return (
+    <section className={classes.card} aria-label="Provenance differences">
+      <Title order={2} mb="xs">
+        Provenance
+      </Title>
+      <DifferenceTable
+        label="Provenances"
+        column="Differs in"
+        missing={() => "Not recorded"}
+        rows={comparison.provenance}
+        groups={groupedRuns(comparison)}
+      />
+    </section>
+  );
+}
+
 /** Configurations of the runs side by side. Runs that differ only in the seed share a column. */
 export function Differences({ comparison }: { comparison: Comparison }) {
   const [all, setAll] = useState(false);
@@ -32,24 +51,35 @@ export function Differences({ comparison }: { comparison: Comparison }) {
             : "These runs have the same configuration."}
         </Text>
       ) : (
-        <DifferenceTable rows={rows} groups={groupedRuns(comparison)} />
+        <DifferenceTable
+          label="Configurations"
+          column="Setting"
+          missing={(run) => `${run.method} does not have this setting.`}
+          rows={rows}
+          groups={groupedRuns(comparison)}
+        />
       )}
     </section>
   );
 }
 
 interface DifferenceTableProps {
+  label: string;
+  /** Heading of the names of the rows. */
+  column: string;
+  /** Explain why a run has no value. */
+  missing: (run: ComparedRun) => string;
   rows: readonly Difference[];
   groups: readonly ComparedRun[][];
 }
 
-function DifferenceTable({ rows, groups }: DifferenceTableProps) {
+function DifferenceTable({ label, column, missing, rows, groups }: DifferenceTableProps) {
   return (
-    <WideTable label="Configurations">
+    <WideTable label={label}>
       <Table verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th className={classes.firstColumn}>Setting</Table.Th>
+            <Table.Th className={classes.firstColumn}>{column}</Table.Th>
             {groups.map((group) => (
               <Table.Th key={group[0]?.id} className={classes.group}>
                 {group.map((run) => (
@@ -66,7 +96,7 @@ function DifferenceTable({ rows, groups }: DifferenceTableProps) {
                 {row.title}
               </Table.Th>
               {groups.map((group) => (
-                <DifferenceCell key={group[0]?.id} row={row} group={group} />
+                <DifferenceCell key={group[0]?.id} row={row} group={group} missing={missing} />
               ))}
             </Table.Tr>
           ))}
@@ -76,11 +106,18 @@ function DifferenceTable({ rows, groups }: DifferenceTableProps) {
   );
 }
 
-function DifferenceCell({ row, group }: { row: Difference; group: readonly ComparedRun[] }) {
+interface DifferenceCellProps {
+  row: Difference;
+  group: readonly ComparedRun[];
+  missing: (run: ComparedRun) => string;
+}
+
+function DifferenceCell({ row, group, missing }: DifferenceCellProps) {
   const having = group.filter(({ id }) => String(id) in row.values);
+  const [first] = group;
   if (having.length === 0) {
     return (
-      <Table.Td c="dimmed" title={`${group[0]?.method} does not have this setting.`}>
+      <Table.Td c="dimmed" title={first && missing(first)}>
         –
       </Table.Td>
     );

@@ -9,11 +9,12 @@ import { type FormField, sectionsOf } from "@/config-form/schema";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyText } from "@/ui/CopyText";
 import { WideTable } from "@/ui/WideTable";
-import { curlCommand, shellCommand, trainCommand } from "./commands";
+import { curlCommand, trainCommand } from "./commands";
+import { ProvenanceCard } from "./provenance/ProvenanceCard";
 import classes from "./run.module.css";
 import { useConfigFields } from "@/config-form/useConfigFields";
 
-/** All settings of a run with their defaults, and commands that launch it again. */
+/** All settings of a run with their defaults, commands that launch it again, and its provenance. */
 export function ConfigTab({ run }: { run: Run }) {
   const presets = useQuery(presetsQuery);
   return (
@@ -32,10 +33,9 @@ export function ConfigTab({ run }: { run: Run }) {
           </Group>
           <Command title="On this server" command={curlCommand(window.location.origin, run.config)} />
           <Command title="Without a server" command={trainCommand(run, presets.data ?? [])} />
-          {run.command && <Command title="Worker command" command={shellCommand(run.command)} />}
         </Stack>
       </section>
-      {run.versions && <Versions versions={run.versions} />}
+      <ProvenanceCard run={run} />
     </Stack>
   );
 }
@@ -125,29 +125,5 @@ function Command({ title, command }: { title: string; command: string }) {
       </Text>
       <CommandLine command={command} />
     </div>
-  );
-}
-
-function Versions({ versions }: { versions: Record<string, string> }) {
-  return (
-    <section className={classes.card} aria-label="Versions">
-      <Title order={2} mb="xs">
-        Versions
-      </Title>
-      <dl className={classes.pairs} style={{ maxWidth: 320 }}>
-        {Object.entries(versions).map(([name, version]) => (
-          <Version key={name} name={name} version={version} />
-        ))}
-      </dl>
-    </section>
-  );
-}
-
-function Version({ name, version }: { name: string; version: string }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{version}</dd>
-    </>
   );
 }
