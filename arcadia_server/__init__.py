@@ -87,8 +87,3 @@ def evaluate(arguments: list[str]) -> int:
 def record(arguments: list[str]) -> int:
     """Record an episode of an agent."""
     return run(arguments)
-
-
-def study(arguments: list[str]) -> int:
-    """Start a study of many runs."""
-    return run(arguments)

@@ -26,7 +26,6 @@ PROGRAMS = {
     "train": "workers.trainer",
     "evaluate": "workers.trainer.evaluate",
     "record": "workers.trainer.record",
-    "study": "backend.studies.command",
 }
 
 
@@ -156,7 +155,7 @@ def restore(settings: Settings, folder: Path) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     options = parse_arguments(sys.argv[1:] if arguments is None else arguments)
-    if options.command not in ("train", "evaluate", "record", "study"):
+    if options.command not in ("train", "evaluate", "record"):
         # Only the owner may read the data folder.
         os.umask(0o077)
     if options.command in PROGRAMS:

@@ -71,7 +71,11 @@ def test_trusted_proxies_are_addresses_or_networks(monkeypatch: pytest.MonkeyPat
 def test_every_name_of_a_setting_is_known_and_no_other() -> None:
     models = (*Settings.model_fields, *WorkerSettings.model_fields)
     files = {f"ARCADIA_{name}_FILE" for name in SECRETS}
-    assert {f"ARCADIA_{name.upper()}" for name in models} | {"ARCADIA_BUILD", "ARCADIA_RAY_ADDRESS"} | files == NAMES
+    assert {f"ARCADIA_{name.upper()}" for name in models} | {
+        "ARCADIA_BUILD",
+        "ARCADIA_RAY_ADDRESS",
+        "ARCADIA_URL",
+    } | files == NAMES
 
 
 def test_a_misspelt_setting_gets_a_suggestion() -> None:

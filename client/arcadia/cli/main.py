@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from arcadia.cli.added import SERVER_COMMANDS, SERVER_MISSING, added_command, added_versions, describe_commands
-from arcadia.cli.mcp import serve_mcp
+from arcadia.cli.commands import add_commands
+from arcadia.cli.connection import ConnectionOptions, describe_server, move_global_options
 from arcadia.errors import ArcadiaError
 from arcadia.version import client_version
+
+# With these, `evaluate` and `record` work on a folder or a policy of this machine.
+LOCAL_OPTIONS = ("--run-dir", "--random")
 
 
 class CommandGroup(TyperGroup):
     """The client's commands, followed in the help by those of other packages."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments. The global options may also follow the command's name."""
+        return super().parse_args(ctx, move_global_options(args))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return the completions of the first word, with the commands of other packages."""
+        found = super().shell_complete(ctx, incomplete)
+        if found and incomplete[:1] != "-":
+            item = type(found[0])
+            added = [each for commands in describe_commands().values() for each in commands]
+            found += [item(name, help=text) for name, text in added if name.startswith(incomplete)]
+        return found
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the lists of commands."""
@@ -33,24 +51,43 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+add_commands(app)
 
 
-app.command("mcp")(serve_mcp)
-
-
-def _print_version(wanted: bool) -> None:
+def _print_version(ctx: typer.Context, wanted: bool) -> None:
     if wanted:
         print(f"arcadia-client {client_version()}")
         for line in added_versions():
+            print(line)
+        if line := describe_server(ConnectionOptions(ctx.params.get("url"), ctx.params.get("token_file"))):
             print(line)
         raise typer.Exit
 
 
 @app.callback()
 def options(
-    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Show the versions."),
+    ctx: typer.Context,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url", is_eager=True, metavar="URL", help="URL of the server. Default: ARCADIA_URL or the last login."
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            is_eager=True,
+            envvar="ARCADIA_TOKEN_FILE",
+            help="File with the token. Default: ARCADIA_TOKEN or the last login.",
+        ),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback prints the versions
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the versions.")
+    ] = False,
 ) -> None:
     """Train agents to play games, and watch them learn."""
+    ctx.obj = ConnectionOptions(url, token_file)
 
 
 def _own_commands() -> set[str]:
@@ -61,11 +98,11 @@ def _own_commands() -> set[str]:
 def main() -> int:
     """Run the command, and return its exit status.
 
-    Some names are commands of the client and of the server. With --run-dir they work on a folder, without a server.
+    Two names are commands of the client and of the server. With a local option they work here, without a server.
     """
     arguments = sys.argv[1:]
     name = arguments[0] if arguments else ""
-    if name not in _own_commands() or "--run-dir" in arguments:
+    if name not in _own_commands() or any(argument.partition("=")[0] in LOCAL_OPTIONS for argument in arguments):
         if entry := added_command(name):
             return int(entry.load()(arguments))
         if name in SERVER_COMMANDS:

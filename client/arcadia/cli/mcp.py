@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
+from arcadia.cli.connection import resolve_connection
 from arcadia.errors import ArcadiaError
 
 
 def serve_mcp(
-    url: Annotated[str | None, typer.Option(help="URL of the server.", envvar="ARCADIA_URL")] = None,
+    ctx: typer.Context,
     write: Annotated[bool, typer.Option("--write", help="Let the assistant start and stop runs and studies.")] = False,
 ) -> None:
     """Serve an assistant's tools over standard input and output (MCP)."""
@@ -22,4 +23,5 @@ def serve_mcp(
         raise ArcadiaError(
             "The MCP server needs more packages. Install them: pip install 'arcadia-client[mcp]'."
         ) from None
-    serve_stdio(url, None, write=write)
+    url, token = resolve_connection(ctx)
+    serve_stdio(url, token, write=write)

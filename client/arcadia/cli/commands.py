@@ -1,0 +1,56 @@
+"""The client's commands in the order of the help."""
+
+from __future__ import annotations
+
+import typer
+
+from arcadia.cli import (
+    compare,
+    control,
+    copies,
+    download,
+    evaluate,
+    figure,
+    launch,
+    log,
+    login,
+    mcp,
+    metrics,
+    opening,
+    presets,
+    record,
+    runs,
+    study,
+    watch,
+    workers,
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add all commands."""
+    add = app.command
+    add("login")(login.login)
+    add("launch")(launch.launch)
+    add("runs")(runs.runs)
+    add("show")(runs.show)
+    add("watch")(watch.watch)
+    add("log")(log.log)
+    add("metrics")(metrics.metrics)
+    add("stop")(control.stop)
+    add("pause")(control.pause)
+    add("resume")(control.resume)
+    add("fork")(copies.fork)
+    add("clone")(copies.clone)
+    add("tag")(runs.tag)
+    add("archive")(control.archive)
+    add("delete")(control.delete)
+    add("compare")(compare.compare)
+    add("figure")(figure.figure)
+    add("evaluate")(evaluate.evaluate)
+    add("record")(record.record)
+    app.add_typer(study.app, name="study")
+    app.add_typer(download.app, name="download")
+    add("presets")(presets.presets)
+    add("workers")(workers.workers)
+    add("open")(opening.open_page)
+    add("mcp")(mcp.serve_mcp)

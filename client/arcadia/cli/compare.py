@@ -1,0 +1,91 @@
+"""`arcadia compare`: differences, results and verdict of several runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from arcadia.cli.connection import open_client
+from arcadia.cli.formats import MISSING, clean, duration, interval, number
+from arcadia.cli.options import GroupBy, Json, RunReferences
+from arcadia.cli.output import print_json, print_table, say, show, state
+from arcadia.cli.selection import select_runs
+
+# Values of a field are listed up to this many runs; the JSON has all.
+MAX_COLUMNS = 6
+
+
+def compare(
+    ctx: typer.Context,
+    runs: RunReferences,
+    group_by: GroupBy = "",
+    at: Annotated[int | None, typer.Option(help="Step of the verdict. Default: the last that enough reached.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare runs: results, differing fields, and a verdict."""
+    client = open_client(ctx)
+    ids = ",".join(str(run["id"]) for run in select_runs(client, runs))
+    comparison = client.transport.get("/compare", runs=ids, group_by=group_by or None)
+    verdict = client.transport.get("/compare/verdict", runs=ids, group_by=group_by or None, at=at)
+    if as_json:
+        print_json({"comparison": comparison, "verdict": verdict})
+        return
+    _print_results(comparison)
+    show("")
+    _print_differences(comparison)
+    show("")
+    _print_verdict(verdict)
+
+
+def _print_results(comparison: dict[str, Any]) -> None:
+    summaries = {each["run_id"]: each for each in comparison["summary"]}
+    rows = [
+        [
+            str(run["id"]),
+            run["label"],
+            state(run["state"]),
+            f"{run['step']:,}",
+            number(run["last_return"]),
+            number(run["best_return"]),
+            duration(summaries[run["id"]]["wall_seconds"]),
+        ]
+        for run in comparison["runs"]
+    ]
+    print_table(["ID>", "RUN*", "STATE", "STEP>", "RETURN>", "BEST>", "TIME>"], rows, empty="There are no runs.")
+
+
+def _print_differences(comparison: dict[str, Any]) -> None:
+    ids = [str(run["id"]) for run in comparison["runs"]]
+    different = [each for each in comparison["differences"] if not each["same"]]
+    if len(ids) > MAX_COLUMNS:
+        rows = [[each["field"], _distinct(each["values"])] for each in different]
+        print_table(["FIELD", "VALUES*"], rows, empty="The configurations are the same.")
+        return
+    rows = [[each["field"], *(_value(each["values"], run_id) for run_id in ids)] for each in different]
+    print_table(["FIELD*", *(f"{run_id}>" for run_id in ids)], rows, empty="The configurations are the same.")
+
+
+def _value(values: dict[str, Any], run_id: str) -> str:
+    return clean(values[run_id]) if run_id in values else MISSING
+
+
+def _distinct(values: dict[str, Any]) -> str:
+    return ", ".join(dict.fromkeys(clean(value) for value in values.values()))
+
+
+def _print_verdict(verdict: dict[str, Any]) -> None:
+    if verdict["message"]:
+        say(verdict["message"])
+        return
+    rows = [
+        [
+            group["name"],
+            str(group["n"]),
+            number(group["mean"]["value"]) if group["mean"] else MISSING,
+            interval(group["mean"]["low"], group["mean"]["high"]) if group["mean"] else "",
+        ]
+        for group in verdict["standings"]
+    ]
+    print_table(["GROUP*", "N>", "MEAN>", "95 %"], rows, empty="There are no groups.")
+    show("\n".join(pair["text"] for pair in verdict["pairs"]))

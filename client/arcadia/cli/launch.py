@@ -1,0 +1,81 @@
+"""`arcadia launch`: start runs from a preset or a configuration."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from arcadia.cli import completion
+from arcadia.cli.connection import open_client
+from arcadia.cli.finishing import finish_new_runs
+from arcadia.cli.options import Changes, Json, Quiet, Wait, parse_changes, parse_numbers
+from arcadia.errors import ArcadiaError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def launch(
+    ctx: typer.Context,
+    preset: Annotated[
+        str, typer.Argument(metavar="PRESET", help="Preset to start from.", autocompletion=completion.complete_preset)
+    ] = "",
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Start from a configuration in a JSON or TOML file instead.")
+    ] = None,
+    changes: Changes = [],  # noqa: B006 - Typer copies it
+    seed: Annotated[str, typer.Option(metavar="SEEDS", help="Seeds, such as 3, 1-5 or 1,4: one run for each.")] = "",
+    name: Annotated[str, typer.Option(help="Name. With several seeds, the seed follows it.")] = "",
+    tag: Annotated[list[str], typer.Option(help="Tag. Repeat it for several tags.")] = [],  # noqa: B006
+    notes: Annotated[str, typer.Option(help="Notes, as Markdown.")] = "",
+    queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: as the device of the configuration.")] = None,
+    priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
+    wait: Wait = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Launch runs from a preset, one per seed."""
+    if bool(preset) == (config is not None):
+        raise typer.BadParameter("give either a preset or --config FILE; `arcadia presets` lists the presets")
+    client = open_client(ctx)
+    source = {"preset": preset, "overrides": parse_changes(changes)} if config is None else {"config": {}}
+    if config is not None:
+        source["config"] = read_config(config) | parse_changes(changes)
+    shared = {"tags": tag, "notes": notes, "queue": queue, "priority": priority}
+    bodies = [{**source, **shared, **own} for own in per_seed(source, name, parse_numbers(seed) if seed else [])]
+    runs = [client.transport.post("/runs", body) for body in bodies]
+    finish_new_runs(client, runs, wait=wait, quiet=quiet, as_json=as_json)
+
+
+def per_seed(source: dict[str, Any], name: str, seeds: list[int]) -> list[dict[str, Any]]:
+    """Return the name and the changed fields of each run: one per seed, or a single one."""
+    if not seeds:
+        return [{"name": name or None}]
+    fields = "config" if "config" in source else "overrides"
+    return [
+        {
+            "name": (f"{name} seed {seed}" if len(seeds) > 1 else name) if name else None,
+            fields: {**source[fields], "seed": seed},
+        }
+        for seed in seeds
+    ]
+
+
+def read_config(file: Path) -> dict[str, Any]:
+    """Return the configuration in a JSON or TOML file."""
+    try:
+        text = file.read_text()
+        found = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+    except OSError as error:
+        raise ArcadiaError(f"{file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ArcadiaError(f"{file} is not {'TOML' if file.suffix == '.toml' else 'JSON'}: {error}") from None
+    if not isinstance(found, dict):
+        raise ArcadiaError(f"{file} has no configuration: it must be an object of fields and values.")
+    return found

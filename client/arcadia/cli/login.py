@@ -1,0 +1,51 @@
+"""`arcadia login`: verify and store the URL and the token of a server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from arcadia._sync.client import Client
+from arcadia.cli.connection import options_of
+from arcadia.cli.output import show
+from arcadia.errors import ArcadiaError
+from arcadia.settings import resolve_url, store_login
+
+
+def login(
+    ctx: typer.Context,
+    url: Annotated[str, typer.Argument(metavar="[URL]", help="URL of the server. Default: as --url.")] = "",
+) -> None:
+    """Store the URL of a server and its token, after checking both.
+
+    The token comes from --token-file, ARCADIA_TOKEN, a pipe, or a prompt.
+    """
+    options = options_of(ctx)
+    address = resolve_url(url or options.url)
+    with Client(address) as client:
+        required = bool(client.transport.get("/session")["required"])
+    token = (options.token() or _read_token(address)) if required else None
+    if token is not None:
+        _verify(address, token)
+    place = store_login(address, token)
+    show(f"Signed in to {address}. The token is in {place}." if place else f"{address} needs no token. URL stored.")
+
+
+def _read_token(url: str) -> str:
+    """Return the token from the environment, a pipe, or a prompt that does not show it."""
+    if token := os.environ.get("ARCADIA_TOKEN"):
+        return token
+    if sys.stdin.isatty():
+        return str(typer.prompt(f"Token of {url} (ARCADIA_TOKEN of the server)", hide_input=True, err=True)).strip()
+    if token := sys.stdin.readline().strip():
+        return token
+    raise ArcadiaError(f"{url} needs a token. Pipe it to `arcadia login`, or use --token-file.")
+
+
+def _verify(url: str, token: str) -> None:
+    with Client(url, token) as client:
+        if not client.transport.get("/session")["signed_in"]:
+            raise ArcadiaError(f"{url} rejects this token. Use the value of ARCADIA_TOKEN on the server.")

@@ -1,0 +1,74 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from arcadia.cli import completion
+
+MAX_NUMBERS = 1_000
+RUN_HELP = "Run: its number, its name, or @last."
+RUNS_HELP = "Runs: numbers, names, ranges such as 7-12, or @last."
+
+RunReference = Annotated[
+    str, typer.Argument(metavar="RUN", help=RUN_HELP, autocompletion=completion.complete_run, show_default=False)
+]
+RunReferences = Annotated[
+    list[str], typer.Argument(metavar="RUNS...", help=RUNS_HELP, autocompletion=completion.complete_run)
+]
+StudyId = Annotated[
+    int, typer.Argument(metavar="STUDY", help="Number of the study.", autocompletion=completion.complete_study)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the API's objects as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the numbers of the runs.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for the end, and exit with 1 unless it succeeded.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Changes = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Change a field of the configuration. Repeat it for several fields.",
+        autocompletion=completion.complete_field,
+    ),
+]
+Checkpoint = Annotated[str, typer.Option(metavar="CHECKPOINT", help="newest, best, or the step of a checkpoint.")]
+GroupBy = Annotated[
+    str, typer.Option(metavar="FIELDS", help="Fields whose values form the groups, such as learning_rate,t_max.")
+]
+
+
+def parse_changes(changes: list[str]) -> dict[str, Any]:
+    """Return the fields of several FIELD=VALUE. Values are JSON, or otherwise text."""
+    found: dict[str, Any] = {}
+    for change in changes:
+        field, equals, value = change.partition("=")
+        if not equals or not field.strip():
+            raise typer.BadParameter(f"{change!r} is not FIELD=VALUE, such as learning_rate=1e-4")
+        found[field.strip()] = parse_value(value)
+    return found
+
+
+def parse_value(text: str) -> Any:
+    """Return a value that is written as JSON, or otherwise the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.strip()
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Return the numbers of a list such as 1-3,7."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise typer.BadParameter(f"{text!r} is not a list of numbers, such as 1-3,7")
+        low, high = int(first), int(last or first)
+        if not 0 <= high - low < MAX_NUMBERS:
+            raise typer.BadParameter(f"{part.strip()} is not a range of at most {MAX_NUMBERS:,} numbers")
+        found += range(low, high + 1)
+    return list(dict.fromkeys(found))

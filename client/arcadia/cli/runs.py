@@ -1,0 +1,130 @@
+"""`arcadia runs`, `show` and `tag`: list runs, show one, and change its tags."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from arcadia._sync.client import Client
+from arcadia.cli import completion
+from arcadia.cli.connection import open_client
+from arcadia.cli.formats import MISSING, age, joined, number, percent
+from arcadia.cli.options import RUNS_HELP, Json, Quiet, RunReference, RunReferences
+from arcadia.cli.output import print_json, print_table, say, state
+from arcadia.cli.output import show as show_text
+from arcadia.cli.run_details import print_details
+from arcadia.cli.selection import Run, select_run, select_runs
+
+PAGE_SIZE = 200
+
+
+def runs(
+    ctx: typer.Context,
+    references: Annotated[
+        list[str], typer.Argument(metavar="[RUNS...]", help=RUNS_HELP, autocompletion=completion.complete_run)
+    ] = [],  # noqa: B006 - Typer copies it
+    states: Annotated[list[str], typer.Option("--state", help="Only runs in this state. May be repeated.")] = [],  # noqa: B006
+    tag: Annotated[list[str], typer.Option(help="Only runs with this tag. May be repeated.")] = [],  # noqa: B006
+    method: Annotated[list[str], typer.Option(help="Only runs of this method, such as paac.")] = [],  # noqa: B006
+    env: Annotated[list[str], typer.Option(help="Only runs in this environment, such as ALE/Pong-v5.")] = [],  # noqa: B006
+    search: Annotated[str, typer.Option(help="Text in name, notes, tags, environment or failure.")] = "",
+    study: Annotated[int | None, typer.Option(help="Only runs of this study.")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Archived runs instead of the others.")] = False,
+    sort: Annotated[
+        str, typer.Option(help="Column, metric:NAME:last or config:FIELD; - in front for descending order.")
+    ] = "-created_at",
+    metric: Annotated[
+        list[str], typer.Option(help="Also show the last value of a metric.", autocompletion=completion.complete_metric)
+    ] = [],  # noqa: B006
+    limit: Annotated[int, typer.Option(min=1, help="Largest number of runs.")] = 20,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """List runs, newest first."""
+    client = open_client(ctx)
+    filters = {"state": states, "tag": tag, "algorithm": method, "env": env, "text": search or None, "study": study}
+    if references:
+        filters["id"] = [run["id"] for run in select_runs(client, references)]
+    found, total = _read(client, {**filters, "archived": archived or None, "sort": sort, "metric": metric}, limit)
+    if as_json:
+        print_json(found)
+    elif quiet:
+        show_text("\n".join(str(run["id"]) for run in found))
+    else:
+        _print(found, metric)
+        if total > len(found):
+            say(f"{len(found)} of {total:,} runs. Show more with --limit.")
+
+
+def show(
+    ctx: typer.Context,
+    run: RunReference,
+    config: Annotated[bool, typer.Option("--config", help="Print the configuration as JSON.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a run with its state, results, workers and warnings."""
+    client = open_client(ctx)
+    found = client.transport.get(f"/runs/{select_run(client, run)['id']}")
+    if config or as_json:
+        print_json(found["config"] if config else found)
+    else:
+        print_details(found, client.url)
+
+
+def tag(
+    ctx: typer.Context,
+    runs: RunReferences,
+    add: Annotated[list[str], typer.Option(help="Tag to add. May be repeated.")] = [],  # noqa: B006
+    remove: Annotated[list[str], typer.Option(help="Tag to remove. May be repeated.")] = [],  # noqa: B006
+    as_json: Json = False,
+) -> None:
+    """Add and remove tags of runs, or show them."""
+    client = open_client(ctx)
+    found = select_runs(client, runs)
+    if add or remove:
+        for i, run in enumerate(found):
+            tags = [each for each in dict.fromkeys([*run["tags"], *add]) if each not in remove]
+            found[i] = client.transport.call("PATCH", f"/runs/{run['id']}", body={"tags": tags})
+    if as_json:
+        print_json(found)
+        return
+    for run in found:
+        show_text(f"{run['id']} {run['name']}: {joined(run['tags'])}")
+
+
+def _read(client: Client, params: dict[str, Any], limit: int) -> tuple[list[Run], int]:
+    """Return up to `limit` runs, and the number of all."""
+    found: list[Run] = []
+    cursor = None
+    while True:
+        size = min(PAGE_SIZE, limit - len(found))
+        page = client.transport.get("/runs", **params, limit=size, cursor=cursor)
+        found += page["items"]
+        cursor = page["next_cursor"]
+        if cursor is None or len(found) >= limit:
+            return found, int(page["total"])
+
+
+def _print(found: list[Run], metrics: list[str]) -> None:
+    columns = ["ID>", "NAME*", "STATE", "ENVIRONMENT", "DONE>", "RETURN>", "BEST>", "AGE>"]
+    rows = [
+        [
+            str(run["id"]),
+            run["name"],
+            state(run["state"]),
+            run["env"],
+            percent(run["step"], run["total_steps"]),
+            number(run["last_return"]),
+            number(run["best_return"]),
+            age(run["created_at"]),
+            *(_last(run, name) for name in metrics),
+        ]
+        for run in found
+    ]
+    print_table([*columns, *(f"{name}>" for name in metrics)], rows, empty="There are no such runs.")
+
+
+def _last(run: Run, metric: str) -> str:
+    extent = run["metrics"].get(metric)
+    return number(extent["last"]) if extent else MISSING

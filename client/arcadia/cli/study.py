@@ -1,0 +1,177 @@
+"""`arcadia study`: start, watch and control studies, which are many runs that answer one question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from arcadia._sync.client import Client
+from arcadia.cli import completion
+from arcadia.cli.connection import open_client
+from arcadia.cli.formats import plural
+from arcadia.cli.options import Json, StudyId, Wait, Yes, parse_numbers
+from arcadia.cli.output import confirm, print_json, say
+from arcadia.cli.output import show as show_text
+from arcadia.cli.study_request import build_request
+from arcadia.cli.study_views import format_cost, print_studies, print_study, summarize
+from arcadia.cli.study_watch import watch, watch_until_finished
+from arcadia.errors import ArcadiaError
+
+app = typer.Typer(help="Start and control studies.", no_args_is_help=True, rich_markup_mode=None)
+app.command()(watch)
+
+File = Annotated[Path | None, typer.Argument(metavar="[FILE.toml]", help="Specification; see docs/studies.md.")]
+Preset = Annotated[
+    str | None, typer.Option(help="Base preset for all runs.", autocompletion=completion.complete_preset)
+]
+Axes = Annotated[
+    list[str],
+    typer.Option(
+        "--axis",
+        metavar="FIELD=VALUES",
+        help="Values such as learning_rate=1e-4,3e-4. With --points also ranges: log(1e-4,1e-2), uniform(0.9,0.99).",
+        autocompletion=completion.complete_field,
+    ),
+]
+Points = Annotated[int | None, typer.Option(help="Number of points to draw if an axis is a range.")]
+Seeds = Annotated[str | None, typer.Option(help="Number of seeds (5), or numbers such as 1-5.")]
+Name = Annotated[str | None, typer.Option(help="Name of the study.")]
+
+
+@app.command()
+def preview(
+    ctx: typer.Context,
+    file: File = None,
+    preset: Preset = None,
+    axes: Axes = [],  # noqa: B006 - Typer copies it
+    points: Points = None,
+    seeds: Seeds = None,
+    name: Name = None,
+    as_json: Json = False,
+) -> None:
+    """Show the size and cost of a study without starting it."""
+    body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, name=name)
+    found = open_client(ctx).transport.post("/studies/preview", body)
+    if as_json:
+        print_json(found)
+        return
+    show_text(format_cost(found))
+    if found["refused"]:
+        raise ArcadiaError(found["refused"])
+    if found["confirm"]:
+        show_text(f"Start it with --confirm-steps {found['steps']}.")
+
+
+@app.command()
+def start(
+    ctx: typer.Context,
+    file: File = None,
+    preset: Preset = None,
+    axes: Axes = [],  # noqa: B006 - Typer copies it
+    points: Points = None,
+    seeds: Seeds = None,
+    name: Name = None,
+    confirm_steps: Annotated[
+        int | None, typer.Option(metavar="N", help="Confirm the total number of steps of the preview.")
+    ] = None,
+    wait: Wait = False,
+    as_json: Json = False,
+) -> None:
+    """Start a study from a file, or from a preset and axes."""
+    client = open_client(ctx)
+    body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, name=name)
+    _check_cost(client, body, confirm_steps)
+    study = client.transport.post("/studies", {**body, "confirm_steps": confirm_steps})
+    status = 0
+    if not as_json:
+        show_text(f"{summarize(study)}\n{client.url}/studies/{study['id']}")
+    if wait:
+        study, status = watch_until_finished(client, study["id"], quiet=as_json)
+    if as_json:
+        print_json(study)
+    raise typer.Exit(status)
+
+
+@app.command("list")
+def list_studies(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Largest number of studies.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List studies, newest first."""
+    found = open_client(ctx).transport.get("/studies", limit=limit)["items"]
+    print_json(found) if as_json else print_studies(found)
+
+
+@app.command()
+def show(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
+    """Show a study's points with their means over seeds."""
+    found = open_client(ctx).transport.get(f"/studies/{study}")
+    print_json(found) if as_json else print_study(found)
+
+
+@app.command()
+def pause(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
+    """Pause a study with its queued and active runs."""
+    _finish(open_client(ctx).transport.post(f"/studies/{study}/pause"), as_json)
+
+
+@app.command()
+def resume(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
+    """Resume a paused or stopped study."""
+    _finish(open_client(ctx).transport.post(f"/studies/{study}/resume"), as_json)
+
+
+@app.command()
+def stop(ctx: typer.Context, study: StudyId, yes: Yes = False, as_json: Json = False) -> None:
+    """Stop a study with all runs that have not ended."""
+    client = open_client(ctx)
+    found = client.transport.get(f"/studies/{study}")
+    confirm(f"Stop study {study} {found['name']} with all its runs?", yes)
+    _finish(client.transport.post(f"/studies/{study}/stop"), as_json)
+
+
+@app.command()
+def extend(
+    ctx: typer.Context,
+    study: StudyId,
+    seeds: Annotated[int | None, typer.Option(help="Number of seeds to add.")] = None,
+    best: Annotated[int | None, typer.Option(help="Add seeds only to this many of the best points.")] = None,
+    of: Annotated[str, typer.Option(metavar="NUMBERS", help="Add seeds only to these points, such as 0,4.")] = "",
+    points: Annotated[int | None, typer.Option(help="Number of random points to add.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Add seeds or random points to a study."""
+    client = open_client(ctx)
+    before = client.transport.get(f"/studies/{study}")
+    additions = {"seeds": seeds, "best": best, "of": parse_numbers(of) if of else None, "points": points}
+    body = {field: value for field, value in additions.items() if value is not None}
+    _finish(client.transport.post(f"/studies/{study}/extend", body), as_json)
+    if before["state"] == "stopped" and (remaining := before["runs_remaining"]):
+        say(f"The study was stopped. It continues, including {plural(remaining, 'run')} not created before.")
+
+
+@app.command()
+def delete(ctx: typer.Context, study: StudyId, yes: Yes = False) -> None:
+    """Delete a study that is not running. Its runs are kept."""
+    client = open_client(ctx)
+    found = client.transport.get(f"/studies/{study}")
+    confirm(f"Delete study {study} {found['name']}? Its runs are kept.", yes)
+    client.transport.call("DELETE", f"/studies/{study}")
+    show_text(f"Deleted study {study}.")
+
+
+def _check_cost(client: Client, body: dict[str, Any], confirm_steps: int | None) -> None:
+    """Print the cost, and raise ArcadiaError if it must be confirmed first."""
+    found = client.transport.post("/studies/preview", body)
+    say(format_cost(found))
+    if found["refused"]:
+        raise ArcadiaError(found["refused"])
+    if found["confirm"] and confirm_steps is None:
+        raise ArcadiaError(f"{found['confirm']}; add --confirm-steps {found['steps']} to start it")
+
+
+def _finish(study: dict[str, Any], as_json: bool) -> None:
+    print_json(study) if as_json else show_text(summarize(study))

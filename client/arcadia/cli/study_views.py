@@ -1,0 +1,78 @@
+"""Studies for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from arcadia.cli.formats import MISSING, clean, counts, interval, number
+from arcadia.cli.output import console, print_table, show, state, table
+
+Study = dict[str, Any]
+COLUMNS = ["POINT>", "VALUES*", "MEAN>", "95 %", "N>"]
+
+
+def format_cost(preview: dict[str, Any]) -> str:
+    """Return the size and the cost of a study as one line."""
+    workers = f"{preview['concurrent_runs']} worker{'s' if preview['concurrent_runs'] > 1 else ''}"
+    if preview["seconds"] is None:
+        unmeasured = " or ".join(preview["unmeasured"])
+        time = f"; the duration is unknown, since no run of {unmeasured} has trained here"
+    else:
+        time = f", about {preview['seconds'] / 3_600:,.1f} h on {workers} at the rate measured here"
+    return f"{preview['points']:,} points, {preview['runs']:,} runs, {preview['steps']:,} steps{time}"
+
+
+def summarize(study: Study) -> str:
+    """Return a study as one line."""
+    return f"Study {study['id']} {study['name']} is {study['state']}: {counts(study['runs']) or 'no runs'}"
+
+
+def print_studies(studies: list[Study]) -> None:
+    """Print studies as a table."""
+    rows = [
+        [
+            str(study["id"]),
+            study["name"],
+            state(study["state"]),
+            f"{study['points']:,}",
+            counts(study["runs"]),
+            number(study["best"]),
+        ]
+        for study in studies
+    ]
+    print_table(["ID>", "NAME*", "STATE", "POINTS>", "RUNS", "BEST>"], rows, empty="There are no studies.")
+
+
+def print_study(study: Study) -> None:
+    """Print a study with its points, the best first."""
+    show(summarize(study))
+    if study["state_reason"]:
+        show(study["state_reason"])
+    console().print(table(COLUMNS, point_rows(study)))
+
+
+def draw_study(study: Study, height: int) -> RenderableType:
+    """Return a study with as many of its best points as fit."""
+    heading = Text.assemble((f"Study {study['id']} ", "bold"), clean(study["name"]), "  ", state(study["state"]))
+    rows = point_rows(study)
+    shown = rows[: max(1, height - 5)]
+    more = [Text(f"and {len(rows) - len(shown)} more points", style="dim")] if len(shown) < len(rows) else []
+    return Group(heading, Text(counts(study["runs"])), table(COLUMNS, shown), *more)
+
+
+def point_rows(study: Study) -> list[list[str]]:
+    """Return the rows of the points, the best mean first."""
+    points = sorted(study["table"], key=lambda point: (point["mean"] is None, -(point["mean"] or 0)))
+    return [
+        [
+            str(point["number"]),
+            point["label"],
+            number(point["mean"]) if point["mean"] is not None else MISSING,
+            interval(point["low"], point["high"]),
+            str(point["n"]),
+        ]
+        for point in points
+    ]
