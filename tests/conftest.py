@@ -53,6 +53,7 @@ BOTH_DATABASES = (
     "backend/backup",
     "backend/database",
     "backend/metrics",
+    "backend/provenance",
     "backend/runs/test_bulk",
     "backend/runs/test_list_query",
     "backend/runs/test_states",

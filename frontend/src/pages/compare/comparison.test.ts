@@ -44,6 +44,7 @@ const values = (last: number | "NaN" | "Infinity", max: number) => ({
 const comparison: Comparison = {
   runs: [run(1, "run 10"), run(2, "run 9"), run(3, "run 1"), run(4, "none")],
   differences: [],
+  provenance: [],
   groups: [],
   summary: [
     { run_id: 1, metrics: values(5, 9), episodes: 3, wall_seconds: 60 },
