@@ -43,7 +43,7 @@ from backend.saliency.routes import router as saliency
 from backend.start_sets.routes import router as start_points
 from backend.studies.routes import router as studies
 from backend.studies.scheduler import StudyScheduler
-from backend.web import waiting, write_slots
+from backend.web import idempotency, waiting, write_slots
 from backend.web.allow import AllowedMethods, MethodNotAllowed
 from backend.web.api_reference.routes import serve_reference
 from backend.web.client_wheels import serve_client
@@ -137,6 +137,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)
     write_slots.install(app)
+    idempotency.install(app)
     allowed = AllowedMethods(API, ROUTERS)
     allowed.install(app)
     app.include_router(sockets, prefix=API, dependencies=[Depends(guard_socket)])

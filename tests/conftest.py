@@ -57,6 +57,7 @@ BOTH_DATABASES = (
     "backend/runs/test_bulk",
     "backend/runs/test_list_query",
     "backend/runs/test_states",
+    "backend/web/test_idempotency",
     "backend/worker_api/test_claim",
     "backend/worker_api/test_ingest",
     "backend/worker_api/test_sweeper",

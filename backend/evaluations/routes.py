@@ -14,6 +14,7 @@ from backend.evaluations.csv_export import episode_lines, evaluation_lines
 from backend.evaluations.schedule import catch_up_schedule
 from backend.jobs import service as jobs
 from backend.web.csv_files import attachment
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, job_in_progress, wait_while
 
@@ -22,15 +23,15 @@ router = APIRouter(tags=["evaluations"])
 
 @router.post("/runs/{run_id}/evaluations", status_code=201)
 def create_evaluation(
-    db: Db, bell: Bell, run_id: PathId, request: schemas.EvaluationRequest
+    db: Db, bell: Bell, once: Idempotent, run_id: PathId, request: schemas.EvaluationRequest
 ) -> schemas.EvaluationWithEpisodes:
     """Queue an evaluation of a checkpoint."""
-    with db.write() as session:
+    with once.write(db) as session:
         # Lock the run so that the checkpoint is not pruned in the meantime.
         evaluation = service.request_evaluation(session, find_run(session, run_id, lock=True), request)
         evaluation, job = service.find_evaluation(session, evaluation.id)
         bell.ring_after_commit(session, job)
-        return queries.with_episodes(session, evaluation, job)
+        return once.store(session, queries.with_episodes(session, evaluation, job))
 
 
 @router.get("/runs/{run_id}/evaluations")

@@ -10,6 +10,7 @@ from backend.kept_games import service
 from backend.kept_games.schemas import KeptGame
 from backend.start_sets import service as start_points
 from backend.start_sets.schemas import Name, StartSet
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
 from workers.contract.games import EnvironmentId
 
@@ -39,6 +40,7 @@ def read_kept_game(db: Db, kept_id: PathId) -> KeptGame:
 def keep_start_points(
     db: Db,
     settings: CurrentSettings,
+    once: Idempotent,
     kept_id: PathId,
     name: Annotated[Name, Query(description="The name of the start set.")],
 ) -> StartSet:
@@ -47,8 +49,8 @@ def keep_start_points(
         kept = service.find_kept(session, kept_id, whole=True)
     # A long game takes seconds, so this is outside the write transaction.
     stored = service.make_start_set(settings, kept, name)
-    with db.write() as session:
-        return start_points.to_schema(start_points.store(session, stored))
+    with once.write(db) as session:
+        return once.store(session, start_points.to_schema(start_points.store(session, stored)))
 
 
 @router.delete("/kept-games/{kept_id}", status_code=204)

@@ -9,22 +9,25 @@ from backend.games.catalogue import Slug
 from backend.jobs import service as jobs
 from backend.live_games import playing, service
 from backend.live_games.schemas import AskLive, LiveGame, PlayedGame
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 
 router = APIRouter(tags=["live"])
 
 
 @router.post("/runs/{run_id}/live", status_code=201)
-def watch_live(db: Db, bell: Bell, settings: CurrentSettings, run_id: PathId, wanted: AskLive) -> LiveGame:
+def watch_live(
+    db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, run_id: PathId, wanted: AskLive
+) -> LiveGame:
     """Start a live game of a run's agent, or join the one in progress.
 
     The game ends when no one watches it.
     """
-    with db.write() as session:
+    with once.write(db) as session:
         # The lock keeps the checkpoint from being deleted, and a second game from starting.
         job = service.start_live(session, settings, find_run(session, run_id, lock=True), wanted)
         bell.ring_after_commit(session, job)
-        return service.to_schema(session, job)
+        return once.store(session, service.to_schema(session, job))
 
 
 @router.get("/runs/{run_id}/live")
@@ -51,15 +54,15 @@ def end_live(db: Db, live_id: PathId) -> LiveGame:
 
 
 @router.post("/games/{slug}/play", status_code=201)
-def play_game(db: Db, bell: Bell, settings: CurrentSettings, slug: Slug) -> PlayedGame:
+def play_game(db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, slug: Slug) -> PlayedGame:
     """Start an Atari game for people to play.
 
     It ends when no one watches it, and is not saved.
     """
-    with db.write() as session:
+    with once.write(db) as session:
         job = playing.start_play(session, settings, slug)
         bell.ring_after_commit(session, job)
-        return playing.to_schema(session, job)
+        return once.store(session, playing.to_schema(session, job))
 
 
 @router.get("/games/{slug}/play/{play_id}")

@@ -1,60 +1,149 @@
-"""Streaming export of all points of a run as CSV or JSON lines."""
+"""Streaming export of the points of a run as CSV, JSON lines or columns."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
 from sqlalchemy import select
 
 from backend.database.engine import Database, Db
 from backend.metrics.models import MetricSeries
-from backend.metrics.points import Array, Bools
-from backend.metrics.reading import chunk_ranges, read_chunks
+from backend.metrics.points import Array, Bools, Ints
+from backend.metrics.reading import StoredChunk, chunk_ranges, read_chunks
 from backend.metrics.visibility import load_limits
 from backend.web.csv_files import attachment
-from backend.web.json_numbers import spelled
+from backend.web.json_numbers import JsonNumber, spelled
 from backend.web.lookup import PathRun
 
 router = APIRouter(tags=["export"])
 
+POINT_FIELDS = ("step", "frames", "time", "value")
 COLUMNS = ("attempt", "superseded", "step", "frames", "time", "name", "value")
 FormatPoints = Callable[[str, int, Array, Bools], str]
+Names = Annotated[str, Query(description="Names of metrics, separated by commas. All if empty.", max_length=10_000)]
+Superseded = Annotated[
+    bool, Query(description="Include points of lost attempts that a later attempt trained again, marked as superseded.")
+]
+
+
+class RunPointColumns(BaseModel):
+    """All points of a metric as columns of equal length."""
+
+    attempt: list[int]
+    step: list[int]
+    frames: list[int]
+    time: list[float] = Field(description="Unix time in seconds.")
+    value: list[JsonNumber]
+
+
+class RunPoints(BaseModel):
+    """All points of some metrics of a run, without superseded ones."""
+
+    run_id: int
+    series: dict[str, RunPointColumns] = Field(title="Point columns")
+
+
+class JsonStream(StreamingResponse):
+    """A JSON document that is sent while it is read."""
+
+    media_type = "application/json"
 
 
 @router.get("/export/runs/{run_id}.csv", response_class=StreamingResponse)
-def export_csv(db: Db, run: PathRun) -> StreamingResponse:
-    """Export all points of a run as CSV, including superseded ones."""
+def export_csv(db: Db, run: PathRun, names: Names = "", superseded: Superseded = True) -> StreamingResponse:
+    """Export all points of a run as CSV, by default including superseded ones."""
 
     def content() -> Iterator[str]:
         yield ",".join(COLUMNS) + "\n"
-        yield from export(db, run.id, to_csv)
+        yield from export(db, run.id, to_csv, split(names), superseded=superseded)
 
     return attachment(content(), f"run-{run.id}.csv")
 
 
 @router.get("/export/runs/{run_id}.jsonl", response_class=StreamingResponse)
-def export_jsonl(db: Db, run: PathRun) -> StreamingResponse:
-    """Export all points of a run as JSON lines, including superseded ones."""
-    return attachment(export(db, run.id, to_json_lines), f"run-{run.id}.jsonl", "application/jsonl")
+def export_jsonl(db: Db, run: PathRun, names: Names = "", superseded: Superseded = True) -> StreamingResponse:
+    """Export all points of a run as JSON lines, by default including superseded ones."""
+    lines = export(db, run.id, to_json_lines, split(names), superseded=superseded)
+    return attachment(lines, f"run-{run.id}.jsonl", "application/jsonl")
 
 
-def export(database: Database, run_id: int, format_points: FormatPoints) -> Iterator[str]:
-    """Yield the run's points, series by series.
+@router.get("/runs/{run_id}/points", response_class=JsonStream, responses={200: {"model": RunPoints}})
+def read_points(db: Db, run: PathRun, names: Names = "") -> StreamingResponse:
+    """Return every point of some metrics as columns, in the order of training.
 
-    Each read opens its own session, so that a slow client does not keep one open.
+    Superseded points are not included. Metrics that the run has not reported are left out.
     """
+    return JsonStream(stream_columns(db, run.id, split(names)))
+
+
+def split(names: str) -> list[str]:
+    """Return the names in a query parameter."""
+    return [name for name in names.split(",") if name]
+
+
+def export(
+    database: Database, run_id: int, format_points: FormatPoints, names: Sequence[str] = (), *, superseded: bool = True
+) -> Iterator[str]:
+    """Yield the points of these metrics, or of all, series by series."""
+    found, limits = _load_series(database, run_id, names)
+    for series in found:
+        for attempt, points, hidden in _chunks(database, series, limits):
+            shown = slice(None) if superseded else ~hidden
+            yield format_points(series.name, attempt, points[shown], hidden[shown])
+
+
+def stream_columns(database: Database, run_id: int, names: Sequence[str]) -> Iterator[str]:
+    """Yield a RunPoints document.
+
+    The chunks of a series are read once per column, so that a long series is never in memory as a whole.
+    """
+    found, limits = _load_series(database, run_id, names)
+    yield f'{{"run_id":{run_id},"series":{{'
+    for place, series in enumerate(found):
+        yield f"{',' if place else ''}{json.dumps(series.name)}:{{"
+        for column, field in enumerate(("attempt", *POINT_FIELDS)):
+            yield f'{"," if column else ""}"{field}":['
+            separator = ""
+            for attempt, points, hidden in _chunks(database, series, limits):
+                visible = points[~hidden]
+                if len(visible):
+                    yield separator + _to_items(attempt, visible, field)
+                    separator = ","
+            yield "]"
+        yield "}"
+    yield "}}"
+
+
+def _to_items(attempt: int, points: Array, field: str) -> str:
+    """Return one column of points as the items of a JSON list."""
+    if field == "attempt":
+        return ",".join([str(attempt)] * len(points))
+    values = points[field]
+    items = values.tolist()
+    if field == "value" and not np.isfinite(values).all():
+        items = [value if np.isfinite(value) else spelled(value) for value in items]
+    return json.dumps(items, separators=(",", ":"))[1:-1]
+
+
+def _load_series(database: Database, run_id: int, names: Sequence[str]) -> tuple[Sequence[MetricSeries], Ints]:
+    """Return the series of a run with these names, or all, and the limits of its attempts."""
+    found = select(MetricSeries).where(MetricSeries.run_id == run_id).order_by(MetricSeries.name)
+    if names:
+        found = found.where(MetricSeries.name.in_(names))
     with database.read() as session:
-        limits = load_limits(session, [run_id])[run_id]
-        found = select(MetricSeries).where(MetricSeries.run_id == run_id).order_by(MetricSeries.name)
-        every = session.scalars(found).all()
-    for series in every:
-        for numbers in chunk_ranges(series):
-            with database.read() as session:
-                chunks = read_chunks(session, series, limits, numbers)
-            for attempt, points, superseded in chunks:
-                yield format_points(series.name, attempt, points, superseded)
+        return session.scalars(found).all(), load_limits(session, [run_id])[run_id]
+
+
+def _chunks(database: Database, series: MetricSeries, limits: Ints) -> Iterator[StoredChunk]:
+    """Yield the chunks of a series. Each read has its own session, so that a slow client does not keep one open."""
+    for numbers in chunk_ranges(series):
+        with database.read() as session:
+            chunks = read_chunks(session, series, limits, numbers)
+        yield from chunks
 
 
 def to_csv(name: str, attempt: int, points: Array, superseded: Bools) -> str:

@@ -14,6 +14,7 @@ from backend.papers.catalogue import every_paper, find_item, find_paper, find_pa
 from backend.papers.cost import configs_of, preview
 from backend.papers.diagram_view import fill_diagram
 from backend.studies import measurements, planning, run_queue
+from backend.web.idempotency import Idempotent
 from workers.contract.values import Id
 
 router = APIRouter(tags=["papers"])
@@ -103,7 +104,13 @@ def preview_item(
 
 @router.post("/papers/{paper}/{item}/studies", status_code=201)
 def start_item(
-    db: Db, bell: Bell, settings: CurrentSettings, paper: PaperName, item: ItemName, wanted: schemas.StartPart
+    db: Db,
+    bell: Bell,
+    settings: CurrentSettings,
+    once: Idempotent,
+    paper: PaperName,
+    item: ItemName,
+    wanted: schemas.StartPart,
 ) -> list[schemas.PaperStudy]:
     """Start a study for each named part at this share of its budget.
 
@@ -118,28 +125,30 @@ def start_item(
         draws = [
             planning.validate_and_price(session, part.at(wanted.share), settings.max_study_runs)[0] for part in parts
         ]
-    with db.write() as session:
+    with once.write(db) as session:
         for part, drawn in zip(parts, draws, strict=True):
             study = service.start(session, found_paper, found, part, wanted.share, drawn)
             for run in run_queue.queue_next_runs(session, study):
                 bell.ring_after_commit(session, run)
             session.flush()
-        return view.started(session, service.find_started(session, found_paper, found)[: len(parts)])
+        started = service.find_started(session, found_paper, found)[: len(parts)]
+        return once.store(session, view.started(session, started))
 
 
 @router.post("/papers/{paper}/{item}/measurements", status_code=201)
 def measure_item(
-    db: Db, bell: Bell, paper: PaperName, item: ItemName, wanted: schemas.MeasureParts
+    db: Db, bell: Bell, once: Idempotent, paper: PaperName, item: ItemName, wanted: schemas.MeasureParts
 ) -> list[schemas.Measurement]:
     """Queue a short run for each method of these parts whose speed is unknown here.
 
     Each run trains for half a minute, then stops and is archived. Cost estimates use its speed.
     """
     parts = service.choose_parts(find_item(find_paper(paper), item), wanted.parts)
-    with db.write() as session:
+    with once.write(db) as session:
         found = measurements.queue_measurements(session, [config for part in parts for config in configs_of(part)])
         for run in found:
             bell.ring_after_commit(session, run)
-        return [
+        queued = [
             schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(measurements.NAME_PREFIX)) for run in found
         ]
+        return once.store(session, queued)

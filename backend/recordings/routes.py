@@ -7,6 +7,7 @@ from backend.doorbell import Bell
 from backend.jobs import service as jobs
 from backend.recordings import service
 from backend.recordings.schemas import Recording, RecordingRequest
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, job_in_progress, wait_while
 
@@ -14,13 +15,13 @@ router = APIRouter(tags=["files"])
 
 
 @router.post("/runs/{run_id}/recordings", status_code=201)
-def request_recording(db: Db, bell: Bell, run_id: PathId, wanted: RecordingRequest) -> Recording:
+def request_recording(db: Db, bell: Bell, once: Idempotent, run_id: PathId, wanted: RecordingRequest) -> Recording:
     """Queue the recording of an episode of a checkpoint. It becomes a replay of the run."""
-    with db.write() as session:
+    with once.write(db) as session:
         # Locked, so that the checkpoint is not deleted concurrently.
         job = service.request(session, find_run(session, run_id, lock=True), wanted)
         bell.ring_after_commit(session, job)
-        return service.to_schemas(session, [job])[0]
+        return once.store(session, service.to_schemas(session, [job])[0])
 
 
 @router.get("/runs/{run_id}/recordings")

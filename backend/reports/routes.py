@@ -8,6 +8,7 @@ from backend.reports import schemas, service
 from backend.reports.block_content import read_content
 from backend.reports.blocks import finished_blocks, read_blocks
 from backend.reports.html_export import render_page
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
 
 router = APIRouter(tags=["reports"])
@@ -21,10 +22,10 @@ def list_reports(db: Db) -> list[schemas.ReportSummary]:
 
 
 @router.post("/reports", status_code=201)
-def create_report(db: Db, new: schemas.CreateReport) -> schemas.Report:
+def create_report(db: Db, once: Idempotent, new: schemas.CreateReport) -> schemas.Report:
     """Create a report."""
-    with db.write() as session:
-        return schemas.Report.model_validate(service.create(session, new))
+    with once.write(db) as session:
+        return once.store(session, schemas.Report.model_validate(service.create(session, new)))
 
 
 @router.post("/reports/preview")

@@ -35,6 +35,7 @@ class Filters:
     archived: bool = False
     study: int | None = None
     numbers: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -95,6 +96,8 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
             conditions.append(column.in_(values))
     if filters.numbers:
         conditions.append(Run.id.in_(filters.numbers))
+    if filters.names:
+        conditions.append(Run.name.in_(filters.names))
     if filters.study is not None:
         conditions.append(Run.id.in_(select(StudyRun.run_id).where(StudyRun.study_id == filters.study)))
     conditions.extend(Run.tags.any(RunTag.tag == tag) for tag in filters.tags)

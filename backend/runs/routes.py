@@ -9,7 +9,8 @@ from backend.database.engine import Database, Db
 from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
-from backend.runs import facets, failures, list_query, queries, schemas, service
+from backend.runs import facets, failures, list_fields, list_query, queries, schemas, service
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, run_in_progress, wait_while
 from workers.contract.values import Id, Text
@@ -25,12 +26,12 @@ MetricName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 
 
 @router.post("/runs", status_code=201)
-def create_run(db: Db, bell: Bell, new: schemas.CreateRun) -> schemas.Run:
+def create_run(db: Db, bell: Bell, once: Idempotent, new: schemas.CreateRun) -> schemas.Run:
     """Create a run and queue it."""
-    with db.write() as session:
+    with once.write(db) as session:
         run = service.create(session, new)
         bell.ring_after_commit(session, run)
-        return queries.to_schema(session, run)
+        return once.store(session, queries.to_schema(session, run))
 
 
 def parse_filters(
@@ -50,15 +51,16 @@ def parse_filters(
     id: Annotated[  # noqa: A002 - the parameter's name in the API
         list[Id], Query(max_length=100, description="Only runs with these ids.")
     ] = [],  # noqa: B006
+    name: Annotated[TextValues, Query(description="Any of these names, exactly. Names are not unique.")] = [],  # noqa: B006
 ) -> list_query.Filters:
     """Return the filters in the query parameters."""
-    return list_query.Filters([*state], tag, algorithm, env, text.strip(), archived, study, id)
+    return list_query.Filters([*state], tag, algorithm, env, text.strip(), archived, study, id, name)
 
 
 RunFilters = Annotated[list_query.Filters, Depends(parse_filters)]
 
 
-@router.get("/runs")
+@router.get("/runs", response_model=schemas.RunPage)
 def list_runs(
     db: Db,
     filters: RunFilters,
@@ -72,14 +74,22 @@ def list_runs(
     metric: Annotated[
         list[MetricName], Query(max_length=MAX_NAMES, description="Metrics to include for each run.")
     ] = [],  # noqa: B006
+    fields: Annotated[
+        TextValues,
+        Query(
+            description="Fields to include for each run, for example state or config.seed, besides its id. All if "
+            "empty. Lists with few fields are several times smaller."
+        ),
+    ] = [],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
-) -> schemas.RunPage:
+) -> schemas.RunPage | Response:
     """Return one page of runs."""
     with db.read() as session:
         page = list_query.list_runs(session, filters, sort, limit, cursor)
         items = queries.to_schemas(session, page.runs, metric)
-    return schemas.RunPage(items=items, next_cursor=page.next_cursor, total=page.total)
+    runs = schemas.RunPage(items=items, next_cursor=page.next_cursor, total=page.total)
+    return Response(list_fields.to_partial_json(runs, fields), media_type="application/json") if fields else runs
 
 
 @router.get("/run-failures")
@@ -183,22 +193,22 @@ def restore_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
 
 
 @router.post("/runs/{run_id}/clone", status_code=201)
-def clone_run(db: Db, bell: Bell, run: PathRun, changes: schemas.CloneRun) -> schemas.Run:
+def clone_run(db: Db, bell: Bell, once: Idempotent, run: PathRun, changes: schemas.CloneRun) -> schemas.Run:
     """Queue a new run with the same configuration, except for some fields."""
-    with db.write() as session:
+    with once.write(db) as session:
         copy = service.clone(session, run, changes)
         bell.ring_after_commit(session, copy)
-        return queries.to_schema(session, copy)
+        return once.store(session, queries.to_schema(session, copy))
 
 
 @router.post("/runs/{run_id}/fork", status_code=201)
-def fork_run(db: Db, bell: Bell, run_id: PathId, fork: schemas.ForkRun) -> schemas.Run:
+def fork_run(db: Db, bell: Bell, once: Idempotent, run_id: PathId, fork: schemas.ForkRun) -> schemas.Run:
     """Queue a new run that continues from a checkpoint of this one, with some fields changed."""
-    with db.write() as session:
+    with once.write(db) as session:
         # Lock the run, so that pruning cannot delete the checkpoint while it is copied.
         run = service.fork(session, find_run(session, run_id, lock=True), fork)
         bell.ring_after_commit(session, run)
-        return queries.to_schema(session, run)
+        return once.store(session, queries.to_schema(session, run))
 
 
 def _act(db: Database, bell: Doorbell, run_id: PathId, action: schemas.Action) -> schemas.Run:

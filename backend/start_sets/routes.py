@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Response
 from backend.database.engine import Db
 from backend.start_sets import service
 from backend.start_sets.schemas import Name, StartSet
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
 from workers.contract.games import EnvironmentId
 from workers.contract.protocols.starts import StartSetFile
@@ -17,13 +18,14 @@ router = APIRouter(tags=["evaluations"])
 @router.post("/start-sets", status_code=201)
 def import_start_set(
     db: Db,
+    once: Idempotent,
     points: StartSetFile,
     name: Annotated[Name, Query(description="Name, unique for the game.")],
 ) -> StartSet:
     """Import a start set. The body is a file as `arcadia evaluate` writes it."""
     stored = service.build_start_set(name, points)
-    with db.write() as session:
-        return service.to_schema(service.store(session, stored))
+    with once.write(db) as session:
+        return once.store(session, service.to_schema(service.store(session, stored)))
 
 
 @router.get("/start-sets")

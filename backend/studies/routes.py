@@ -19,6 +19,7 @@ from backend.studies.points import read_specification
 from backend.studies.results import load_points
 from backend.studies.scatter_figure import scatter_figure
 from backend.studies.specification import Specification
+from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, wait_while
 from workers.contract.values import Id
@@ -36,7 +37,9 @@ def preview_study(db: Db, settings: CurrentSettings, spec: Specification) -> sch
 
 
 @router.post("/studies", status_code=201)
-def start_study(db: Db, bell: Bell, settings: CurrentSettings, start: schemas.StartStudy) -> schemas.Study:
+def start_study(
+    db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, start: schemas.StartStudy
+) -> schemas.Study:
     """Store a study and queue its first runs. The others follow as these end.
 
     If the preview has a reason to confirm, send its total of steps as `confirm_steps`.
@@ -44,10 +47,10 @@ def start_study(db: Db, bell: Bell, settings: CurrentSettings, start: schemas.St
     spec = start.specification
     with db.read() as session:
         draws = planning.confirmed_draws(session, spec, settings.max_study_runs, start.confirm_steps)
-    with db.write() as session:
+    with once.write(db) as session:
         study = service.start(session, spec, draws)
         _queue_next_runs(session, bell, study)
-        return queries.to_schema(session, study)
+        return once.store(session, queries.to_schema(session, study))
 
 
 @router.get("/studies")
@@ -137,17 +140,17 @@ def stop_study(db: Db, bell: Bell, study_id: PathId) -> schemas.Study:
 
 @router.post("/studies/{study_id}/extend")
 def extend_study(
-    db: Db, bell: Bell, settings: CurrentSettings, study_id: PathId, extension: schemas.ExtendStudy
+    db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, study_id: PathId, extension: schemas.ExtendStudy
 ) -> schemas.Study:
     """Add seeds or random points, for example 3 seeds for each of the best 2 points.
 
     A stopped study continues, including its runs not created yet.
     """
-    with db.write() as session:
+    with once.write(db) as session:
         study = service.find_study(session, study_id, lock=True)
         service.extend(session, study, extension, settings.max_study_runs)
         _queue_next_runs(session, bell, study)
-        return queries.to_schema(session, study)
+        return once.store(session, queries.to_schema(session, study))
 
 
 def _act(db: Database, bell: Doorbell, study_id: int, action: schemas.SteerAction) -> schemas.Study:

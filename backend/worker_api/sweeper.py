@@ -27,6 +27,7 @@ from backend.failure_log import FailureLog
 from backend.files.removal import remove_waiting
 from backend.live.notices import publish
 from backend.runs.states import ACTIVE
+from backend.web.idempotency import delete_expired_keys
 from backend.web.lookup import find_job, find_run
 from backend.worker_api import jobs, runs
 from backend.worker_api.registry import delete_gone_workers
@@ -79,6 +80,8 @@ class Sweeper:
             release_free_space(self._database)
         with self._failures.guard("Deleting workers that are gone"):
             delete_gone_workers(self._database, now)
+        with self._failures.guard("Deleting expired idempotency keys"):
+            delete_expired_keys(self._database, now)
 
     def _ring(self, now: datetime) -> None:
         """Ring for waiting runs and jobs, and announce workers that disconnected."""

@@ -4,6 +4,7 @@ from backend.database.tables.base import Base, GameEnd, Id, Origin, StudyState
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
 from backend.database.tables.files import File
+from backend.database.tables.idempotency import IdempotencyKey
 from backend.database.tables.installation import Installation
 from backend.database.tables.jobs import Job
 from backend.database.tables.kept_games import KeptGame
@@ -25,6 +26,7 @@ __all__ = [
     "File",
     "GameEnd",
     "Id",
+    "IdempotencyKey",
     "Installation",
     "Job",
     "KeptGame",

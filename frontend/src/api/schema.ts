@@ -239,7 +239,7 @@ export interface paths {
         };
         /**
          * Export Csv
-         * @description Export all points of a run as CSV, including superseded ones.
+         * @description Export all points of a run as CSV, by default including superseded ones.
          */
         get: operations["export_csv"];
         put?: never;
@@ -259,7 +259,7 @@ export interface paths {
         };
         /**
          * Export Jsonl
-         * @description Export all points of a run as JSON lines, including superseded ones.
+         * @description Export all points of a run as JSON lines, by default including superseded ones.
          */
         get: operations["export_jsonl"];
         put?: never;
@@ -1534,6 +1534,28 @@ export interface paths {
          * @description Pause a run: save a checkpoint and free the worker.
          */
         post: operations["pause_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/points": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Points
+         * @description Return every point of some metrics as columns, in the order of training.
+         *
+         *     Superseded points are not included. Metrics that the run has not reported are left out.
+         */
+        get: operations["read_points"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -6261,6 +6283,37 @@ export interface components {
             total: number;
         };
         /**
+         * RunPointColumns
+         * @description All points of a metric as columns of equal length.
+         */
+        RunPointColumns: {
+            /** Attempt */
+            attempt: number[];
+            /** Frames */
+            frames: number[];
+            /** Step */
+            step: number[];
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number[];
+            /** Value */
+            value: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+        };
+        /**
+         * RunPoints
+         * @description All points of some metrics of a run, without superseded ones.
+         */
+        RunPoints: {
+            /** Run Id */
+            run_id: number;
+            /** Point columns */
+            series: {
+                [key: string]: components["schemas"]["RunPointColumns"];
+            };
+        };
+        /**
          * RunProvenance
          * @description The code, packages, host and command of one attempt of a run.
          */
@@ -8161,7 +8214,12 @@ export interface operations {
     };
     export_csv: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Names of metrics, separated by commas. All if empty. */
+                names?: string;
+                /** @description Include points of lost attempts that a later attempt trained again, marked as superseded. */
+                superseded?: boolean;
+            };
             header?: never;
             path: {
                 run_id: number;
@@ -8190,7 +8248,12 @@ export interface operations {
     };
     export_jsonl: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Names of metrics, separated by commas. All if empty. */
+                names?: string;
+                /** @description Include points of lost attempts that a later attempt trained again, marked as superseded. */
+                superseded?: boolean;
+            };
             header?: never;
             path: {
                 run_id: number;
@@ -8689,7 +8752,10 @@ export interface operations {
     play_game: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 /** @description Name of the game in URLs, such as ms-pacman. */
                 slug: string;
@@ -8911,7 +8977,10 @@ export interface operations {
                 /** @description The name of the start set. */
                 name: string;
             };
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 kept_id: number;
             };
@@ -9235,7 +9304,10 @@ export interface operations {
     measure_item: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 /** @description Name of the table or figure, such as figure-2. */
                 item: string;
@@ -9311,7 +9383,10 @@ export interface operations {
     start_item: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 /** @description Name of the table or figure, such as figure-2. */
                 item: string;
@@ -9696,7 +9771,10 @@ export interface operations {
     create_report: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9992,6 +10070,8 @@ export interface operations {
                 id?: number[];
                 /** @description Smallest group to return. */
                 min_runs?: number;
+                /** @description Any of these names, exactly. Names are not unique. */
+                name?: string[];
                 /** @description Any of these values. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
                 /** @description Runs of this study. */
@@ -10037,11 +10117,15 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Any of these values. */
                 env?: string[];
+                /** @description Fields to include for each run, for example state or config.seed, besides its id. All if empty. Lists with few fields are several times smaller. */
+                fields?: string[];
                 /** @description Only runs with these ids. */
                 id?: number[];
                 limit?: number;
                 /** @description Metrics to include for each run. */
                 metric?: string[];
+                /** @description Any of these names, exactly. Names are not unique. */
+                name?: string[];
                 /** @description Column, metric:NAME:last|min|max or config:FIELD. Prefix with - for descending order. */
                 sort?: string;
                 /** @description Any of these values. */
@@ -10082,7 +10166,10 @@ export interface operations {
     create_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10313,7 +10400,10 @@ export interface operations {
     clone_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 run_id: number;
             };
@@ -10413,7 +10503,10 @@ export interface operations {
     create_evaluation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 run_id: number;
             };
@@ -10448,7 +10541,10 @@ export interface operations {
     fork_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 run_id: number;
             };
@@ -10514,7 +10610,10 @@ export interface operations {
     watch_live: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 run_id: number;
             };
@@ -10689,6 +10788,40 @@ export interface operations {
             };
         };
     };
+    read_points: {
+        parameters: {
+            query?: {
+                /** @description Names of metrics, separated by commas. All if empty. */
+                names?: string;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPoints"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_provenance: {
         parameters: {
             query?: {
@@ -10757,7 +10890,10 @@ export interface operations {
     request_recording: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 run_id: number;
             };
@@ -11170,7 +11306,10 @@ export interface operations {
                 /** @description Name, unique for the game. */
                 name: string;
             };
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11296,7 +11435,10 @@ export interface operations {
     start_study: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11429,7 +11571,10 @@ export interface operations {
     extend_study: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 study_id: number;
             };

@@ -4,6 +4,9 @@ import csv
 import io
 import json
 
+import pytest
+
+from backend.metrics import reading
 from tests.factories import Api, metrics, started
 
 
@@ -47,6 +50,52 @@ def test_json_lines_write_nan_as_a_string(api: Api) -> None:
     }
     assert [point["value"] for point in points] == [0.1, 2.0, "NaN", "-Infinity"]
     assert "NaN," not in text.replace('"NaN"', "")
+
+
+def test_exports_can_leave_out_metrics_and_superseded_points(api: Api) -> None:
+    run_id = resumed_run(api)
+    chosen = {"names": "a", "superseded": False}
+    text = api.user.get(f"/api/v1/export/runs/{run_id}.jsonl", params=chosen).text
+    assert [(point["name"], point["value"]) for point in map(json.loads, text.splitlines())] == [
+        ("a", 0.1),
+        ("a", "NaN"),
+    ]
+    rows = list(csv.DictReader(io.StringIO(api.user.get(f"/api/v1/export/runs/{run_id}.csv", params=chosen).text)))
+    assert [(row["attempt"], row["superseded"], row["value"]) for row in rows] == [
+        ("1", "false", "0.1"),
+        ("2", "false", "NaN"),
+    ]
+    assert api.user.get(f"/api/v1/export/runs/{run_id}.jsonl?names=b,c").text.count("\n") == 1
+
+
+def test_columns_have_the_points_of_the_final_curve(api: Api) -> None:
+    run_id = resumed_run(api)
+    answer = api.user.get(f"/api/v1/runs/{run_id}/points")
+    assert answer.headers["content-type"] == "application/json"
+    a = {
+        "attempt": [1, 2],
+        "step": [10, 15],
+        "frames": [40, 60],
+        "time": [1_700_000_002.0, 1_700_000_002.0],
+        "value": [0.1, "NaN"],
+    }
+    b = {"attempt": [2], "step": [15], "frames": [60], "time": [1_700_000_002.0], "value": ["-Infinity"]}
+    assert answer.json() == {"run_id": run_id, "series": {"a": a, "b": b}}
+    assert api.user.get(f"/api/v1/runs/{run_id}/points?names=b,none").json()["series"] == {"b": b}
+    assert api.user.get(f"/api/v1/runs/{api.launch()['id']}/points").json()["series"] == {}
+
+
+def test_columns_of_thousands_of_points_are_exact(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "CHUNKS_PER_READ", 2)
+    run_id, attempt = api.running()
+    values = [seq / 7 for seq in range(1_500)]
+    for start in range(0, 1_500, 500):
+        part = list(enumerate(values))[start : start + 500]
+        api.send(run_id, attempt, *(metrics(index + 2, index, {"a": value}) for index, value in part))
+    columns = api.user.get(f"/api/v1/runs/{run_id}/points?names=a").json()["series"]["a"]
+    assert columns["value"] == values
+    assert columns["step"] == list(range(1_500))
+    assert {len(column) for column in columns.values()} == {1_500}
 
 
 def test_export_returns_thousands_of_points_exactly(api: Api) -> None:

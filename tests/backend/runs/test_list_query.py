@@ -175,6 +175,34 @@ def test_list_includes_requested_metrics(api: Api) -> None:
     assert api.user.get("/api/v1/metric-names").json() == ["a/b", "c"]
 
 
+def test_filter_by_exact_name(api: Api) -> None:
+    a, b = api.launch(name="pong 1")["id"], api.launch(name="pong 2")["id"]
+    api.launch(name="pong 11")
+    api.launch(name="Pong 1")
+    found = [
+        api.user.get("/api/v1/runs", params={"name": names, "sort": "id"}).json()
+        for names in (["pong 1"], ["pong 1", "pong 2"])
+    ]
+    assert [[run["id"] for run in page["items"]] for page in found] == [[a], [a, b]]
+    assert api.user.get("/api/v1/runs", params={"name": "pong"}).json()["total"] == 0
+
+
+def test_a_list_can_leave_out_fields(api: Api) -> None:
+    run_id, attempt = api.running(name="pong", tags=["a"])
+    api.send(run_id, attempt, metrics(2, 1, {"x": "NaN"}))
+    whole = api.user.get("/api/v1/runs", params={"metric": "x"}).json()["items"][0]
+    assert whole["metrics"]["x"]["last"] == "NaN"
+    fields = ["name", "tags", "metrics", "config.num_envs", "config.none"]
+    page = api.user.get("/api/v1/runs", params={"fields": fields, "metric": "x"}).json()
+    chosen = {name: whole[name] for name in ("id", "name", "tags", "metrics")}
+    assert page == {"items": [{**chosen, "config": {"num_envs": 4}}], "next_cursor": None, "total": 1}
+    everything = {"fields": list(whole), "metric": "x"}
+    assert api.user.get("/api/v1/runs", params=everything).json()["items"] == [whole]
+    wrong = api.user.get("/api/v1/runs?fields=speed").json()
+    assert wrong["errors"][0]["field"] == "fields"
+    assert "no field 'speed'" in wrong["detail"]
+
+
 def test_new_run_does_not_shift_pages(api: Api) -> None:
     made = [api.launch()["id"] for _ in range(4)]
     first = api.user.get("/api/v1/runs", params={"limit": 2}).json()
