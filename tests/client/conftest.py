@@ -1,0 +1,43 @@
+"""A server with one worker, and a run that it has trained."""
+
+from collections.abc import Iterator
+
+import pytest
+from arcadia import Client, Run
+
+from tests.installation import Installation
+
+TOKEN = "secret"
+WAIT_SECONDS = 300.0
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Start a server with a worker of the queue cpu."""
+    installation = Installation(tmp_path_factory.mktemp("installation"), token=TOKEN)
+    try:
+        installation.start()
+        installation.worker("one")
+        yield installation
+    finally:
+        installation.close()
+
+
+@pytest.fixture(scope="module")
+def client(installation: Installation) -> Iterator[Client]:
+    """Connect to the server."""
+    with Client(f"http://127.0.0.1:{installation.port}", TOKEN) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def finished(client: Client) -> Run:
+    """Train a run."""
+    run = client.launch("paac-cartpole", name="a finished run", seed=3, tags=["short"], total_steps=4_000)
+    return run.wait(WAIT_SECONDS)
+
+
+@pytest.fixture
+def queued(client: Client) -> Run:
+    """Launch a run that no worker takes, because none has a GPU."""
+    return client.launch("paac-cartpole", queue="gpu", seed=3)

@@ -1,0 +1,222 @@
+"""The Python client against a real server."""
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arcadia import (
+    AmbiguousReferenceError,
+    ArcadiaError,
+    AsyncClient,
+    Client,
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+    Run,
+    UnauthorizedError,
+    WaitTimeoutError,
+)
+
+from tests.client.conftest import TOKEN, WAIT_SECONDS
+
+
+def test_a_finished_run_has_its_results(finished: Run) -> None:
+    assert finished.state == "finished", finished.traceback
+    assert (finished.progress, finished.seed, finished.tags) == (1.0, 3, ["short"])
+    assert finished.config["total_steps"] == 4_000
+    assert finished.last_return is not None
+    assert finished.finished_at is not None
+    assert f"<b>finished</b>, step {finished.step:,}" in finished._repr_html_()
+    assert "<svg" in finished._repr_html_()
+
+
+def test_all_points_of_a_run_are_read(finished: Run) -> None:
+    assert "episode/return" in finished.metric_names()
+    metrics = finished.metrics(["episode/return"])
+    steps, returns = metrics.to_numpy()["episode/return"]
+    assert not metrics.thinned
+    assert len(returns) == finished.episodes
+    assert np.all(np.diff(steps) >= 0)
+    thinned = finished.metrics("episode/return", buckets=5)
+    assert thinned.thinned
+    assert thinned["episode/return"].total == finished.episodes
+    assert set(finished.metrics().names) == set(finished.metric_names())
+
+
+def test_the_log_of_a_run_is_read_and_followed(finished: Run) -> None:
+    lines = [line.message for line in finished.log()]
+    assert lines
+    assert [line.message for line in finished.log(follow=True)] == lines
+    assert [line.message for line in finished.log(search=lines[0])] == [line for line in lines if line == lines[0]]
+
+
+def test_a_checkpoint_is_downloaded_loaded_and_pinned(finished: Run, tmp_path: Path) -> None:
+    newest = finished.checkpoint("newest")
+    assert newest.step == finished.step
+    assert finished.checkpoint(newest.step).id == newest.id
+    path = newest.download(tmp_path)
+    assert path == tmp_path / f"run-{finished.id}-step-{newest.step}.safetensors"
+    assert path.stat().st_size == newest.bytes
+    arrays, tensors = newest.load(), newest.load("torch")
+    assert arrays["network.policy.weight"].shape[0] == 2
+    assert np.array_equal(arrays["network.policy.weight"], tensors["network.policy.weight"].numpy())
+    assert newest.pin().is_pinned
+    assert not newest.pin(False).is_pinned
+    with pytest.raises(ArcadiaError, match="no checkpoint at step 1"):
+        finished.checkpoint(1)
+
+
+def test_references_find_runs(client: Client, finished: Run, queued: Run) -> None:
+    assert client.run(finished.id).name == "a finished run"
+    assert client.run("a finished run").id == finished.id
+    assert client.run("@last").id == max(run.id for run in client.runs())
+    assert client.runs(f"{finished.id}-{queued.id}")[0].id == finished.id
+    assert [run.id for run in client.runs("a finished run", queued)] == [finished.id, queued.id]
+    with pytest.raises(AmbiguousReferenceError, match="no run named"):
+        client.run("an unknown run")
+    with pytest.raises(NotFoundError):
+        client.run(10_000)
+
+
+def test_runs_are_filtered(client: Client, finished: Run) -> None:
+    assert [run.id for run in client.runs(state="finished", tag="short", env="CartPole-v1")] == [finished.id]
+    assert client.runs(algorithm="gorila") == []
+    assert len(client.runs(limit=1)) == 1
+
+
+def test_a_queued_run_is_controlled_and_edited(client: Client, queued: Run) -> None:
+    with pytest.raises(WaitTimeoutError, match="still queued"):
+        queued.wait(timeout=0.2)
+    assert queued.pause().wait(WAIT_SECONDS).state == "paused"
+    assert queued.resume().state == "queued"
+    assert queued.edit(name="edited", notes="why", priority=5).refresh().priority == 5
+    assert (queued.name, queued.notes) == ("edited", "why")
+    assert queued.tag("a", "b").untag("a").tags == ["b"]
+    assert queued.stop().wait(WAIT_SECONDS).state == "stopped"
+    with pytest.raises(ConflictError):
+        queued.resume()
+    assert queued.archive().is_archived
+    assert queued.id in [run.id for run in client.runs(archived=True)]
+    assert [run.id for run in client.runs(f"{queued.id}-{queued.id}")] == [queued.id]
+    assert not queued.restore().is_archived
+    queued.purge()
+    with pytest.raises(NotFoundError):
+        queued.refresh()
+
+
+def test_copies_have_the_changed_fields(finished: Run, queued: Run) -> None:
+    clone = queued.clone(name="copy", learning_rate=0.002)
+    assert (clone.name, clone.config["learning_rate"]) == ("copy", 0.002)
+    clone.stop()
+    fork = finished.fork("newest", total_steps=10**9)
+    assert (fork.parent_id, fork.config["total_steps"]) == (finished.id, 10**9)
+    fork.stop().wait(WAIT_SECONDS)
+
+
+def test_a_wrong_field_is_named(client: Client) -> None:
+    with pytest.raises(InvalidRequestError, match="learning_rte"):
+        client.launch("paac-cartpole", learning_rte=0.1)
+
+
+def test_figures_are_read_and_saved(client: Client, finished: Run, tmp_path: Path) -> None:
+    figure = finished.figure("curves", smoothing=0.5)
+    assert figure.to_plotly().data
+    assert figure.save(tmp_path / "curves.csv").read_text().startswith("trace,x,y\n")
+    assert figure.save(tmp_path / "curves.png").stat().st_size > 1_000
+    assert client.figure("profile", [finished.id]).name == "profile"
+
+
+def test_runs_are_compared(client: Client, finished: Run, queued: Run) -> None:
+    comparison = client.compare([finished, queued], group_by="algorithm")
+    assert sorted(comparison.table[0]["runs"]) == [finished.id, queued.id]
+    assert comparison.verdict
+    assert "total_steps" in comparison.differences
+    queued.stop()
+
+
+def test_a_study_is_previewed_started_and_steered(client: Client) -> None:
+    axes = {"learning_rate": [0.001, 0.002]}
+    fixed = {"changes": {"total_steps": 2_000}, "at_once": 1}
+    assert client.preview_study("rates", preset="paac-cartpole", axes=axes, seeds=2, **fixed).runs == 4
+    study = client.launch_study("rates", preset="paac-cartpole", axes=axes, seeds=2, confirm=True, **fixed)
+    assert study.pause().wait(1).state == "paused"
+    assert client.study("rates").id == study.id
+    assert study.id in [each.id for each in client.studies()]
+    assert [point.values["learning_rate"] for point in study.points()] == [0.001, 0.002]
+    assert study.edit(question="Which?").question == "Which?"
+    assert study.extend(seeds=1).refresh().run_counts["planned"] > 0
+    assert study.resume().state == "running"
+    assert study.runs()[0].study_id == study.id
+    assert study.stop().state == "stopped"
+    assert study.figure("scatter").name == "scatter"
+    study.delete()
+    with pytest.raises(NotFoundError):
+        study.refresh()
+
+
+def test_a_report_is_written_shared_and_saved(client: Client, tmp_path: Path) -> None:
+    report = client.create_report("Results", [{"kind": "text", "markdown": "# First"}])
+    assert report.edit(title="Final", blocks=[{"kind": "text", "markdown": "# Second"}]).title == "Final"
+    assert [each.title for each in client.reports()] == ["Final"]
+    assert client.reports()[0].edit(title="Last").title == "Last"
+    with pytest.raises(ConflictError):
+        report.edit(title="Outdated")
+    assert report.refresh().share().shared_url is not None
+    assert report.unshare().shared_url is None
+    assert "Second" in client.report(report.id).save(tmp_path / "report.html").read_text()
+    report.delete()
+    assert client.reports() == []
+
+
+def test_the_server_describes_itself(client: Client) -> None:
+    assert client.health().is_ok, client.health().problems
+    assert [(worker.name, worker.queue) for worker in client.workers()] == [("one", "cpu")]
+    assert "paac-cartpole" in [preset.name for preset in client.presets()]
+
+
+def test_jobs_are_requested_and_cancelled(finished: Run) -> None:
+    evaluation = finished.evaluate(episodes=2, checkpoint=finished.step, wait=False)
+    assert evaluation.cancel().state == "cancelled"
+    assert evaluation.id in [each.id for each in finished.evaluations()]
+    evaluation.delete()
+    assert evaluation.id not in [each.id for each in finished.evaluations()]
+    recording = finished.record(wait=False)
+    assert recording.cancel().state == "cancelled"
+    assert recording.id in [each.id for each in finished.recordings()]
+    recording.delete()
+
+
+@pytest.mark.nightly
+def test_a_checkpoint_is_evaluated_and_recorded(finished: Run, tmp_path: Path) -> None:
+    evaluation = finished.evaluate(episodes=3, timeout=WAIT_SECONDS)
+    assert len(evaluation.scores) == 3
+    assert evaluation.mean == pytest.approx(np.mean([score for score in evaluation.scores if score is not None]))
+    replay = finished.record(timeout=WAIT_SECONDS).replay()
+    assert replay.download(tmp_path / "a.mp4").read_bytes()[4:8] == b"ftyp"
+    assert len(replay.track()["value"]) == replay.length
+    assert replay.pin().is_pinned
+    assert "data:image/png" in replay._repr_html_()
+    assert replay.id in [each.id for each in finished.replays()]
+
+
+def test_the_asynchronous_client_does_the_same(client: Client, finished: Run, tmp_path: Path) -> None:
+    async def use() -> None:
+        async with AsyncClient(client.url, TOKEN) as api:
+            run = await api.run("a finished run")
+            assert (await run.wait(1)).state == "finished"
+            assert (await run.metrics("episode/return"))["episode/return"].total == run.episodes
+            assert [line.message async for line in run.log()] == [line.message for line in finished.log()]
+            newest = await run.checkpoint()
+            assert (await newest.download(tmp_path)).stat().st_size == newest.bytes
+            queued = await api.launch("paac-cartpole", queue="gpu")
+            waiting = asyncio.create_task(queued.wait())
+            await queued.stop()
+            assert (await asyncio.wait_for(waiting, WAIT_SECONDS)).state == "stopped"
+
+    asyncio.run(use())
+
+
+def test_a_wrong_token_is_rejected(client: Client) -> None:
+    with Client(client.url, "wrong") as stranger, pytest.raises(UnauthorizedError):
+        stranger.runs()
