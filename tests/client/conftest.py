@@ -8,7 +8,7 @@ from arcadia import Client, Run
 from tests.installation import Installation
 
 TOKEN = "secret"
-WAIT_SECONDS = 300.0
+WAIT_SECONDS = 500.0
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,10 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
     installation = Installation(tmp_path_factory.mktemp("installation"), token=TOKEN)
     try:
         installation.start()
-        installation.worker("one")
+        # Every test waits for the training, so it competes with nothing.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("tests.installation.TRAINING_NICENESS", 0)
+            installation.worker("one")
         yield installation
     finally:
         installation.close()

@@ -128,10 +128,12 @@ def test_figures_are_read_and_saved(client: Client, finished: Run, tmp_path: Pat
 
 
 def test_runs_are_compared(client: Client, finished: Run, queued: Run) -> None:
-    comparison = client.compare([finished, queued], group_by="algorithm")
-    assert sorted(comparison.table[0]["runs"]) == [finished.id, queued.id]
-    assert comparison.verdict
-    assert "total_steps" in comparison.differences
+    alone = client.compare(finished)
+    assert alone.table[0]["runs"] == [finished.id]
+    assert alone.table[0]["mean"] > 0
+    both = client.compare([finished, queued], group_by="total_steps")
+    assert both.verdict == "At least one group has no run with a finished episode yet."
+    assert both.differences["total_steps"] == {run.id: run.config["total_steps"] for run in (finished, queued)}
     queued.stop()
 
 
