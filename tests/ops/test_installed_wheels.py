@@ -93,7 +93,7 @@ def installed(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     run(programs / "pip", "install", "--editable", older, cwd=folder)
     assert run(programs / "arcadia", cwd=folder) == "the older version\n"
-    run(programs / "pip", "install", "--no-compile", "--find-links", wheels, "arcadia", cwd=folder)
+    run(programs / "pip", "install", "--no-compile", *wheels.glob("*.whl"), cwd=folder)
     return programs
 
 
