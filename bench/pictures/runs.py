@@ -105,7 +105,7 @@ def write_report(installation: Installation, contents: Contents) -> None:
             "address": f"/api/v1/figures/curves?runs={compared}&group=seed",
             "caption": "Mean return per learning rate.",
         },
-        {"kind": "table", "of": "study", "numbers": [contents.study], "caption": "Best learning rate first."},
+        {"kind": "table", "of": "study", "numbers": [contents.study], "caption": "Mean return of each learning rate."},
         {"kind": "replay", "video": newest["id"], "caption": "Pong at the start of training."},
     ]
     installation.post("reports", {"title": "Learning rate of PAAC on CartPole", "blocks": blocks})

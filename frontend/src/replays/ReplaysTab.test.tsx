@@ -167,7 +167,7 @@ describe("the replays of a run", () => {
   it("leave out what is no longer kept", async () => {
     open([aReplay(1, 1000, { file_id: null }), aReplay(2, 2000)]);
     await replays();
-    expect(screen.getByText("1 replay, from 2 k steps to 2 k steps")).toBeTruthy();
+    expect(screen.getByText("1 replay, at 2 k steps")).toBeTruthy();
   });
 });
 

@@ -99,8 +99,7 @@ function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
     >
       <Group gap="md">
         <Text size="sm">
-          {plural(replays.length, "replay")}, from {short(replays[0]?.step ?? 0, "steps")} to{" "}
-          {short(replays[last]?.step ?? 0, "steps")}
+          {plural(replays.length, "replay")}, {rangeOfSteps(replays[0]?.step ?? 0, replays[last]?.step ?? 0)}
         </Text>
         <SegmentedControl
           size="xs"
@@ -158,6 +157,9 @@ function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
     </Stack>
   );
 }
+
+const rangeOfSteps = (first: number, last: number) =>
+  first === last ? `at ${short(first, "steps")}` : `from ${short(first, "steps")} to ${short(last, "steps")}`;
 
 /** Return true if the arrow keys have another meaning. Events of menus and dialogs bubble up to here. */
 const OWN_ARROWS = "[role=slider], [role=radiogroup], [role=menu], [role=dialog], input";

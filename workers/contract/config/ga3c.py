@@ -48,7 +48,7 @@ class Ga3cConfig(CentredFields, ActorCriticFields, RmsPropFields):
         ge=0,
         le=4096,
         title="Minimum training batch",
-        description="Experiences that a trainer gathers before an update, which sums their gradients; 20 to 40 learnt "
+        description="Experiences that a trainer gathers before an update, which sums their gradients; 20 to 40 learned "
         "best in the paper's figure 7. 0 updates after every agent's rollout.",
         json_schema_extra=ROLLOUT,
     )

@@ -15,7 +15,7 @@ PRESETS = (
     Preset(
         name="paac-cartpole",
         title="PAAC learns CartPole in a minute",
-        shows="A pole balanced for 500 steps, learnt while you watch.",
+        shows="A pole balanced for 500 steps, learned while you watch.",
         source="Tuned here; the method is PAAC's algorithm 1.",
         config=PaacConfig(
             env="CartPole-v1",
@@ -76,7 +76,7 @@ PRESETS = (
     Preset(
         name="a3c-inverted-pendulum",
         title="A3C balances MuJoCo's pole",
-        shows="A Gaussian policy sets the force on the cart, learnt in a minute.",
+        shows="A Gaussian policy sets the force on the cart, learned in a minute.",
         source="Tuned here for two cores; 200 rectifiers and separate networks for policy and value, as in the A3C "
         "paper's section 9, without its LSTM cells.",
         config=A3cConfig(

@@ -97,8 +97,8 @@ function GameStatus({ view: { scene, head, viewers, latency } }: { view: View })
         <Fact is="Input latency">{latency === null ? "–" : `${Math.ceil(latency)} ms`}</Fact>
       </Readout>
       <Text size="xs" c="dimmed" mt={8}>
-        {plural(scene.pictures_per_second, "picture")} per second. Latency is the time from your last key to
-        the first picture made after it.
+        {plural(scene.pictures_per_second, "frame")} per second. Latency is the time from your last key to the
+        first frame after it.
       </Text>
     </div>
   );
