@@ -1,10 +1,16 @@
 import classes from "./RunName.module.css";
 
+interface RunNameProps {
+  name: string;
+  /** True to use a second line on a narrow screen. */
+  wraps?: boolean;
+}
+
 /** Name of a run. The part that distinguishes the run is never cut off. The full name is shown on hover. */
-export function RunName({ name }: { name: string }) {
+export function RunName({ name, wraps = false }: RunNameProps) {
   const [shared, differing] = splitName(name);
   return (
-    <span className={classes.name} title={name}>
+    <span className={classes.name} data-wraps={wraps || undefined} title={name}>
       <span className={classes.shared}>{shared}</span>
       {differing && <span className={classes.differing}>{differing}</span>}
     </span>

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { addressIs, choose, launch, openLaunch, PRESETS, serveLaunching, type } from "@/testing/launching";
 import { aPreset } from "@/testing/presets";
 import { onItsWay, renderPage } from "@/testing/render";
@@ -78,6 +78,17 @@ it("shows whether fields differ from the preset", async () => {
   expect(summary.getByText("Unchanged from “A short one”.")).toBeTruthy();
   await type(/Discount gamma/, "0.5");
   expect(summary.getByText("Changed from “A short one”:")).toBeTruthy();
+});
+
+it("scrolls the list of environments to the chosen one", async () => {
+  const tileTop = vi.spyOn(HTMLElement.prototype, "offsetTop", "get");
+  tileTop.mockImplementation(function (this: HTMLElement) {
+    return this.getAttribute("aria-checked") === "true" ? 500 : 0;
+  });
+  await open("/?preset=short");
+  const list = screen.getByLabelText("Environment to train in").querySelector("[role=radio]")?.parentElement;
+  await waitFor(() => expect(list?.scrollTop).toBe(500));
+  tileTop.mockRestore();
 });
 
 it("shows how the preset differs from its paper and the paper's code", async () => {

@@ -13,7 +13,7 @@ export function RunCell({ run }: { run: Run }) {
       <Thumbnail fileId={run.poster_file_id} size={40} alt="" />
       <div className={classes.runWords}>
         <Link to={`/runs/${run.id}`} className={classes.runLink}>
-          <RunName name={run.name} />
+          <RunName name={run.name} wraps />
         </Link>
         <span className={classes.dim}>
           #{run.id}
