@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from arcadia._sync.client import Client
+from arcadia._sync.downloads import download
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import count, number, size
 from arcadia.cli.options import Json, RunReference
-from arcadia.cli.output import console, print_json, print_table, say, show
+from arcadia.cli.output import print_json, print_table, say, show
 from arcadia.cli.selection import checkpoint_id, select_run
 from arcadia.errors import ArcadiaError
 
@@ -82,37 +82,16 @@ def replays(
     _download(client, files, overwrite=overwrite, as_json=as_json)
 
 
-def save_file(client: Client, file_id: int, target: Path, progress: Progress | None = None) -> None:
-    """Download a file. It appears under its name only when it is complete."""
-    partial = target.with_name(f"{target.name}.part")
-    response = client.transport.send("GET", f"/files/{file_id}", stream=True)
-    try:
-        total = int(response.headers["Content-Length"]) if "Content-Length" in response.headers else None
-        task = progress.add_task(target.name, total=total) if progress else None
-        with partial.open("wb") as writing:
-            for block in response.iter_bytes():
-                writing.write(block)
-                if progress and task is not None:
-                    progress.advance(task, len(block))
-        partial.replace(target)
-    finally:
-        response.close()
-        partial.unlink(missing_ok=True)
-
-
 def _download(client: Client, files: Sequence[tuple[int, Path]], *, overwrite: bool, as_json: bool) -> None:
     """Save files and print their paths, one per line or as JSON."""
     if not files:
         raise ArcadiaError("The run has no such file yet. Try again after its first checkpoint.")
-    wanted = [(file_id, target) for file_id, target in files if overwrite or not target.exists()]
-    for target in [target for _, target in files if (target not in [each for _, each in wanted])]:
-        say(f"{target} exists. Replace it with --overwrite.")
-    screen = console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
-        for file_id, target in wanted:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            save_file(client, file_id, target, progress)
+    for file_id, target in files:
+        if target.exists() and not overwrite:
+            say(f"{target} exists. Replace it with --overwrite.")
+        else:
+            say(f"Downloading {target}")
+            download(client.transport, file_id, target, target.name)
     paths = [str(target) for _, target in files]
     print_json(paths) if as_json else show("\n".join(paths))
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from arcadia._sync.client import Client
+from arcadia._sync.downloads import download
 from arcadia.cli.connection import open_client
-from arcadia.cli.download import save_file
 from arcadia.cli.options import Checkpoint, Json, RunReference, Wait
 from arcadia.cli.output import print_json, say, show
 from arcadia.cli.selection import checkpoint_choice, select_run
@@ -42,7 +42,7 @@ def record(
         with interruptible(f"Recording {found['id']} continues: {client.url}/runs/{run_id}/replays"):
             found = wait_for_job(lambda: client.transport.get(f"/recordings/{found['id']}"), "Recording")
     if out is not None and found["state"] == "done":
-        save_file(client, _video(client, found), out)
+        download(client.transport, _video(client, found), out, f"recording-{found['id']}.mp4")
         say(f"Saved {out}.")
     if as_json:
         print_json(found)

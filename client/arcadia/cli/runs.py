@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from arcadia._sync.client import Client
 from arcadia.cli import completion
 from arcadia.cli.connection import open_client
-from arcadia.cli.formats import MISSING, age, joined, number, percent
+from arcadia.cli.formats import MISSING, age, joined, number, percent, plural
 from arcadia.cli.options import RUNS_HELP, Json, Quiet, RunReference, RunReferences
 from arcadia.cli.output import print_json, print_table, say, state
 from arcadia.cli.output import show as show_text
 from arcadia.cli.run_details import print_details
 from arcadia.cli.selection import Run, select_run, select_runs
-
-PAGE_SIZE = 200
 
 
 def runs(
@@ -46,15 +43,16 @@ def runs(
     filters = {"state": states, "tag": tag, "algorithm": method, "env": env, "text": search or None, "study": study}
     if references:
         filters["id"] = [run["id"] for run in select_runs(client, references)]
-    found, total = _read(client, {**filters, "archived": archived or None, "sort": sort, "metric": metric}, limit)
+    params = {**filters, "archived": archived or None, "sort": sort, "metric": metric}
+    found = client.transport.pages("/runs", limit=limit, **params)
     if as_json:
         print_json(found)
     elif quiet:
         show_text("\n".join(str(run["id"]) for run in found))
     else:
         _print(found, metric)
-        if total > len(found):
-            say(f"{len(found)} of {total:,} runs. Show more with --limit.")
+        if len(found) == limit:
+            say(f"These are {plural(limit, 'run')}. Show more with --limit.")
 
 
 def show(
@@ -85,25 +83,12 @@ def tag(
     if add or remove:
         for i, run in enumerate(found):
             tags = [each for each in dict.fromkeys([*run["tags"], *add]) if each not in remove]
-            found[i] = client.transport.call("PATCH", f"/runs/{run['id']}", body={"tags": tags})
+            found[i] = client.transport.patch(f"/runs/{run['id']}", {"tags": tags})
     if as_json:
         print_json(found)
         return
     for run in found:
         show_text(f"{run['id']} {run['name']}: {joined(run['tags'])}")
-
-
-def _read(client: Client, params: dict[str, Any], limit: int) -> tuple[list[Run], int]:
-    """Return up to `limit` runs, and the number of all."""
-    found: list[Run] = []
-    cursor = None
-    while True:
-        size = min(PAGE_SIZE, limit - len(found))
-        page = client.transport.get("/runs", **params, limit=size, cursor=cursor)
-        found += page["items"]
-        cursor = page["next_cursor"]
-        if cursor is None or len(found) >= limit:
-            return found, int(page["total"])
 
 
 def _print(found: list[Run], metrics: list[str]) -> None:

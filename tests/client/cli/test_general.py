@@ -1,0 +1,123 @@
+"""Sign-in, versions, lists, pages, completion and errors of the command line."""
+
+import json
+import os
+import re
+import shlex
+import stat
+import subprocess
+import sys
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from tests.client.cli.conftest import TOKEN, Arcadia, train
+from tests.factories import Api
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "client" / "cli.md"
+
+
+def test_login_verifies_and_stores_the_token(
+    arcadia: Arcadia, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str
+) -> None:
+    monkeypatch.delenv("ARCADIA_TOKEN")
+    monkeypatch.delenv("ARCADIA_URL")
+    token_file = tmp_path / "token"
+    token_file.write_text("wrong\n")
+    assert "rejects this token" in arcadia("login", url, "--token-file", token_file).err
+    stored = tmp_path / "arcadia" / "client.json"
+    assert not stored.exists()
+    token_file.write_text(f"{TOKEN}\n")
+    assert arcadia("login", url, "--token-file", token_file).status == 0
+    assert stat.S_IMODE(stored.stat().st_mode) == 0o600
+    assert arcadia("workers").status == 0
+
+
+def test_a_missing_token_is_an_error(arcadia: Arcadia, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ARCADIA_TOKEN")
+    refused = arcadia("runs")
+    assert (refused.status, refused.out) == (1, "")
+    assert refused.err.startswith("arcadia: ")
+
+
+def test_an_unreachable_server_is_an_error(arcadia: Arcadia, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arcadia._sync.transport.FIRST_PAUSE_SECONDS", 0.001)
+    failed = arcadia("runs", "--url", "http://127.0.0.1:1")
+    assert failed.status == 1
+    assert "No Arcadia server answers at http://127.0.0.1:1" in failed.err
+
+
+def test_the_version_names_the_build_of_the_server(arcadia: Arcadia, url: str) -> None:
+    shown = arcadia("--url", url, "--version").out.splitlines()
+    assert shown[0].startswith("arcadia-client ")
+    assert re.fullmatch(rf"server 0\.1\.0\S* at {re.escape(url)}", shown[-1])
+    assert arcadia("--url", "http://127.0.0.1:1", "--version").status == 1
+
+
+def test_presets_and_workers_are_listed(arcadia: Arcadia, api: Api) -> None:
+    assert any(line.startswith("paac-cartpole ") for line in arcadia("presets").out.splitlines())
+    assert json.loads(arcadia("presets", "paac-cartpole", "--json").out)["config"]["algorithm"] == "paac"
+    assert re.search(r"^num_envs +\d+", arcadia("presets", "paac-cartpole").out, re.MULTILINE)
+    assert "There is no preset nothing" in arcadia("presets", "nothing").err
+    api.beat("shown").raise_for_status()
+    assert any(line.startswith("shown ") for line in arcadia("workers").out.splitlines())
+    assert "shown" in [worker["name"] for worker in json.loads(arcadia("workers", "--json").out)]
+
+
+def test_pages_open_in_the_browser_or_are_printed(
+    arcadia: Arcadia, api: Api, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    first, second = api.launch()["id"], api.launch()["id"]
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda page: not opened.append(page))
+    assert arcadia("open", first).out == ""
+    assert arcadia("open", first, second).out == ""
+    assert opened == [f"{url}/runs/{first}", f"{url}/compare?runs={first},{second}"]
+    assert arcadia("open", "--print").out == f"{url}/\n"
+    monkeypatch.setattr(webbrowser, "open", lambda _page: False)
+    assert arcadia("open", second).out == f"{url}/runs/{second}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("show tra", "trained"),
+        ("show @", "@last"),
+        ("launch paac-c", "paac-cartpole"),
+        ("launch p --set gam", "gamma="),
+    ],
+)
+def test_the_shell_completes_names_of_the_server(
+    environment: dict[str, str], trained: int, words: str, expected: str
+) -> None:
+    assert trained
+    assert expected in complete(environment, words)
+
+
+def test_completion_is_silent_without_a_server(environment: dict[str, str]) -> None:
+    assert complete(environment | {"ARCADIA_URL": "http://127.0.0.1:1"}, "show ") == ""
+
+
+def complete(environment: dict[str, str], words: str) -> str:
+    """Return the completions that the shell gets."""
+    asked = {"_ARCADIA_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": f"arcadia {words}"}
+    command = [sys.executable, "-m", "arcadia"]
+    done = subprocess.run(
+        command, env={**os.environ, **environment, **asked}, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_the_examples_of_the_document_run(
+    arcadia: Arcadia, api: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    train(api, name="my-run")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines()]
+    assert len(commands) > 20
+    for command in commands:
+        done = arcadia(*shlex.split(command)[1:])
+        assert done.status == 0, (command, done.err)
