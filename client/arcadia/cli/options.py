@@ -35,7 +35,9 @@ Changes = Annotated[
         autocompletion=completion.complete_field,
     ),
 ]
-Checkpoint = Annotated[str, typer.Option(metavar="CHECKPOINT", help="newest, best, or the step of a checkpoint.")]
+Checkpoint = Annotated[
+    str, typer.Option("--checkpoint", metavar="CHECKPOINT", help="newest, best, or the step of a checkpoint.")
+]
 GroupBy = Annotated[
     str, typer.Option(metavar="FIELDS", help="Fields whose values form the groups, such as learning_rate,t_max.")
 ]

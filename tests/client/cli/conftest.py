@@ -87,9 +87,9 @@ def train(api: Api, **more: object) -> int:
     """Train a run to its end, with returns, two checkpoints and a replay, and return its number."""
     run, attempt = api.running(**more)
     api.send(run, attempt, metrics(2, 400, {"train/entropy": 0.5}, [10.0, 20.0])).raise_for_status()
-    api.save(run, attempt, 3, 400)
+    api.save(run, attempt, 3, 400, return_mean=15.0)
     api.send(run, attempt, metrics(4, 1_000, {"train/entropy": 0.25}, [40.0, 60.0])).raise_for_status()
-    api.save(run, attempt, 5, 1_000, kept=[checkpoint_path(400), checkpoint_path(1_000)], best=True)
+    api.save(run, attempt, 5, 1_000, kept=[checkpoint_path(400), checkpoint_path(1_000)], best=True, return_mean=32.5)
     api.upload(run, attempt, "replays/400.mp4", b"a video", kind="video")
     api.upload(run, attempt, "replays/400.png", b"a picture", kind="poster")
     api.send(run, attempt, video(6, 1_000, 400)).raise_for_status()
