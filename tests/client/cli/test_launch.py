@@ -102,7 +102,7 @@ def test_a_failed_evaluation_is_an_error(arcadia: Arcadia, api: Api, trained: in
 
 
 def test_a_recording_is_requested(arcadia: Arcadia, trained: int) -> None:
-    made = json.loads(arcadia("record", trained, "--checkpoint", "best", "--seed", "3", "--json").out)
+    made = json.loads(arcadia("record", trained, "--checkpoint", "1000", "--seed", "3", "--json").out)
     assert (made["state"], made["step"], made["seed"]) == ("queued", 1_000, 3)
     assert "is queued" in arcadia("record", trained).out
 
