@@ -1,0 +1,1 @@
+"""Arcadia beside MLflow and Trackio on one machine: `python -m bench.peers --venv DIR`."""
