@@ -29,6 +29,8 @@ def test_a_finished_run_has_its_results(finished: Run) -> None:
     assert finished.finished_at is not None
     assert f"<b>finished</b>, step {finished.step:,}" in finished._repr_html_()
     assert "<svg" in finished._repr_html_()
+    assert finished.provenance()["attempt"] == finished.attempt == 1
+    assert finished.provenance()["provenance"] is not None
 
 
 def test_all_points_of_a_run_are_read(finished: Run) -> None:
@@ -129,11 +131,13 @@ def test_figures_are_read_and_saved(client: Client, finished: Run, tmp_path: Pat
 
 def test_runs_are_compared(client: Client, finished: Run, queued: Run) -> None:
     alone = client.compare(finished)
-    assert alone.table[0]["runs"] == [finished.id]
-    assert alone.table[0]["mean"] > 0
-    both = client.compare([finished, queued], group_by="total_steps")
-    assert both.verdict == "At least one group has no run with a finished episode yet."
-    assert both.differences["total_steps"] == {run.id: run.config["total_steps"] for run in (finished, queued)}
+    assert (alone.verdict, alone.table) == ("There is nothing to compare: these runs differ only in their seed.", [])
+    early = client.compare([finished, queued], group_by="total_steps")
+    assert early.verdict == "At least one group has no run with a finished episode yet."
+    assert early.differences["total_steps"] == {run.id: run.config["total_steps"] for run in (finished, queued)}
+    scored = client.compare([finished, queued], group_by="total_steps", at=1_000)
+    assert [(row["runs"], row["n"]) for row in scored.table] == [([finished.id], 1), ([queued.id], 0)]
+    assert scored.table[0]["mean"] > 0
     queued.stop()
 
 
