@@ -174,10 +174,11 @@ describe("the provenances", () => {
     expect(screen.queryByRole("region", { name: "Provenance differences" })).toBeNull();
   });
 
-  it("show what differs", async () => {
+  it("show what differs, also between runs that differ only in the seed", async () => {
     open("/?runs=1,2,5", {
       "GET /compare": {
         ...comparisonOf(RUNS),
+        groups: [[1, 2, 5]],
         provenance: [
           { field: "host", title: "Host", same: false, values: { 1: "sun", 2: "moon" }, marked: [2] },
         ],

@@ -21,10 +21,20 @@ export function ProvenanceDifferences({ comparison }: { comparison: Comparison }
         column="Differs in"
         missing={() => "Not recorded"}
         rows={comparison.provenance}
-        groups={groupedRuns(comparison)}
+        groups={groupedByValues(comparison.runs, comparison.provenance)}
       />
     </section>
   );
+}
+
+/** Group runs that agree in all rows. */
+function groupedByValues(runs: readonly ComparedRun[], rows: readonly Difference[]): ComparedRun[][] {
+  const groups = new Map<string, ComparedRun[]>();
+  for (const run of runs) {
+    const key = JSON.stringify(rows.map(({ values }) => values[String(run.id)] ?? null));
+    groups.set(key, [...(groups.get(key) ?? []), run]);
+  }
+  return [...groups.values()];
 }
 
 /** Configurations of the runs side by side. Runs that differ only in the seed share a column. */
