@@ -1,15 +1,21 @@
 """Sign-in, versions, lists, pages, completion and errors of the command line."""
 
 import json
+import os
 import re
+import shlex
 import stat
+import subprocess
+import sys
 import webbrowser
 from pathlib import Path
 
 import pytest
 
-from tests.client.cli.conftest import TOKEN, Arcadia
+from tests.client.cli.conftest import TOKEN, Arcadia, train
 from tests.factories import Api
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "client" / "cli.md"
 
 
 def test_login_verifies_and_stores_the_token(
@@ -71,3 +77,47 @@ def test_pages_open_in_the_browser_or_are_printed(
     assert arcadia("open", "--print").out == f"{url}/\n"
     monkeypatch.setattr(webbrowser, "open", lambda _page: False)
     assert arcadia("open", second).out == f"{url}/runs/{second}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("show tra", "trained"),
+        ("show @", "@last"),
+        ("launch paac-c", "paac-cartpole"),
+        ("launch p --set gam", "gamma="),
+    ],
+)
+def test_the_shell_completes_names_of_the_server(
+    environment: dict[str, str], trained: int, words: str, expected: str
+) -> None:
+    assert trained
+    assert expected in complete(environment, words)
+
+
+def test_completion_is_silent_without_a_server(environment: dict[str, str]) -> None:
+    assert complete(environment | {"ARCADIA_URL": "http://127.0.0.1:1"}, "show ") == ""
+
+
+def complete(environment: dict[str, str], words: str) -> str:
+    """Return the completions that the shell gets."""
+    asked = {"_ARCADIA_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": f"arcadia {words}"}
+    command = [sys.executable, "-m", "arcadia"]
+    done = subprocess.run(
+        command, env={**os.environ, **environment, **asked}, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_the_examples_of_the_document_run(
+    arcadia: Arcadia, api: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    train(api, name="my-run")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines()]
+    assert len(commands) > 20
+    for command in commands:
+        done = arcadia(*shlex.split(command)[1:])
+        assert done.status == 0, (command, done.err)
