@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,7 +43,7 @@ def runs(
     filters = {"state": states, "tag": tag, "algorithm": method, "env": env, "text": search or None, "study": study}
     if references:
         filters["id"] = [run["id"] for run in select_runs(client, references)]
-    params = {**filters, "archived": archived or None, "sort": sort, "metric": metric}
+    params: dict[str, Any] = {**filters, "archived": archived or None, "sort": sort, "metric": metric}
     found = client.transport.pages("/runs", limit=limit, **params)
     if as_json:
         print_json(found)

@@ -19,7 +19,9 @@ def test_runs_are_listed_filtered_and_named_in_every_way(arcadia: Arcadia, api: 
     assert f"{trained}  trained" in listed.out
     assert max(map(len, listed.out.splitlines())) <= 80
     assert [run["id"] for run in json.loads(arcadia("runs", "--json", "--tag", "odd").out)] == [other]
-    assert arcadia("runs", "-q", "--state", "finished", "--search", "trained").out.split() == [str(trained)]
+    found = arcadia("runs", "-q", "--state", "finished", "--search", "trained").out.split()
+    assert str(trained) in found
+    assert str(other) not in found
     named = arcadia("runs", "-q", f"{trained}-{other}", "--sort", "created_at").out.split()
     assert named[0] == str(trained)
     assert named[-1] == str(other)
@@ -43,7 +45,7 @@ def test_an_unknown_or_ambiguous_run_is_an_error(arcadia: Arcadia, api: Api) -> 
     assert arcadia("show", "no-such-name").status == 1
     api.launch(name="twin")
     api.launch(name="twin")
-    assert "Several runs are named twin" in arcadia("show", "twin").err
+    assert "Several runs are named 'twin'" in arcadia("show", "twin").err
     assert arcadia("show").status == 2
 
 
@@ -154,7 +156,7 @@ def test_figures_are_saved(arcadia: Arcadia, trained: int, tmp_path: Path, suffi
 
 def test_figure_needs_a_known_format(arcadia: Arcadia, trained: int, tmp_path: Path) -> None:
     assert json.loads(arcadia("figure", trained, "--json", "--name", "evaluations").out)["data"]
-    assert arcadia("figure", trained, "--out", tmp_path / "curves.txt").status == 2
+    assert "has no known ending" in arcadia("figure", trained, "--out", tmp_path / "curves.txt").err
     assert arcadia("figure", trained).status == 2
 
 
