@@ -54,7 +54,7 @@ def test_json_lines_write_nan_as_a_string(api: Api) -> None:
 
 def test_exports_can_leave_out_metrics_and_superseded_points(api: Api) -> None:
     run_id = resumed_run(api)
-    chosen = {"names": "a", "superseded": False}
+    chosen: dict[str, str | bool] = {"names": "a", "superseded": False}
     text = api.user.get(f"/api/v1/export/runs/{run_id}.jsonl", params=chosen).text
     assert [(point["name"], point["value"]) for point in map(json.loads, text.splitlines())] == [
         ("a", 0.1),

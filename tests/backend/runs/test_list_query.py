@@ -196,7 +196,7 @@ def test_a_list_can_leave_out_fields(api: Api) -> None:
     page = api.user.get("/api/v1/runs", params={"fields": fields, "metric": "x"}).json()
     chosen = {name: whole[name] for name in ("id", "name", "tags", "metrics")}
     assert page == {"items": [{**chosen, "config": {"num_envs": 4}}], "next_cursor": None, "total": 1}
-    everything = {"fields": list(whole), "metric": "x"}
+    everything: dict[str, Any] = {"fields": list(whole), "metric": "x"}
     assert api.user.get("/api/v1/runs", params=everything).json()["items"] == [whole]
     wrong = api.user.get("/api/v1/runs?fields=speed").json()
     assert wrong["errors"][0]["field"] == "fields"

@@ -25,7 +25,7 @@ from tests.server_process import Server
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 HOURS = 10_000.0
-WAIT = {"wait": "finished", "timeout": 60}
+WAIT: dict[str, Any] = {"wait": "finished", "timeout": 60}
 WAITING_CLIENTS = 200
 
 
