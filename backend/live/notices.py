@@ -136,6 +136,10 @@ class Hub:
             else None
         )
 
+    @property
+    def _receivers(self) -> list[Stream | Watch]:
+        return [*self.streams, *self.watches]
+
     def publish(self, name: str, payload: Payload, *, to_others: bool = True) -> None:
         """Pass a notice on soon, merged with its repeats. Safe from any thread."""
         key = (name, json.dumps(payload, sort_keys=True))
@@ -152,7 +156,7 @@ class Hub:
         for (name, payload), to_others in pending.items():
             self._count += 1
             notice = Notice(f"{self._origin}-{self._count}", name, json.loads(payload))
-            for receiver in (*self.streams, *self.watches):
+            for receiver in self._receivers:
                 receiver.put(notice)
             if to_others and self._channel is not None:
                 self._channel.send(_message(name, notice.payload))
@@ -193,7 +197,7 @@ class Hub:
         """End every stream and watch, and ignore later notices."""
         with self._lock:
             self._open = False
-        for receiver in (*self.streams, *self.watches):
+        for receiver in self._receivers:
             receiver.end()
 
     @contextmanager

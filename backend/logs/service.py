@@ -55,7 +55,7 @@ class LogQuery:
     limit: int
     search: str
 
-    def lines(self) -> Select[tuple[LogLine]]:
+    def lines(self) -> Select[LogLine]:
         """Return the query of the lines, in the order to read them."""
         query = select(LogLine).where(LogLine.run_id == self.run_id).limit(self.limit)
         if self.after is not None:
