@@ -1,7 +1,7 @@
 """The Idempotency-Key header: a repeated request creates nothing and gets the response of the first one.
 
 The key and the response are stored in the transaction that creates the object. A client that lost the response can
-repeat the request, even if the server was killed (docs/decisions/0057-idempotency-keys.md).
+repeat the request, even if the server was killed (docs/decisions/0058-idempotency-keys.md).
 """
 
 import hashlib
