@@ -29,11 +29,11 @@ def read_provenance(session: Session, run: Run, number: int | None) -> RunProven
 
 
 def latest_provenances(session: Session, run_ids: Collection[int]) -> dict[int, StoredProvenance]:
-    """Return the provenance of each run's latest recorded attempt."""
+    """Return the provenance of each run's latest recorded attempt, in the order of the ids."""
     recorded = select(Attempt).where(Attempt.run_id.in_(run_ids), Attempt.packages_sha256.is_not(None))
     latest = {each.run_id: each for each in session.scalars(recorded.order_by(Attempt.attempt))}
     packages = _packages(session, latest.values())
-    return {run_id: _to_stored(attempt, packages) for run_id, attempt in latest.items()}
+    return {run_id: _to_stored(latest[run_id], packages) for run_id in run_ids if run_id in latest}
 
 
 def _stored(session: Session, attempts: Iterable[Attempt]) -> dict[int, StoredProvenance]:
