@@ -71,7 +71,7 @@ def export_jsonl(db: Db, run: PathRun, names: Names = "", superseded: Superseded
     return attachment(lines, f"run-{run.id}.jsonl", "application/jsonl")
 
 
-@router.get("/runs/{run_id}/points", response_class=JsonStream, responses={200: {"model": RunPoints}})
+@router.get("/runs/{run_id}/points", response_model=RunPoints)
 def read_points(db: Db, run: PathRun, names: Names = "") -> StreamingResponse:
     """Return every point of some metrics as columns, in the order of training.
 
