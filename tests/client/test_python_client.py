@@ -209,7 +209,7 @@ def test_a_checkpoint_is_evaluated_and_recorded(finished: Run, tmp_path: Path) -
 def test_the_asynchronous_client_does_the_same(client: Client, finished: Run, tmp_path: Path) -> None:
     async def use() -> None:
         async with AsyncClient(client.url, TOKEN) as api:
-            run = await api.run("a finished run")
+            run = await api.run(finished.id)
             assert (await run.wait(1)).state == "finished"
             assert (await run.metrics("episode/return"))["episode/return"].total == run.episodes
             assert [line.message async for line in run.log()] == [line.message for line in finished.log()]
