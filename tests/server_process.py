@@ -1,4 +1,4 @@
-"""A backend in a process of its own, for tests over real HTTP."""
+"""A backend in a separate process, for tests over real HTTP."""
 
 import os
 import subprocess

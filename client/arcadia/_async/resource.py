@@ -1,4 +1,4 @@
-"""Objects of the server that change while work goes on: runs, studies and jobs."""
+"""Objects with a state that changes over time: runs, studies and jobs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Objects of the server that change while work goes on: runs, studies and jobs."""
+"""Objects with a state that changes over time: runs, studies and jobs."""
 
 from __future__ import annotations
 

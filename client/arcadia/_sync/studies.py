@@ -48,7 +48,7 @@ class Study(Resource, StudyRecord):
         of: Sequence[int] | None = None,
         points: int | None = None,
     ) -> Study:
-        """Add seeds to all points, to the `best` so many or to those with the numbers `of`, or add random points."""
+        """Add seeds or random points. Limit the seeds to the `best` N points, or to the point numbers in `of`."""
         given = {"seeds": seeds, "best": best, "of": None if of is None else list(of), "points": points}
         body = {field: value for field, value in given.items() if value is not None}
         self.data = self._client.transport.post(f"{self._path}/extend", body)

@@ -1,4 +1,4 @@
-"""The stream over real HTTP, from a real server in a process of its own."""
+"""The stream over real HTTP, from a server in a separate process."""
 
 import json
 import signal
