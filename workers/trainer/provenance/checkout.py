@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workers.contract.provenance import MAX_DIFF_BYTES, MAX_UNTRACKED, Checkout
+from workers.trainer.errors import TrainerError
 
 GIT_SECONDS = 20
 # More than the longest diff, and enough for the names of all untracked files.
@@ -19,7 +20,7 @@ _TRACKED = ("1 ", "2 ", "u ")
 _UNTRACKED = "? "
 
 
-class CheckoutError(Exception):
+class CheckoutError(TrainerError):
     """Git cannot describe the checkout."""
 
 
