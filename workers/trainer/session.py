@@ -80,16 +80,17 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
     roms.check(config.env)
     memory.check(METHODS[config.algorithm].needs(config, device))
     fix_seeds(config.seed)
-    checkpoints.tidy(directory)
     durable_files.remove_temporary(directory / layout.REPLAYS)
+    checkpoints.tidy(directory)
     warnings: list[str] = []
     newest = checkpoints.newest(directory, warnings.append) if launch.resume else None
+    captured = versions.captured()
     run = DirectoryRun(
         directory,
         config,
         journal,
         device,
-        versions.captured(),
+        captured,
         newest.state if newest else None,
         stop.requested,
         Recorder(directory),
@@ -105,7 +106,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
         device=devices.describe(device),
         precision=str(body_dtype(config, device)).removeprefix("torch."),
         command=trainer_command(),
-        versions=versions.captured(),
+        versions=captured,
         host=socket.gethostname(),
     )
     for warning in warnings:
