@@ -73,6 +73,8 @@ def test_every_name_of_a_setting_is_known_and_no_other() -> None:
     files = {f"ARCADIA_{name}_FILE" for name in SECRETS}
     assert {f"ARCADIA_{name.upper()}" for name in models} | {
         "ARCADIA_BUILD",
+        "ARCADIA_JOURNALS",
+        "ARCADIA_MODE",
         "ARCADIA_RAY_ADDRESS",
         "ARCADIA_URL",
     } | files == NAMES

@@ -1,0 +1,55 @@
+"""Runs that their script leaves open: they end with the script, with its exception if it has one."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from arcadia.reporting.run import ReportedRun
+
+_open_runs: list[ReportedRun] = []
+_error: BaseException | None = None
+_is_watching = False
+
+
+def end_with_script(run: ReportedRun) -> None:
+    """End a run when the script ends, unless it has ended before."""
+    _open_runs.append(run)
+    _watch()
+
+
+def forget(run: ReportedRun) -> None:
+    """Leave out a run that has ended."""
+    if run in _open_runs:
+        _open_runs.remove(run)
+
+
+def _watch() -> None:
+    """Notice the end of the script and its exception. Python shows exceptions to `sys.excepthook` only."""
+    global _is_watching
+    if _is_watching:
+        return
+    _is_watching = True
+    previous = sys.excepthook
+
+    def note_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        global _error
+        _error = error
+        previous(kind, error, trace)
+
+    sys.excepthook = note_error
+    atexit.register(_end_open_runs, os.getpid())
+
+
+def _end_open_runs(owner: int) -> None:
+    if os.getpid() != owner:
+        return
+    for run in tuple(_open_runs):
+        if _error is None:
+            run.finish()
+        else:
+            run.fail(_error)

@@ -1,0 +1,65 @@
+"""Reader of a writer's events, in order and with their sequence numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from arcadia.reporting.layout import WriterFiles
+
+_START, _END = b'{"kind":"', b"}\n"
+END_OF_RUN = b'{"kind":"end"'
+
+
+class JournalReader:
+    """Position in the events of a writer. The first event is the provenance; the others are the lines of the journal.
+
+    Only complete lines are read. A line that is no event is left out and has no number.
+    """
+
+    def __init__(self, files: WriterFiles) -> None:
+        self._files = files
+        self.number = 0
+        self.has_ended = False
+        self._offset = 0
+
+    def seek(self, number: int) -> None:
+        """Continue after the event with this number, even if the journal has lost it in a power failure."""
+        self.number, self._offset, self.has_ended = 0, 0, False
+        while self.number < number and self.read(min(1_000, number - self.number), 2**30):
+            pass
+        self.number = number
+
+    def read(self, limit: int, limit_bytes: int) -> list[tuple[int, bytes]]:
+        """Return the next events with their numbers: at least one, if there is one, within the limits."""
+        found: list[tuple[int, bytes]] = []
+        size = 0
+        for line, offset in self._lines():
+            if found and (len(found) == limit or size + len(line) > limit_bytes):
+                break
+            self._offset = offset
+            if line.startswith(_START) and line.endswith(_END):
+                self.number += 1
+                size += len(line)
+                self.has_ended = self.has_ended or line.startswith(END_OF_RUN)
+                found.append((self.number, line[:-1]))
+        return found
+
+    def _lines(self) -> Iterator[tuple[bytes, int]]:
+        """Yield complete lines after the current offset, each with the offset of the next one."""
+        if self.number == 0:
+            yield self._files.provenance.read_bytes(), 0
+        if not self._files.journal.exists():
+            return
+        offset = self._offset
+        with self._files.journal.open("rb") as journal:
+            journal.seek(offset)
+            for line in journal:
+                if not line.endswith(b"\n"):
+                    return
+                offset += len(line)
+                yield line, offset
+
+
+def numbered(number: int, line: bytes) -> bytes:
+    """Return an event as the API has it: with its sequence number."""
+    return b'{"seq":%d,' % number + line[1:]

@@ -1,0 +1,130 @@
+"""Files of a journal directory, which holds everything that the scripts of one run have logged."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from arcadia.errors import ArcadiaError
+
+KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class WriterFiles:
+    """The files of one writer, which is a process that logs."""
+
+    def __init__(self, directory: Path, writer: str) -> None:
+        self.writer = writer
+        # What the uploader sends to register the writer, and facts that only the script knows.
+        self.description = directory / f"{writer}.json"
+        self.journal = directory / f"{writer}.jsonl"
+        # Locked while the writer's process lives.
+        self.lock = directory / f"{writer}.lock"
+        # Becomes the first event.
+        self.provenance = directory / f"{writer}.provenance"
+        # The last sequence number that the server has stored, for people and for `arcadia sync`.
+        self.acknowledged = directory / f"{writer}.acknowledged"
+
+
+class JournalDirectory:
+    """The directory of one run: <folder>/<key>."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files = path / "files"
+        # Locked while an uploader works on the directory.
+        self.lock = path / "lock"
+        # What the uploader knows from the server: the run's page, a request to stop, a problem.
+        self.status = path / "status.json"
+        self.complete = path / "complete"
+        self.uploader_log = path / "uploader.log"
+
+    @property
+    def key(self) -> str:
+        """The run's key."""
+        return self.path.name
+
+    def create(self) -> None:
+        """Create the directory. Only its owner may read it, because it has command lines and differences of code."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, exist_ok=True)
+            self.files.mkdir(exist_ok=True)
+        except OSError as error:
+            raise ArcadiaError(
+                f"The journal cannot be written to {self.path} ({error.strerror}). "
+                "Set ARCADIA_JOURNALS or directory= to a folder that this process may write to."
+            ) from None
+
+    def of_writer(self, writer: str) -> WriterFiles:
+        """Return the files of a writer."""
+        return WriterFiles(self.path, writer)
+
+    def writers(self) -> list[WriterFiles]:
+        """Return the files of all writers, in the order in which they started."""
+        described = sorted(file.stem for file in self.path.glob("*.json") if file != self.status)
+        return [self.of_writer(writer) for writer in described]
+
+    def read_status(self) -> dict[str, Any]:
+        """Return what the uploader last knew, or nothing."""
+        try:
+            return dict(json.loads(self.status.read_text()))
+        except (OSError, ValueError):
+            return {}
+
+
+def journals_folder(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of all journals: given, ARCADIA_JOURNALS, or in the user's data folder."""
+    if found := directory or os.environ.get("ARCADIA_JOURNALS"):
+        return Path(found).expanduser().absolute()
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data).absolute() / "arcadia" / "journals"
+
+
+def new_key() -> str:
+    """Return a key for a new run."""
+    return secrets.token_hex(6)
+
+
+def new_writer() -> str:
+    """Return an id for a writer. Ids sort in the order in which the writers started."""
+    now = time.time()
+    return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now))}.{int(now % 1 * 1e6):06}-{secrets.token_hex(3)}"
+
+
+def check_key(key: str) -> str:
+    """Return the key. Raise ArcadiaError if it cannot be one."""
+    if not KEY.fullmatch(key):
+        raise ArcadiaError(
+            f"{key!r} cannot be the id of a run. Use 1 to 64 letters, digits, dots, dashes and underscores, "
+            "beginning with a letter or a digit."
+        )
+    return key
+
+
+def note_on_disk(file: Path, content: Mapping[str, Any] | str) -> None:
+    """Replace a file that only informs. A full disk must not stop an upload, so it is printed."""
+    try:
+        replace_file(file, content)
+    except OSError as error:
+        print(f"{file} cannot be written: {error}", file=sys.stderr, flush=True)
+
+
+def replace_file(file: Path, content: Mapping[str, Any] | str) -> None:
+    """Replace a file in one step."""
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        new.write_text(content if isinstance(content, str) else json.dumps(content, allow_nan=False))
+        new.replace(file)
+    except OSError:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,272 @@
+"""A run that this script logs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, SupportsInt
+
+from arcadia.errors import ArcadiaError
+from arcadia.reporting.config import RunConfig
+from arcadia.reporting.ending import forget
+from arcadia.reporting.journal import DisabledJournal, Journal
+from arcadia.reporting.layout import JournalDirectory
+from arcadia.reporting.locks import WriterLock
+from arcadia.reporting.media import Media
+from arcadia.reporting.uploader_process import UploaderProcess
+from arcadia.reporting.values import MetricsEncoder, flatten
+
+Level = Literal["info", "warning", "error"]
+Outcome = Literal["finished", "failed", "stopped", "paused"]
+
+# The uploader is checked, and the server's wishes are read, at most this often.
+CHECK_SECONDS = 1.0
+URL_SECONDS = 5.0
+MAX_MESSAGE, MAX_TRACEBACK = 2_000, 20_000
+
+
+class ReportedRun:
+    """A run that is logged by this script. All methods may be called from any thread, and from forked processes.
+
+    The script is never stopped by a problem of the server, the network or the disk: it is printed once.
+    """
+
+    def __init__(
+        self,
+        directory: JournalDirectory,
+        writer: str,
+        config: Mapping[str, Any],
+        *,
+        step: int = -1,
+        lock: WriterLock | None = None,
+        uploader: UploaderProcess | None = None,
+        disabled: bool = False,
+    ) -> None:
+        self._directory, self._lock, self._uploader = directory, lock, uploader
+        self._journal = DisabledJournal() if disabled else Journal(directory.of_writer(writer).journal)
+        self.writer = writer
+        self.config = RunConfig(config, self._log_config)
+        self._encoder = MetricsEncoder()
+        self._step = step
+        self._owner = os.getpid()
+        self._warned: set[str] = set()
+        self._check_at = 0.0
+        self._desired = "run"
+        self._ended = False
+
+    @property
+    def id(self) -> str:
+        """The id to resume the run by: arcadia.init(id=…)."""
+        return self._directory.key
+
+    @property
+    def directory(self) -> Path:
+        """The folder with the run's journal."""
+        return self._directory.path
+
+    @property
+    def url(self) -> str | None:
+        """The run's page. None if no server has answered within five seconds, or if the run is not online."""
+        if self._uploader is None:
+            return None
+        return self._uploader.wait_for_page(URL_SECONDS)
+
+    @property
+    def step(self) -> int:
+        """The step that was logged last; -1 before the first."""
+        return self._step
+
+    def log(self, values: Mapping[str, Any], step: SupportsInt | None = None) -> None:
+        """Log metrics and media at a step, by default one more than the last. Nested names are joined: train/loss."""
+        now = time.time()
+        rejected: list[tuple[str, Any]] = []
+        with self._journal.lock:
+            if self._ended:
+                raise ArcadiaError("This run has ended. Call arcadia.init(id=run.id) to continue it.")
+            number = self._step + 1 if step is None else int(step)
+            if line := self._encoder.encode(number, now, values, rejected):
+                self._journal.append_line(line)
+            self._step = number
+        if rejected:
+            self._log_others(number, now, dict(rejected))
+        if now >= self._check_at:
+            self._check(now)
+
+    def write(self, text: str, level: Level = "info") -> None:
+        """Add a line to the run's log."""
+        self._append({"kind": "log", "level": level, "message": str(text)})
+
+    def alert(self, title: str, text: str = "", level: Level = "warning") -> None:
+        """Raise an alert."""
+        self._append({"kind": "alert", "level": level, "title": str(title), "text": str(text)})
+
+    def tag(self, *tags: str) -> None:
+        """Add tags to the run."""
+        self._append({"kind": "tags", "add": [str(tag) for tag in tags], "remove": []})
+
+    def untag(self, *tags: str) -> None:
+        """Remove tags from the run."""
+        self._append({"kind": "tags", "add": [], "remove": [str(tag) for tag in tags]})
+
+    def note(self, text: str) -> None:
+        """Replace the run's notes."""
+        self._append({"kind": "notes", "text": str(text)})
+
+    def set_total_steps(self, total_steps: int) -> None:
+        """Set how many steps the run will have, for its progress bar."""
+        self._append({"kind": "progress", "total_steps": int(total_steps)})
+
+    def should_stop(self) -> bool:
+        """Return True if someone has clicked Stop or Pause on the run's page. It is fast enough for every step."""
+        now = time.time()
+        if now >= self._check_at:
+            self._check(now)
+        return self._desired != "run"
+
+    def finish(self, outcome: Outcome | None = None, message: str | None = None, *, seconds: float = 60.0) -> None:
+        """End the run, and wait until its events are uploaded, at most this many seconds.
+
+        The wait is short if the server cannot be reached. The uploader then continues after the script has ended.
+        The outcome is by default `finished`, or what was asked for on the run's page: `stopped` or `paused`.
+        """
+        self._end({"outcome": outcome or self._requested_outcome(), "message": message}, seconds)
+
+    def fail(self, error: BaseException, *, seconds: float = 60.0) -> None:
+        """End the run with an exception. An interrupted script counts as stopped."""
+        if isinstance(error, KeyboardInterrupt):
+            self.finish("stopped", "The script was interrupted (Ctrl-C).", seconds=seconds)
+        elif isinstance(error, SystemExit) and error.code in (None, 0):
+            self.finish(seconds=seconds)
+        else:
+            lines = traceback.format_exception(type(error), error, error.__traceback__)
+            message = f"{type(error).__name__}: {error}"[:MAX_MESSAGE]
+            text = "".join(lines)[-MAX_TRACEBACK:]
+            self._end({"outcome": "failed", "message": message, "traceback": text}, seconds)
+
+    def __enter__(self) -> ReportedRun:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.finish()
+        else:
+            self.fail(error)
+
+    def __repr__(self) -> str:
+        return f"<ReportedRun {self.id} in {self.directory}>"
+
+    def __reduce__(self) -> Any:
+        """Pickle the run for a process that is spawned. It logs to the same journal, and cannot end the run."""
+        arguments = (self._directory.path, self.writer, dict(self.config), self._step, self._journal.is_disabled)
+        return _attach, arguments
+
+    @property
+    def _is_owner(self) -> bool:
+        return self._owner == os.getpid()
+
+    def _append(self, event: dict[str, Any]) -> None:
+        if self._ended:
+            raise ArcadiaError("This run has ended. Call arcadia.init(id=run.id) to continue it.")
+        self._journal.append(event)
+
+    def _log_config(self, values: dict[str, Any]) -> None:
+        self._append({"kind": "config", "values": values})
+
+    def _log_others(self, step: int, now: float, values: Mapping[str, Any]) -> None:
+        """Log media and nested values. A value of another kind is left out, because training is worth more."""
+        numbers: dict[str, Any] = {}
+        for name, value in flatten(values):
+            media = value if isinstance(value, list | tuple) and value else [value]
+            if all(isinstance(each, Media) for each in media):
+                for each in media:
+                    self._log_media(step, name, each)
+            else:
+                numbers[name] = value
+        rejected: list[tuple[str, Any]] = []
+        if line := self._encoder.encode(step, now, numbers, rejected):
+            self._journal.append_line(line)
+        for name, value in rejected:
+            self._warn_once(
+                f"value {name}",
+                f"{name} was left out: a {type(value).__name__} is no number. Log numbers, arcadia.Image, "
+                "arcadia.Video, arcadia.Histogram or arcadia.Table.",
+            )
+
+    def _log_media(self, step: int, name: str, media: Media) -> None:
+        event: dict[str, Any] = {"kind": "media", "step": step, "name": name, "media": media.kind}
+        if self._journal.is_disabled:
+            return
+        if (content := media.content()) is not None:
+            digest = hashlib.sha256(content).hexdigest()
+            try:
+                self._store(digest, content)
+            except OSError as error:
+                self._warn_once("files", f"{name} was left out: its file cannot be written ({error.strerror}).")
+                return
+            event["sha256"] = digest
+        else:
+            event["data"] = media.data()
+        if media.caption:
+            event["caption"] = str(media.caption)
+        self._journal.append(event)
+
+    def _store(self, digest: str, content: bytes) -> None:
+        """Write a file, complete or not at all, before the event that names it."""
+        file = self._directory.files / digest
+        if file.exists():
+            return
+        new = file.with_name(f".{digest}.{os.getpid()}")
+        try:
+            new.write_bytes(content)
+            new.replace(file)
+        finally:
+            new.unlink(missing_ok=True)
+
+    def _warn_once(self, topic: str, message: str) -> None:
+        if topic not in self._warned and len(self._warned) < 1_000:
+            self._warned.add(topic)
+            self._journal.append({"kind": "log", "level": "warning", "message": message})
+            print(f"arcadia: {message}", file=sys.stderr, flush=True)
+
+    def _check(self, now: float) -> None:
+        """Restart the uploader if it was killed, and read what the server wants."""
+        self._check_at = now + CHECK_SECONDS
+        if self._uploader is not None:
+            if self._is_owner and not self._ended:
+                self._uploader.keep_running()
+            self._desired = self._uploader.read_desired()
+
+    def _requested_outcome(self) -> Outcome:
+        if self._uploader is not None:
+            self._desired = self._uploader.read_desired()
+        outcomes: dict[str, Outcome] = {"stop": "stopped", "pause": "paused"}
+        return outcomes.get(self._desired, "finished")
+
+    def _end(self, event: dict[str, Any], seconds: float) -> None:
+        """Log the end once. Forked and spawned processes cannot end the run of their parent."""
+        with self._journal.lock:
+            if self._ended or not self._is_owner:
+                return
+            self._journal.append({"kind": "end", **{name: value for name, value in event.items() if value}})
+            self._ended = True
+        self._journal.close()
+        if self._lock is not None:
+            self._lock.release()
+        if self._uploader is not None:
+            self._uploader.finish(seconds)
+        forget(self)
+
+
+def _attach(path: Path, writer: str, config: Mapping[str, Any], step: int, disabled: bool) -> ReportedRun:
+    """Return a run that appends to the journal of the process that started this one."""
+    run = ReportedRun(JournalDirectory(path), writer, config, step=step, disabled=disabled)
+    run._owner = -1
+    return run

@@ -1,0 +1,84 @@
+"""Upload of a journal directory: all of its writers, until each has ended."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
+from arcadia.reporting.layout import JournalDirectory, note_on_disk
+from arcadia.reporting.writer_upload import WriterUpload
+
+HEARTBEAT_SECONDS = 10.0
+# Between two looks at the journals. After a slow answer it is longer, so that a busy server gets fewer requests.
+POLL_SECONDS, IDLE_POLL_SECONDS = 0.5, 1.0
+WORK_SHARE = 10
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 30.0
+
+
+class Upload:
+    """Upload of a directory."""
+
+    def __init__(self, directory: JournalDirectory, connection: Connection) -> None:
+        self._directory, self._connection = directory, connection
+        self._writers: dict[str, WriterUpload] = {}
+        self._status: dict[str, object] = {}
+        self._failures = 0
+
+    def run(self, wait: Callable[[float], None]) -> None:
+        """Upload until all scripts have ended and everything is stored. Raise RejectedError if that is impossible."""
+        while not self._directory.complete.exists():
+            began = time.monotonic()
+            try:
+                has_sent = self.send()
+            except (UnavailableError, OSError) as error:
+                self._failures += 1
+                self._note(problem=str(error))
+                wait(_pause(self._failures))
+            except RejectedError as error:
+                self._note(problem=f"The server rejects this run: {error.detail}", rejected=True)
+                raise
+            else:
+                self._failures = 0
+                if not self._directory.complete.exists():
+                    poll = POLL_SECONDS if has_sent else IDLE_POLL_SECONDS
+                    wait(max(poll, WORK_SHARE * (time.monotonic() - began) if has_sent else 0))
+
+    def send(self) -> bool:
+        """Send what the journals have now. Return True if there was anything."""
+        has_sent = False
+        for files in self._directory.writers():
+            upload = self._writers.get(files.writer)
+            if upload is None:
+                upload = WriterUpload(files, self._directory.files, self._connection)
+                upload.register()
+                self._writers[files.writer] = upload
+                self._note_answer(upload)
+            if not upload.is_complete:
+                has_sent = upload.send() or has_sent
+                upload.report_alive(HEARTBEAT_SECONDS)
+                self._note_answer(upload)
+        if self.is_complete():
+            self._directory.complete.touch()
+        return has_sent
+
+    def is_complete(self) -> bool:
+        """Return True if everything is uploaded, and no script adds anything."""
+        return bool(self._writers) and all(upload.is_complete for upload in self._writers.values())
+
+    def _note_answer(self, upload: WriterUpload) -> None:
+        self._note(path=upload.page, run_id=upload.run_id, desired=upload.desired, problem=None, rejected=False)
+
+    def _note(self, **changes: object) -> None:
+        """Write the status file if something has changed."""
+        status = {**self._status, "url": self._connection.url, **changes}
+        if status != self._status or not self._directory.status.exists():
+            self._status = status
+            note_on_disk(self._directory.status, status)
+
+
+def _pause(failures: int) -> float:
+    """Return the seconds before the next try: exponential, with jitter so that many scripts spread out."""
+    pause = FIRST_PAUSE_SECONDS * 2.0 ** min(failures - 1, 10)
+    return min(MAX_PAUSE_SECONDS, pause) * random.uniform(0.5, 1.0)  # noqa: S311

@@ -1,0 +1,107 @@
+"""The uploader's process, seen from the script that it uploads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+from arcadia.reporting.background import let_continue, start_process
+from arcadia.reporting.layout import JournalDirectory
+
+RESTART_SECONDS = 5.0
+POLL_SECONDS = 0.05
+# Exit status of an uploader whose run the server rejected. Another one would fare the same.
+REJECTED = 3
+
+
+class UploaderProcess:
+    """A process that uploads a journal directory. It is not a part of the script, and outlives it if needed."""
+
+    def __init__(self, directory: JournalDirectory, url: str, token: str | None) -> None:
+        self._directory = directory
+        self._environment = {"ARCADIA_URL": url, **({"ARCADIA_TOKEN": token} if token else {})}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started = 0.0
+        self._status: dict[str, Any] = {}
+        self._status_version: tuple[int, int] | None = None
+        self._printed: set[str] = set()
+
+    def start(self) -> None:
+        """Start the process."""
+        self._started = time.monotonic()
+        self._process = start_process("arcadia.reporting.uploader", self._directory, environment=self._environment)
+
+    def keep_running(self) -> None:
+        """Restart the process if it was killed, and print what it has learned: the run's page, or a problem."""
+        if self._was_killed() and time.monotonic() - self._started >= RESTART_SECONDS:
+            self.start()
+        self._print_news()
+
+    def read_desired(self) -> str:
+        """Return what the server wants the script to do: run, stop or pause."""
+        return str(self._read_status().get("desired") or "run")
+
+    def wait_for_page(self, seconds: float) -> str | None:
+        """Return the URL of the run's page, or None if the server does not answer in time."""
+        deadline = time.monotonic() + seconds
+        while not (page := self._page()) and time.monotonic() < deadline and not self._read_status().get("problem"):
+            time.sleep(POLL_SECONDS)
+        return page
+
+    def wait_for_rejection(self, seconds: float) -> str | None:
+        """Wait until the server has answered. Return why it has rejected the run, or None if it has not."""
+        self.wait_for_page(seconds)
+        status = self._read_status()
+        return str(status["problem"]) if status.get("rejected") else None
+
+    def finish(self, seconds: float) -> None:
+        """Wait until everything is uploaded, the server cannot be reached, or the time is up."""
+        deadline = time.monotonic() + seconds
+        if self._was_killed():
+            self.start()
+        # The uploader waits for the end of its input between two uploads.
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+        while not self._directory.complete.exists() and time.monotonic() < deadline:
+            if self._process is None or self._process.poll() is not None or self._read_status().get("problem"):
+                break
+            time.sleep(POLL_SECONDS)
+        self._print_news()
+        if not self._directory.complete.exists():
+            self._print(
+                "Not everything is uploaded yet. The uploader continues; if it is killed too, run: "
+                f"arcadia sync {self._directory.path}"
+            )
+        if self._process is not None:
+            let_continue(self._process)
+
+    def _was_killed(self) -> bool:
+        return self._process is not None and self._process.poll() not in (None, 0, REJECTED)
+
+    def _page(self) -> str | None:
+        status = self._read_status()
+        return f"{status['url']}{status['path']}" if status.get("path") else None
+
+    def _read_status(self) -> dict[str, Any]:
+        """Return the status file's content. It is parsed after a change only."""
+        try:
+            found = self._directory.status.stat()
+        except FileNotFoundError:
+            return {}
+        version = (found.st_mtime_ns, found.st_ino)
+        if version != self._status_version:
+            self._status, self._status_version = self._directory.read_status(), version
+        return self._status
+
+    def _print_news(self) -> None:
+        if page := self._page():
+            self._print(f"This run is at {page}")
+        if problem := self._read_status().get("problem"):
+            self._print(f"{problem} Events are kept in {self._directory.path}.")
+
+    def _print(self, message: str) -> None:
+        if message not in self._printed:
+            self._printed.add(message)
+            print(f"arcadia: {message}", file=sys.stderr, flush=True)

@@ -1,0 +1,136 @@
+"""Upload of one writer's events, each exactly once."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from arcadia.reporting.connection import Connection, RejectedError
+from arcadia.reporting.journal import Journal, repair
+from arcadia.reporting.journal_reader import JournalReader, numbered
+from arcadia.reporting.layout import WriterFiles, note_on_disk
+from arcadia.reporting.locks import is_writer_alive
+from arcadia.reporting.provenance.recording import record_provenance
+from arcadia.reporting.values import encode_event
+
+MAX_EVENTS, MAX_BYTES = 1_000, 1_000_000
+# A server that rejects these has looked at the content, so another one may be accepted.
+_CONTENT = (400, 413, 415, 422)
+_MEDIA = b'{"kind":"media"'
+KILLED = "The script ended without finishing the run. It was probably killed; its output may say why."
+
+
+class WriterUpload:
+    """Upload of a writer. The server's acknowledgment decides what is sent next."""
+
+    def __init__(self, files: WriterFiles, media: Path, connection: Connection) -> None:
+        self.files, self._media, self._connection = files, media, connection
+        self._reader = JournalReader(files)
+        self._uploaded_files: set[str] = set()
+        self._last_request = 0.0
+        self.page = ""
+        self.run_id = 0
+        self.desired = "run"
+        # True once the script has ended and all of its events are stored.
+        self.is_complete = False
+
+    def register(self) -> None:
+        """Create the run, or find what the server has of this writer."""
+        description = json.loads(self.files.description.read_text())
+        answer = self._connection.register(description["registration"])
+        self.run_id, self.page = answer["run_id"], answer["path"]
+        record_provenance(self.files)
+        self._reader.seek(answer["acknowledged"])
+        self._note(answer)
+
+    def send(self) -> bool:
+        """Send the events that are in the journal now. Return True if there were any."""
+        was_alive = is_writer_alive(self.files.lock)
+        sent = self._send_rest()
+        if not was_alive:
+            if not self._reader.has_ended:
+                self._end_journal()
+                sent = self._send_rest() or sent
+            self.is_complete = True
+        return sent
+
+    def report_alive(self, seconds: float) -> None:
+        """Tell the server that the script is alive if it has heard nothing for this long."""
+        if not self.is_complete and time.monotonic() - self._last_request >= seconds:
+            self._note(self._connection.send_events(self.run_id, self.files.writer, []))
+
+    def _send_rest(self) -> bool:
+        sent = False
+        while events := self._reader.read(MAX_EVENTS, MAX_BYTES):
+            self._send_events(events)
+            sent = True
+        return sent
+
+    def _end_journal(self) -> None:
+        """Add the end that a killed script could not add."""
+        ended = time.time()
+        if self.files.journal.exists():
+            ended = self.files.journal.stat().st_mtime
+            repair(self.files.journal)
+        journal = Journal(self.files.journal)
+        journal.append({"kind": "end", "time": ended, "outcome": "failed", "message": KILLED})
+        journal.close()
+
+    def _send_events(self, events: Sequence[tuple[int, bytes]]) -> None:
+        """Send events. One that the server cannot read is replaced by a warning, so that it stops no others."""
+        ready = [(number, self._with_file(line)) for number, line in events]
+        try:
+            answer = self._connection.send_events(
+                self.run_id, self.files.writer, [numbered(number, line) for number, line in ready]
+            )
+        except RejectedError as error:
+            if error.status == 409 and isinstance(expected := error.problem.get("expected"), int):
+                self._reader.seek(expected - 1)
+            elif error.status in _CONTENT and len(events) > 1:
+                half = len(events) // 2
+                self._send_events(events[:half])
+                self._send_events(events[half:])
+            elif error.status in _CONTENT and not _is_replacement(events[0][1]):
+                self._send_events([(events[0][0], _replacement(error.detail))])
+            else:
+                raise
+        else:
+            self._note(answer)
+            if answer["acknowledged"] < events[-1][0]:
+                self._reader.seek(answer["acknowledged"])
+
+    def _with_file(self, line: bytes) -> bytes:
+        """Upload the file of an event with media. Return the event, or a warning if the server rejects the file."""
+        if not line.startswith(_MEDIA) or not (digest := json.loads(line).get("sha256")):
+            return line
+        if digest not in self._uploaded_files:
+            try:
+                self._connection.send_file(self.run_id, self.files.writer, digest, self._media / digest)
+            except RejectedError as error:
+                if error.status not in _CONTENT:
+                    raise
+                return _replacement(f"A file was rejected: {error.detail}")
+            except FileNotFoundError:
+                return _replacement(f"The file {digest} is missing from the journal.")
+            self._uploaded_files.add(digest)
+        return line
+
+    def _note(self, answer: dict[str, Any]) -> None:
+        self._last_request = time.monotonic()
+        self.desired = answer["desired"]
+        note_on_disk(self.files.acknowledged, str(answer["acknowledged"]))
+
+
+def _replacement(detail: str) -> bytes:
+    message = f"{_REPLACED} {detail}"
+    return encode_event({"kind": "log", "level": "warning", "message": message}, time.time())[:-1]
+
+
+_REPLACED = "An event could not be stored and was left out."
+
+
+def _is_replacement(line: bytes) -> bool:
+    return line.startswith(b'{"kind":"log"') and _REPLACED.encode() in line

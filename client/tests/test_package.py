@@ -1,0 +1,30 @@
+"""The names of the package, which are imported when they are used."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import arcadia
+
+
+def test_every_name_is_found_where_type_checkers_look_for_it() -> None:
+    (block,) = (
+        node
+        for node in ast.parse(Path(arcadia.__file__).read_text()).body
+        if isinstance(node, ast.If) and not node.orelse
+    )
+    declared = {
+        alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert declared | {"connect": None} == {name: declared.get(name) for name in arcadia.__all__}
+    assert declared == arcadia._MODULES
+    assert all(getattr(arcadia, name) is not None for name in arcadia.__all__)
+    assert set(arcadia.__all__) < set(dir(arcadia))
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'lanch'"):
+        arcadia.lanch  # type: ignore[attr-defined]  # noqa: B018
