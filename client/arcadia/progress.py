@@ -1,19 +1,65 @@
-"""Progress of waiting calls: a bar on a terminal and in notebooks, silent otherwise."""
+"""Progress of waiting calls and downloads: a bar on a terminal and in notebooks, silent otherwise."""
 
 from __future__ import annotations
 
+import html
+import time
+from importlib import import_module
 from types import TracebackType
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+# A notebook stores every update that it shows.
+NOTEBOOK_UPDATE_SECONDS = 0.5
 
-class WaitProgress:
-    """A progress bar with a share from 0 to 1 and a text. `is_shown` is False if nothing would see it."""
+
+class View(Protocol):
+    """What shows a progress bar."""
+
+    def start(self) -> None:
+        """Show the bar."""
+
+    def update(self, share: float, status: str) -> None:
+        """Show the share that is done, from 0 to 1, and a text."""
+
+    def stop(self) -> None:
+        """Leave the bar as it is."""
+
+
+class ProgressBar:
+    """A progress bar with a share from 0 to 1 and a text. `is_shown` is False if nothing would show it."""
 
     def __init__(self, title: str, *, wanted: bool = True) -> None:
-        console = Console(stderr=True)
-        self.is_shown = wanted and (console.is_terminal or console.is_jupyter)
+        self._view = _choose_view(title) if wanted else None
+
+    @property
+    def is_shown(self) -> bool:
+        """True if a terminal or a notebook shows the bar."""
+        return self._view is not None
+
+    def update(self, share: float, status: str) -> None:
+        """Show the share that is done, and a text."""
+        if self._view is not None:
+            self._view.update(share, status)
+
+    def __enter__(self) -> ProgressBar:
+        if self._view is not None:
+            self._view.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._view is not None:
+            self._view.stop()
+
+
+class TerminalView:
+    """A bar on a terminal."""
+
+    def __init__(self, title: str, console: Console) -> None:
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -21,19 +67,55 @@ class WaitProgress:
             TimeRemainingColumn(),
             TextColumn("{task.fields[status]}", markup=False),
             console=console,
-            disable=not self.is_shown,
         )
         self._task = self._progress.add_task(title, total=1.0, status="")
+
+    def start(self) -> None:
+        """Show the bar."""
+        self._progress.start()
 
     def update(self, share: float, status: str) -> None:
         """Show the share that is done, and a text."""
         self._progress.update(self._task, completed=share, status=status)
 
-    def __enter__(self) -> WaitProgress:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def stop(self) -> None:
+        """Leave the bar as it is."""
         self._progress.stop()
+
+
+class NotebookView:
+    """A bar in a notebook. Rich would need ipywidgets there, and leave an empty output in stored notebooks."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._share, self._status = title, 0.0, ""
+        self._display: Any = import_module("IPython.display")
+        self._handle: Any = None
+        self._updated_at = 0.0
+
+    def start(self) -> None:
+        """Show the bar."""
+        self._handle = self._display.display(self._draw(), display_id=True)
+
+    def update(self, share: float, status: str) -> None:
+        """Show the share that is done, and a text, but not too often."""
+        self._share, self._status = share, status
+        if time.monotonic() - self._updated_at >= NOTEBOOK_UPDATE_SECONDS:
+            self._updated_at = time.monotonic()
+            self._handle.update(self._draw())
+
+    def stop(self) -> None:
+        """Show the last update."""
+        self._handle.update(self._draw())
+
+    def _draw(self) -> Any:
+        text = html.escape(f"{self._title}: {self._share:.0%} {self._status}".rstrip())
+        bar = f'<progress value="{self._share:.4f}" max="1"></progress> {text}'
+        return self._display.HTML(f'<div style="font-family:sans-serif;font-size:13px">{bar}</div>')
+
+
+def _choose_view(title: str) -> View | None:
+    """Return what shows a bar here, or None."""
+    console = Console(stderr=True)
+    if console.is_jupyter:
+        return NotebookView(title)
+    return TerminalView(title, console) if console.is_terminal else None

@@ -9,7 +9,18 @@ import httpx
 import pytest
 from fake_server import URL, FakeServer, run
 
-from arcadia import ArcadiaError, AsyncClient, AsyncRun, Client, DownloadError, Run, WaitTimeoutError
+from arcadia import (
+    ArcadiaError,
+    AsyncClient,
+    AsyncRun,
+    Client,
+    DownloadError,
+    NotFoundError,
+    Run,
+    ServerUnreachableError,
+    WaitTimeoutError,
+)
+from arcadia._sync import transport
 
 SERIES: dict[str, Any] = {"x": [1, 2], "mean": [1.0, "Infinity"], "min": [1, 2], "max": [1, 2], "count": [1, 1]}
 CHECKPOINT: dict[str, Any] = {
@@ -61,6 +72,56 @@ def test_wait_says_that_the_run_continues_when_the_time_is_up() -> None:
     with pytest.raises(WaitTimeoutError, match=r"still running after 0\.02 seconds"):
         found.wait(timeout=0.02)
     assert all(float(request.url.params["timeout"]) <= 0.02 for request in server.requests)
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retry immediately."""
+    monkeypatch.setattr(transport, "FIRST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(transport, "OUTAGE_PAUSE_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("no_pauses")
+def test_wait_outlives_a_restart_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
+    outage = [httpx.ConnectError("refused")] * (3 * transport.MAX_TRIES) + [httpx.Response(503)] * transport.MAX_TRIES
+    found, _ = connect({"/runs/12": [*outage, run(state="finished", step=1000)]})
+    assert found.wait().state == "finished"
+    away, back = (record.getMessage() for record in caplog.records)
+    assert away.startswith("No Arcadia server answers at http://arcadia.test")
+    assert away.endswith("Trying again.")
+    assert back == "The server answers again."
+
+
+@pytest.mark.usefixtures("no_pauses")
+def test_wait_for_a_server_that_stays_away_ends_at_the_timeout() -> None:
+    found, _ = connect({"/runs/12": httpx.ConnectError("refused")})
+    with pytest.raises(ServerUnreachableError):
+        found.wait(timeout=0.01)
+
+
+@pytest.mark.usefixtures("no_pauses")
+def test_wait_does_not_repeat_a_request_that_the_server_rejects() -> None:
+    found, server = connect({"/runs/12": httpx.Response(404, json={"detail": "There is no run 12."})})
+    with pytest.raises(NotFoundError):
+        found.wait()
+    assert len(server.requests) == 1
+
+
+def test_the_log_begins_with_the_last_lines_or_after_a_line() -> None:
+    found, server = connect({"/runs/12/log": {"items": [line(8), line(9)], "next_after": 9}})
+    assert [each.id for each in found.log(last=2)] == [8, 9]
+    assert [each.id for each in found.log(last=2, after=8)] == [9]
+    assert [each.id for each in found.log(after=7)] == [8, 9]
+    last, _, after = (dict(request.url.params) for request in server.requests)
+    assert last == {"limit": "2"}
+    assert after["after"] == "7"
+
+
+def test_following_continues_after_the_last_lines() -> None:
+    pages = [{"items": [line(9)], "next_after": 9}, {"items": [line(10)], "next_after": 10}]
+    found, server = connect({"/runs/12/log": pages, "/runs/12": run(state="finished")})
+    assert [each.id for each in found.log(follow=True, last=1)] == [9, 10]
+    assert server.requests[-1].url.params["after"] == "9"
 
 
 def test_the_log_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:

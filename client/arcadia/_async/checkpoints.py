@@ -26,10 +26,11 @@ class AsyncCheckpoint(CheckpointRecord):
         super().__init__(data)
         self._client, self.run_id = client, run_id
 
-    async def download(self, path: str | os.PathLike[str] | None = None) -> Path:
+    async def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save the file, and return its path. Default: run-12-step-5000.safetensors in the working folder.
 
         The file appears only when it is complete and its hash is right. An interrupted download continues.
+        A terminal or a notebook shows a progress bar.
         """
         if self.file_id is None:
             raise DownloadError(
@@ -37,7 +38,7 @@ class AsyncCheckpoint(CheckpointRecord):
                 "Choose one whose is_available is true."
             )
         name = f"run-{self.run_id}-step-{self.step}.safetensors"
-        return await download(self._client.transport, self.file_id, path, name)
+        return await download(self._client.transport, self.file_id, path, name, progress=progress)
 
     async def load(self, framework: Framework = "numpy") -> dict[str, Any]:
         """Return the tensors by name, as NumPy arrays or as tensors of torch. docs/client/checkpoints.md lists them."""

@@ -29,12 +29,13 @@ class AsyncReplay(ReplayRecord):
         """Address of the replay's page."""
         return f"{self._client.url}/runs/{self.run_id}/replays/{self.id}"
 
-    async def download(self, path: str | os.PathLike[str] | None = None) -> Path:
+    async def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save the video, and return its path. Default: run-12-step-5000-replay-3.mp4 in the working folder."""
-        if self.file_id is None:
-            raise DownloadError(f"The video of replay {self.id} was pruned.")
-        name = f"run-{self.run_id}-step-{self.step}-replay-{self.id}.mp4"
-        return await download(self._client.transport, self.file_id, path, name)
+        return await self._download(self.file_id, path, "mp4", progress=progress)
+
+    async def download_track(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
+        """Save the track as NumPy arrays, and return its path. Default: the name of the video, with .npz."""
+        return await self._download(self.track_file_id, path, "npz", progress=progress)
 
     async def track(self) -> dict[str, Any]:
         """Return what the agent computed at each decision: values, probabilities and rewards, as lists."""
@@ -45,6 +46,14 @@ class AsyncReplay(ReplayRecord):
         """Protect the replay from pruning, or end its protection with `pinned=False`."""
         self.data = await self._client.transport.patch(f"/replays/{self.id}", {"pinned": pinned})
         return self
+
+    async def _download(
+        self, file_id: int | None, path: str | os.PathLike[str] | None, ending: str, *, progress: bool
+    ) -> Path:
+        if file_id is None:
+            raise DownloadError(f"Replay {self.id} has no .{ending} file. It was pruned, or never made.")
+        name = f"run-{self.run_id}-step-{self.step}-replay-{self.id}.{ending}"
+        return await download(self._client.transport, file_id, path, name, progress=progress)
 
     def _repr_html_(self) -> str:
         """Return a picture with the return for a notebook."""

@@ -113,16 +113,29 @@ class AsyncRun(AsyncResource, RunRecord):
         found: dict[str, Any] = await self._client.transport.get(f"{self._path}/provenance", attempt=attempt)
         return found
 
-    async def log(self, *, follow: bool = False, search: str = "") -> AsyncIterator[LogLine]:
-        """Yield the lines of the log. With `follow`, wait for new ones until the run has ended or is paused."""
-        after = 0
+    async def log(
+        self, *, follow: bool = False, search: str = "", last: int | None = None, after: int = 0
+    ) -> AsyncIterator[LogLine]:
+        """Yield the lines of the log. With `follow`, wait for new ones until the run has ended or is paused.
+
+        With `last`, begin with only that many of the last lines. With `after`, begin after the line with that number.
+        """
+        # Following goes on for hours, so it outlives a restart of the server.
+        read = self._client.transport.get_patiently if follow else self._client.transport.get
+        path, text = f"{self._path}/log", search or None
+        if last is not None:
+            page = await read(path, limit=last, search=text)
+            for line in page["items"]:
+                if line["id"] > after:
+                    yield LogLine(line)
+            after = max(after, page["next_after"] or 0)
+            if not follow:
+                return
         while True:
             # Read the state first: a run that has ended writes no more lines.
             is_over = not follow or await self._is_over()
             wait = None if is_over else WAIT_SECONDS
-            page = await self._client.transport.get(
-                f"{self._path}/log", after=after, limit=LOG_PAGE_SIZE, search=search or None, wait=wait
-            )
+            page = await read(path, after=after, limit=LOG_PAGE_SIZE, search=text, wait=wait)
             for line in page["items"]:
                 yield LogLine(line)
             after = page["next_after"] or after
@@ -240,7 +253,7 @@ class AsyncRun(AsyncResource, RunRecord):
         return self
 
     async def _is_over(self) -> bool:
-        await self.refresh()
+        self.data = await self._client.transport.get_patiently(self._path)
         return not self._is_pending
 
     async def _choose(self, choice: CheckpointChoice) -> int | str:

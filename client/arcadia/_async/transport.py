@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import random
+import time
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import httpx
 
 from arcadia._async.sleeping import sleep
-from arcadia.errors import ServerUnreachableError, error_from_problem
+from arcadia.errors import ApiError, ArcadiaError, ServerUnreachableError, error_from_problem
 from arcadia.version import user_agent
 
 API = "/api/v1"
@@ -20,6 +23,10 @@ MAX_TRIES = 5
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.25, 8.0
 # The server is starting, busy, or behind a proxy that has lost it.
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
+# Between the tries of a call that waits for hours, so that it outlives a restart of the server.
+OUTAGE_PAUSE_SECONDS = 2.0
+# Without a configured handler, Python prints warnings on stderr.
+LOGGER = logging.getLogger("arcadia")
 
 
 class AsyncTransport:
@@ -35,6 +42,25 @@ class AsyncTransport:
     async def get(self, path: str, **params: Any) -> Any:
         """Return the parsed response of a GET request. Parameters that are None are left out."""
         return await self.call("GET", path, params=params)
+
+    async def get_patiently(self, path: str, deadline: float = math.inf, **params: Any) -> Any:
+        """Return the parsed response of a GET request. Repeat it while the server is away, but not after `deadline`.
+
+        The deadline is a time of `time.monotonic`.
+        """
+        is_away = False
+        while True:
+            found, outage = await self._try_get(path, params)
+            if outage is None:
+                if is_away:
+                    LOGGER.warning("The server answers again.")
+                return found
+            if time.monotonic() >= deadline:
+                raise outage
+            if not is_away:
+                LOGGER.warning("%s Trying again.", outage)
+            is_away = True
+            await sleep(OUTAGE_PAUSE_SECONDS)
 
     async def pages(
         self,
@@ -122,6 +148,17 @@ class AsyncTransport:
                     raise error_from_problem(response.status_code, _parsed(response))
             await sleep(_pause(tried))
         raise AssertionError("unreachable")
+
+    async def _try_get(self, path: str, params: Mapping[str, Any]) -> tuple[Any, ArcadiaError | None]:
+        """Return the parsed response of a GET request, or the error that says that the server is away."""
+        try:
+            return await self.get(path, **params), None
+        except ServerUnreachableError as error:
+            return None, error
+        except ApiError as error:
+            if error.status not in RETRIED_STATUSES:
+                raise
+            return None, error
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -27,10 +27,11 @@ class Checkpoint(CheckpointRecord):
         super().__init__(data)
         self._client, self.run_id = client, run_id
 
-    def download(self, path: str | os.PathLike[str] | None = None) -> Path:
+    def download(self, path: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Path:
         """Save the file, and return its path. Default: run-12-step-5000.safetensors in the working folder.
 
         The file appears only when it is complete and its hash is right. An interrupted download continues.
+        A terminal or a notebook shows a progress bar.
         """
         if self.file_id is None:
             raise DownloadError(
@@ -38,7 +39,7 @@ class Checkpoint(CheckpointRecord):
                 "Choose one whose is_available is true."
             )
         name = f"run-{self.run_id}-step-{self.step}.safetensors"
-        return download(self._client.transport, self.file_id, path, name)
+        return download(self._client.transport, self.file_id, path, name, progress=progress)
 
     def load(self, framework: Framework = "numpy") -> dict[str, Any]:
         """Return the tensors by name, as NumPy arrays or as tensors of torch. docs/client/checkpoints.md lists them."""

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arcadia.errors import WaitTimeoutError
-from arcadia.progress import WaitProgress
+from arcadia.progress import ProgressBar
 from arcadia.records.record import Record
 
 if TYPE_CHECKING:
@@ -62,16 +63,18 @@ class Resource(Record):
     def wait(self: SomeResource, timeout: float | None = None, *, progress: bool = True) -> SomeResource:
         """Wait until it has ended or is paused. Raise WaitTimeoutError after `timeout` seconds.
 
-        A terminal or a notebook shows a progress bar.
+        A terminal or a notebook shows a progress bar. While the server is away, this waits for it too.
         """
-        deadline = None if timeout is None else time.monotonic() + timeout
-        with WaitProgress(self._title, wanted=progress) as bar:
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        with ProgressBar(self._title, wanted=progress) as bar:
             longest = PROGRESS_SECONDS if bar.is_shown else WAIT_SECONDS
             while self._is_pending:
-                seconds = longest if deadline is None else min(longest, deadline - time.monotonic())
+                seconds = min(longest, deadline - time.monotonic())
                 if seconds <= 0:
                     state = self.data["state"]
                     raise WaitTimeoutError(f"{self._title} is still {state} after {timeout:g} seconds. It continues.")
-                self.data = self._client.transport.get(self._path, wait="finished", timeout=round(seconds, 3))
+                self.data = self._client.transport.get_patiently(
+                    self._path, deadline, wait="finished", timeout=round(seconds, 3)
+                )
                 bar.update(self._share, self._status)
         return self

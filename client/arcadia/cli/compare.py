@@ -10,7 +10,6 @@ from arcadia.cli.connection import open_client
 from arcadia.cli.formats import MISSING, clean, duration, interval, number
 from arcadia.cli.options import GroupBy, Json, RunReferences
 from arcadia.cli.output import print_json, print_table, say, show, state
-from arcadia.cli.selection import select_runs
 
 # Values of a field are listed up to this many runs; the JSON has all.
 MAX_COLUMNS = 6
@@ -25,17 +24,15 @@ def compare(
 ) -> None:
     """Compare runs: results, differing fields, and a verdict."""
     client = open_client(ctx)
-    ids = ",".join(str(run["id"]) for run in select_runs(client, runs))
-    comparison = client.transport.get("/compare", runs=ids, group_by=group_by or None)
-    verdict = client.transport.get("/compare/verdict", runs=ids, group_by=group_by or None, at=at)
+    found = client.compare(client.runs(*runs), group_by=group_by, at=at)
     if as_json:
-        print_json({"comparison": comparison, "verdict": verdict})
+        print_json({"comparison": found.data, "verdict": found.verdict_data})
         return
-    _print_results(comparison)
+    _print_results(found.data)
     show("")
-    _print_differences(comparison)
+    _print_differences(found.data)
     show("")
-    _print_verdict(verdict)
+    _print_verdict(found.verdict_data)
 
 
 def _print_results(comparison: dict[str, Any]) -> None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from arcadia._sync.runs import Run
 from arcadia.cli.connection import open_client
 from arcadia.cli.finishing import finish_new_runs
-from arcadia.cli.options import Changes, Checkpoint, Json, Quiet, RunReference, Wait, parse_changes, parse_numbers
-from arcadia.cli.selection import checkpoint_id, select_run
-
-NewName = Annotated[str | None, typer.Option(help="Name of the new run.")]
+from arcadia.cli.formats import name_with_seed
+from arcadia.cli.options import (
+    Changes,
+    Checkpoint,
+    Json,
+    Quiet,
+    RunReference,
+    Wait,
+    parse_changes,
+    parse_checkpoint,
+    parse_numbers,
+)
 
 
 def clone(
@@ -19,18 +28,20 @@ def clone(
     run: RunReference,
     changes: Changes = [],  # noqa: B006 - Typer copies it
     seed: Annotated[str, typer.Option(metavar="SEEDS", help="Seeds, such as 3 or 1-5: one run for each.")] = "",
-    name: NewName = None,
+    name: Annotated[str, typer.Option(help="Name. With several seeds, the seed follows it.")] = "",
     wait: Wait = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Launch a copy of a run with some fields changed."""
-    client = open_client(ctx)
-    path = f"/runs/{select_run(client, run)['id']}/clone"
     fields = parse_changes(changes)
-    seeds = [{"seed": each} for each in parse_numbers(seed)] if seed else [{}]
-    runs = [client.transport.post(path, {"name": name, "overrides": {**fields, **own}}) for own in seeds]
-    finish_new_runs(client, runs, wait=wait, quiet=quiet, as_json=as_json)
+    seeds = parse_numbers(seed) if seed else []
+    original = open_client(ctx).run(run)
+    if len(seeds) > 1:
+        copies = [_clone_with_seed(original, name, fields, each) for each in seeds]
+    else:
+        copies = [original.clone(name=name or None, **fields, **({"seed": seeds[0]} if seeds else {}))]
+    finish_new_runs(copies, wait=wait, quiet=quiet, as_json=as_json)
 
 
 def fork(
@@ -38,18 +49,22 @@ def fork(
     run: RunReference,
     checkpoint: Checkpoint = "newest",
     changes: Changes = [],  # noqa: B006 - Typer copies it
-    name: NewName = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new run.")] = None,
     wait: Wait = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Continue from a checkpoint of a run in a new run, with some fields changed."""
-    client = open_client(ctx)
-    parent = select_run(client, run)
-    body = {
-        "checkpoint_id": checkpoint_id(client, parent["id"], checkpoint),
-        "name": name,
-        "overrides": parse_changes(changes),
-    }
-    copy = client.transport.post(f"/runs/{parent['id']}/fork", body)
-    finish_new_runs(client, [copy], wait=wait, quiet=quiet, as_json=as_json)
+    fields, choice = parse_changes(changes), parse_checkpoint(checkpoint)
+    copy = open_client(ctx).run(run).fork(choice, name=name, **fields)
+    finish_new_runs([copy], wait=wait, quiet=quiet, as_json=as_json)
+
+
+def _clone_with_seed(original: Run, name: str, fields: dict[str, Any], seed: int) -> Run:
+    """Return a clone with one of several seeds, which its name tells."""
+    fields = {**fields, "seed": seed}
+    if name:
+        return original.clone(name=name_with_seed(name, seed), **fields)
+    copy = original.clone(**fields)
+    # The server changes an automatic name, but keeps one that a user chose.
+    return copy if copy.name != original.name else copy.edit(name=name_with_seed(original.name, seed))

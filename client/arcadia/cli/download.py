@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Protocol
 
 import typer
 
-from arcadia._sync.client import Client
-from arcadia._sync.downloads import download
+from arcadia._sync.checkpoints import Checkpoint
+from arcadia._sync.replays import Replay
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import count, number, size
-from arcadia.cli.options import Json, RunReference
+from arcadia.cli.options import Json, RunReference, parse_checkpoint
 from arcadia.cli.output import print_json, print_table, say, show
-from arcadia.cli.selection import checkpoint_id, select_run
 from arcadia.errors import ArcadiaError
 
 app = typer.Typer(help="Save checkpoints and replays as files.", no_args_is_help=True, rich_markup_mode=None)
@@ -22,7 +21,13 @@ app = typer.Typer(help="Save checkpoints and replays as files.", no_args_is_help
 Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the files.")]
 List = Annotated[bool, typer.Option("--list", help="List them instead.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
-Item = dict[str, Any]
+
+
+class Download(Protocol):
+    """A method that saves a file."""
+
+    def __call__(self, path: Path, *, progress: bool) -> Path:
+        """Save the file under a path."""
 
 
 @app.command()
@@ -38,21 +43,18 @@ def checkpoints(
     as_json: Json = False,
 ) -> None:
     """Download checkpoints of a run."""
-    client = open_client(ctx)
-    run_id = select_run(client, run)["id"]
-    found: list[Item] = client.transport.get(f"/runs/{run_id}/checkpoints")
+    found = open_client(ctx).run(run)
+    every = found.checkpoints()
     if listed:
-        print_json(found) if as_json else _list_checkpoints(found)
+        print_json([each.data for each in every]) if as_json else _list_checkpoints(every)
         return
-    if which != "all":
-        chosen_id = checkpoint_id(client, run_id, which)
-        found = [each for each in found if each["id"] == chosen_id]
-    files = [
-        (each["file_id"], out / f"run-{run_id}-step-{each['step']}-attempt-{each['attempt']}.checkpoint")
-        for each in found
-        if each["available"]
-    ]
-    _download(client, files, overwrite=overwrite, as_json=as_json)
+    chosen = every if which == "all" else [found.checkpoint(parse_checkpoint(which))]
+    files = {
+        out / f"run-{found.id}-step-{each.step}-attempt-{each.attempt}.safetensors": each.download
+        for each in chosen
+        if each.is_available
+    }
+    _download(files, overwrite=overwrite, as_json=as_json)
 
 
 @app.command()
@@ -67,52 +69,48 @@ def replays(
     as_json: Json = False,
 ) -> None:
     """Download the videos of a run's replays."""
-    client = open_client(ctx)
-    run_id = select_run(client, run)["id"]
-    found: list[Item] = client.transport.get(f"/runs/{run_id}/replays")
+    found = open_client(ctx).run(run).replays()
     found = found if latest is None else found[-latest:]
     if listed:
-        print_json(found) if as_json else _list_replays(found)
+        print_json([each.data for each in found]) if as_json else _list_replays(found)
         return
-    files: list[tuple[int, Path]] = []
+    files: dict[Path, Download] = {}
     for each in found:
-        name = out / f"run-{run_id}-step-{each['step']}-replay-{each['id']}"
-        kinds = [(each["file_id"], ".mp4"), (each["track_file_id"] if tracks else None, ".npz")]
-        files += [(file_id, name.with_name(name.name + ending)) for file_id, ending in kinds if file_id is not None]
-    _download(client, files, overwrite=overwrite, as_json=as_json)
+        name = f"run-{each.run_id}-step-{each.step}-replay-{each.id}"
+        if each.file_id is not None:
+            files[out / f"{name}.mp4"] = each.download
+        if tracks and each.track_file_id is not None:
+            files[out / f"{name}.npz"] = each.download_track
+    _download(files, overwrite=overwrite, as_json=as_json)
 
 
-def _download(client: Client, files: Sequence[tuple[int, Path]], *, overwrite: bool, as_json: bool) -> None:
+def _download(files: Mapping[Path, Download], *, overwrite: bool, as_json: bool) -> None:
     """Save files and print their paths, one per line or as JSON."""
     if not files:
         raise ArcadiaError("The run has no such file yet. Try again after its first checkpoint.")
-    for file_id, target in files:
+    for target, download in files.items():
         if target.exists() and not overwrite:
             say(f"{target} exists. Replace it with --overwrite.")
         else:
-            say(f"Downloading {target}")
-            download(client.transport, file_id, target, target.name)
-    paths = [str(target) for _, target in files]
+            download(target, progress=not as_json)
+    paths = [str(target) for target in files]
     print_json(paths) if as_json else show("\n".join(paths))
 
 
-def _list_checkpoints(found: list[Item]) -> None:
+def _list_checkpoints(found: Sequence[Checkpoint]) -> None:
     rows = [
         [
-            count(each["step"]),
-            number(each["return_mean"]),
-            size(each["bytes"]),
-            "best" if each["best"] else "",
-            (each["kept_as"] or "") if each["available"] else "file pruned",
+            count(each.step),
+            number(each.return_mean),
+            size(each.bytes),
+            "best" if each.is_best else "",
+            (each.data["kept_as"] or "") if each.is_available else "file pruned",
         ]
         for each in found
     ]
     print_table(["STEP>", "RETURN>", "SIZE>", "BEST", "KEPT AS*"], rows, empty="The run has no checkpoint yet.")
 
 
-def _list_replays(found: list[Item]) -> None:
-    rows = [
-        [str(each["id"]), count(each["step"]), number(each["episode_return"]), f"{each['seconds']:.1f} s"]
-        for each in found
-    ]
+def _list_replays(found: Sequence[Replay]) -> None:
+    rows = [[str(each.id), count(each.step), number(each.episode_return), f"{each.seconds:.1f} s"] for each in found]
     print_table(["ID>", "STEP>", "RETURN>", "LENGTH>"], rows, empty="The run has no replay yet.")

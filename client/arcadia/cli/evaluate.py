@@ -6,14 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from arcadia._sync.jobs import Evaluation
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import count, interval, number
-from arcadia.cli.options import Checkpoint, Json, RunReference, Wait
+from arcadia.cli.options import Checkpoint, Json, RunReference, Wait, parse_checkpoint
 from arcadia.cli.output import print_fields, print_json, say, show, state
-from arcadia.cli.selection import checkpoint_choice, select_run
-from arcadia.cli.waiting import interruptible, wait_for_job
-
-DONE = "done"
+from arcadia.cli.waiting import DONE, interruptible, wait_for_job
 
 
 def evaluate(
@@ -35,26 +33,26 @@ def evaluate(
 ) -> None:
     """Evaluate a checkpoint of a run on the server. With --run-dir, evaluate a folder here, without a server."""
     client = open_client(ctx)
-    run_id = select_run(client, run)["id"]
-    body = {
-        "checkpoint": checkpoint_choice(client, run_id, checkpoint),
-        "protocol": protocol,
-        "episodes": episodes,
-        "seed": seed,
-        "acting": _acting(acting, epsilon),
-        "start_set": start_set,
-    }
-    found = client.transport.post(f"/runs/{run_id}/evaluations", body)
+    found = client.run(run).evaluate(
+        protocol,
+        checkpoint=parse_checkpoint(checkpoint),
+        episodes=episodes,
+        seed=seed,
+        acting=_acting(acting, epsilon),
+        start_set=start_set,
+        wait=False,
+    )
+    page = f"{client.url}/runs/{found.run_id}/evaluations"
     if wait:
-        with interruptible(f"Evaluation {found['id']} continues: {client.url}/runs/{run_id}/evaluations"):
-            found = wait_for_job(lambda: client.transport.get(f"/evaluations/{found['id']}"), "Evaluation")
+        with interruptible(f"Evaluation {found.id} continues: {page}"):
+            wait_for_job(found, progress=not as_json)
     if as_json:
-        print_json(found)
-    elif found["state"] == DONE:
+        print_json(found.data)
+    elif found.state == DONE:
         _print_scores(found)
     else:
-        show(f"Evaluation {found['id']} of run {run_id} is {found['state']}: {client.url}/runs/{run_id}/evaluations")
-    if wait and found["state"] != DONE:
+        show(f"Evaluation {found.id} of run {found.run_id} is {found.state}: {page}")
+    if wait and found.state != DONE:
         raise typer.Exit(1)
 
 
@@ -65,19 +63,18 @@ def _acting(name: str | None, epsilon: float | None) -> dict[str, Any] | None:
     return acting if epsilon is None else {**acting, "epsilon": epsilon}
 
 
-def _print_scores(found: dict[str, Any]) -> None:
-    bounds = found["interval"] or (None, None)
-    human = f"{number(found['human_normalised'])} %" if found["human_normalised"] is not None else ""
+def _print_scores(found: Evaluation) -> None:
+    human = f"{number(found.human_normalized)} %" if found.human_normalized is not None else ""
     print_fields(
         [
-            ("Evaluation", f"{found['id']} of run {found['run_id']} at step {count(found['step'])}"),
-            ("State", state(found["state"])),
-            ("Protocol", f"{found['protocol']}, {found['acting']['name']}, seed {found['seed']}"),
-            ("Episodes", count(found["episodes_done"])),
-            ("Mean", f"{number(found['mean'])} {interval(*bounds)}"),
-            ("Median", number(found["median"])),
+            ("Evaluation", f"{found.id} of run {found.run_id} at step {count(found.step)}"),
+            ("State", state(found.state)),
+            ("Protocol", f"{found.protocol}, {found.acting['name']}, seed {found.seed}"),
+            ("Episodes", count(found.episodes_done)),
+            ("Mean", f"{number(found.mean)} {interval(*(found.interval or (None, None)))}"),
+            ("Median", number(found.median)),
             ("Human-normalized", human),
         ]
     )
-    for sentence in found["unlike_training"]:
+    for sentence in found.data["unlike_training"]:
         say(sentence)

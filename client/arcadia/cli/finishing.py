@@ -6,36 +6,33 @@ from collections.abc import Sequence
 
 import typer
 
-from arcadia._sync.client import Client
+from arcadia._sync.runs import Run
 from arcadia.cli.formats import plural
 from arcadia.cli.output import print_json, say, show
-from arcadia.cli.selection import Run
 from arcadia.cli.waiting import exit_status, interruptible, wait_for_runs
 
-FINISHED = frozenset({"finished"})
 
-
-def finish_new_runs(client: Client, runs: Sequence[Run], *, wait: bool, quiet: bool, as_json: bool) -> None:
+def finish_new_runs(runs: Sequence[Run], *, wait: bool, quiet: bool, as_json: bool) -> None:
     """Print new runs. With `wait`, print them when they have ended, and exit with 1 unless all are finished."""
-    ids = [run["id"] for run in runs]
     if quiet:
-        show("\n".join(map(str, ids)))
+        show("\n".join(str(run.id) for run in runs))
     elif not as_json:
         for run in runs:
-            show(f"Run {run['id']} {run['name']} is {run['state']}: {client.url}/runs/{run['id']}")
+            show(f"Run {run.id} {run.name} is {run.state}: {run.url}")
     if wait:
-        with interruptible(continues(ids)):
-            runs = wait_for_runs(client, ids)
+        with interruptible(continues(runs)):
+            wait_for_runs(runs, progress=not as_json)
     if as_json:
-        print_json(list(runs))
+        print_json([run.data for run in runs])
     if wait:
-        raise typer.Exit(exit_status([run["state"] for run in runs], success=FINISHED))
+        raise typer.Exit(exit_status(runs))
 
 
-def continues(ids: Sequence[int]) -> str:
+def continues(runs: Sequence[Run]) -> str:
     """Return the message for Ctrl-C while runs are waited for."""
-    runs = f"Run {ids[0]} continues" if len(ids) == 1 else f"{plural(len(ids), 'run')} continue"
-    return f"{runs}. Watch with: arcadia watch {' '.join(map(str, ids))}"
+    ids = " ".join(str(run.id) for run in runs)
+    subject = f"Run {ids} continues" if len(runs) == 1 else f"{plural(len(runs), 'run')} continue"
+    return f"{subject}. Watch with: arcadia watch {ids}"
 
 
 def report_skipped(skipped: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 MISSING = "–"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SEED = re.compile(r" seed \d+$")
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
@@ -90,6 +91,11 @@ def plural(amount: int, noun: str) -> str:
 def interval(low: Any, high: Any) -> str:
     """Return an interval, or nothing if there is none."""
     return "" if low is None or high is None else f"[{number(low)}, {number(high)}]"
+
+
+def name_with_seed(name: str, seed: int) -> str:
+    """Return a name that ends with a seed, instead of the one that it may end with."""
+    return f"{_SEED.sub('', name)} seed {seed}"
 
 
 def counts(by_state: Mapping[str, int]) -> str:

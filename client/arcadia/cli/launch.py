@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ import typer
 from arcadia.cli import completion
 from arcadia.cli.connection import open_client
 from arcadia.cli.finishing import finish_new_runs
+from arcadia.cli.formats import name_with_seed
 from arcadia.cli.options import Changes, Json, Quiet, Wait, parse_changes, parse_numbers
 from arcadia.errors import ArcadiaError
 
@@ -44,27 +46,22 @@ def launch(
     if bool(preset) == (config is not None):
         raise typer.BadParameter("give either a preset or --config FILE; `arcadia presets` lists the presets")
     client = open_client(ctx)
-    source = {"preset": preset, "overrides": parse_changes(changes)} if config is None else {"config": {}}
-    if config is not None:
-        source["config"] = read_config(config) | parse_changes(changes)
-    shared = {"tags": tag, "notes": notes, "queue": queue, "priority": priority}
-    bodies = [{**source, **shared, **own} for own in per_seed(source, name, parse_numbers(seed) if seed else [])]
-    runs = [client.transport.post("/runs", body) for body in bodies]
-    finish_new_runs(client, runs, wait=wait, quiet=quiet, as_json=as_json)
-
-
-def per_seed(source: dict[str, Any], name: str, seeds: list[int]) -> list[dict[str, Any]]:
-    """Return the name and the changed fields of each run: one per seed, or a single one."""
-    if not seeds:
-        return [{"name": name or None}]
-    fields = "config" if "config" in source else "overrides"
-    return [
-        {
-            "name": (f"{name} seed {seed}" if len(seeds) > 1 else name) if name else None,
-            fields: {**source[fields], "seed": seed},
-        }
-        for seed in seeds
+    base = None if config is None else read_config(config)
+    fields = parse_changes(changes)
+    runs = [
+        client.launch(
+            preset or None, config=base, tags=tag, notes=notes, queue=queue, priority=priority, **{**fields, **own}
+        )
+        for own in per_seed(name, parse_numbers(seed) if seed else [])
     ]
+    finish_new_runs(runs, wait=wait, quiet=quiet, as_json=as_json)
+
+
+def per_seed(name: str, seeds: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the name and the seed of each run: one per seed, or a single one."""
+    if len(seeds) > 1 and name:
+        return [{"name": name_with_seed(name, seed), "seed": seed} for seed in seeds]
+    return [{"name": name or None, "seed": seed} for seed in seeds] or [{"name": name or None}]
 
 
 def read_config(file: Path) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from arcadia._sync.client import Client
+from arcadia._sync.runs import Run
 from arcadia.cli import completion
 from arcadia.cli.chart import draw_chart
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import clean, number
 from arcadia.cli.options import Json, RunReference
 from arcadia.cli.output import console, print_json, print_table, say, show
-from arcadia.cli.selection import Run, select_run
 from arcadia.errors import ArcadiaError
 
 CHART_LINES = 12
@@ -36,14 +36,14 @@ def metrics(
 ) -> None:
     """List the metrics of a run, or draw some as charts."""
     client = open_client(ctx)
-    found = select_run(client, run)
+    found = client.run(run)
     if not names:
         _list(client, found, as_json=as_json)
         return
-    data = client.transport.get(f"/runs/{found['id']}/metrics", names=",".join(names), x=x, buckets=buckets)
+    data = client.transport.get(f"/runs/{found.id}/metrics", names=",".join(names), x=x, buckets=buckets)
     if unknown := [name for name in names if name not in data["series"]]:
         known = "`arcadia metrics RUN` lists its metrics"
-        raise ArcadiaError(f"Run {found['id']} has not reported {', '.join(unknown)}; {known}.")
+        raise ArcadiaError(f"Run {found.id} has not reported {', '.join(unknown)}; {known}.")
     if as_json:
         print_json(data)
     elif as_csv:
@@ -53,18 +53,18 @@ def metrics(
 
 
 def _list(client: Client, run: Run, *, as_json: bool) -> None:
-    names = client.transport.get(f"/runs/{run['id']}/metric-names")
+    names = run.metric_names()
     extents: dict[str, Any] = {}
     for start in range(0, len(names), MAX_NAMES):
-        params = {"id": run["id"], "metric": names[start : start + MAX_NAMES]}
-        archived = True if run["archived_at"] else None
+        params = {"id": run.id, "metric": names[start : start + MAX_NAMES]}
+        archived = run.is_archived or None
         for item in client.transport.get("/runs", **params, archived=archived)["items"]:
             extents |= item["metrics"]
     if as_json:
         print_json(extents)
         return
     rows = [[name, *(number(extents[name][part]) for part in ("last", "min", "max"))] for name in extents]
-    print_table(["METRIC*", "LAST>", "MIN>", "MAX>"], rows, empty=f"Run {run['id']} has reported no metric yet.")
+    print_table(["METRIC*", "LAST>", "MIN>", "MAX>"], rows, empty=f"Run {run.id} has reported no metric yet.")
 
 
 def _print_csv(series: dict[str, Any], x: str) -> None:

@@ -11,7 +11,6 @@ from arcadia.cli import completion
 from arcadia.cli.connection import open_client
 from arcadia.cli.options import RUNS_HELP
 from arcadia.cli.output import show
-from arcadia.cli.selection import select_runs
 
 
 def open_page(
@@ -24,13 +23,12 @@ def open_page(
 ) -> None:
     """Open a run or a comparison in the browser. Without one, print the URL."""
     client = open_client(ctx)
-    runs = [run["id"] for run in select_runs(client, references)]
+    runs = client.runs(*references) if references else []
     if study is not None:
-        path = f"/studies/{client.transport.get(f'/studies/{study}')['id']}"
+        url = client.study(study).url
     elif len(runs) > 1:
-        path = f"/compare?runs={','.join(map(str, runs))}"
+        url = f"{client.url}/compare?runs={','.join(str(run.id) for run in runs)}"
     else:
-        path = f"/runs/{runs[0]}" if runs else "/"
-    url = client.url + path
+        url = runs[0].url if runs else f"{client.url}/"
     if print_only or not webbrowser.open(url):
         show(url)

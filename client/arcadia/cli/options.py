@@ -7,9 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from arcadia._sync.runs import CheckpointChoice
 from arcadia.cli import completion
 
 MAX_NUMBERS = 1_000
+# Parameters of Client.launch, Run.clone and Run.fork, which take fields of a configuration besides.
+NOT_FIELDS = frozenset({"self", "preset", "config", "checkpoint", "name", "tags", "notes", "priority", "queue"})
 RUN_HELP = "Run: its number, its name, or @last."
 RUNS_HELP = "Runs: numbers, names, ranges such as 7-12, or @last."
 
@@ -50,8 +53,21 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
         field, equals, value = change.partition("=")
         if not equals or not field.strip():
             raise typer.BadParameter(f"{change!r} is not FIELD=VALUE, such as learning_rate=1e-4")
+        if field.strip() in NOT_FIELDS:
+            raise typer.BadParameter(f"{field.strip()} is not a field of a configuration; it may be an option")
         found[field.strip()] = parse_value(value)
     return found
+
+
+def parse_checkpoint(text: str) -> CheckpointChoice:
+    """Return a step, newest or best."""
+    if text.isdecimal():
+        return int(text)
+    if text == "newest":
+        return "newest"
+    if text == "best":
+        return "best"
+    raise typer.BadParameter(f"--checkpoint {text}: use newest, best, or the step of a checkpoint")
 
 
 def parse_value(text: str) -> Any:

@@ -22,8 +22,7 @@ def presets(
     as_json: Json = False,
 ) -> None:
     """List the presets, or show the configuration of one."""
-    client = open_client(ctx)
-    found = client.transport.get("/presets")
+    found = [preset.data for preset in open_client(ctx).presets()]
     if name:
         chosen = [preset for preset in found if preset["name"] == name]
         if not chosen:

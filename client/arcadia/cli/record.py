@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from arcadia._sync.client import Client
-from arcadia._sync.downloads import download
+from arcadia._sync.jobs import Recording
 from arcadia.cli.connection import open_client
-from arcadia.cli.options import Checkpoint, Json, RunReference, Wait
-from arcadia.cli.output import print_json, say, show
-from arcadia.cli.selection import checkpoint_choice, select_run
-from arcadia.cli.waiting import interruptible, wait_for_job
-from arcadia.errors import ArcadiaError
+from arcadia.cli.options import Checkpoint, Json, RunReference, Wait, Yes, parse_checkpoint
+from arcadia.cli.output import confirm, print_json, say, show
+from arcadia.cli.waiting import DONE, interruptible, wait_for_job
 
 
 def record(
@@ -26,43 +23,32 @@ def record(
     episode: Annotated[int, typer.Option(help="Index of the episode in an evaluation with this seed.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="FILE.mp4", help="Save the video here. Waits for it.")] = None,
     wait: Wait = False,
+    yes: Yes = False,
     as_json: Json = False,
 ) -> None:
     """Record an episode of a checkpoint on the server. With --run-dir, record a folder here, without a server."""
+    if out is not None and out.is_file():
+        confirm(f"{out} exists. Replace it?", yes)
     client = open_client(ctx)
-    run_id = select_run(client, run)["id"]
-    body = {
-        "checkpoint": checkpoint_choice(client, run_id, checkpoint),
-        "protocol": protocol,
-        "seed": seed,
-        "episode": episode,
-    }
-    found = client.transport.post(f"/runs/{run_id}/recordings", body)
+    found = client.run(run).record(
+        protocol, checkpoint=parse_checkpoint(checkpoint), seed=seed, episode=episode, wait=False
+    )
+    page = f"{client.url}/runs/{found.run_id}/replays"
     if wait or out is not None:
-        with interruptible(f"Recording {found['id']} continues: {client.url}/runs/{run_id}/replays"):
-            found = wait_for_job(lambda: client.transport.get(f"/recordings/{found['id']}"), "Recording")
-    if out is not None and found["state"] == "done":
-        download(client.transport, _video(client, found), out, f"recording-{found['id']}.mp4")
-        say(f"Saved {out}.")
+        with interruptible(f"Recording {found.id} continues: {page}"):
+            wait_for_job(found, progress=not as_json)
+    if out is not None and found.state == DONE:
+        say(f"Saved {found.replay().download(out, progress=not as_json)}.")
     if as_json:
-        print_json(found)
+        print_json(found.data)
     else:
-        show(_describe(found, client.url))
-    if (wait or out is not None) and found["state"] != "done":
+        show(_describe(found, page))
+    if (wait or out is not None) and found.state != DONE:
         raise typer.Exit(1)
 
 
-def _video(client: Client, recording: dict[str, Any]) -> int:
-    replays = client.transport.get(f"/runs/{recording['run_id']}/replays")
-    for replay in replays:
-        if replay["id"] == recording["replay_id"] and replay["file_id"] is not None:
-            return int(replay["file_id"])
-    raise ArcadiaError(f"The replay of recording {recording['id']} was deleted.")
-
-
-def _describe(recording: dict[str, Any], url: str) -> str:
-    page = f"{url}/runs/{recording['run_id']}/replays"
-    if recording["replay_id"] is not None:
-        page += f"/{recording['replay_id']}"
-    reason = f" {recording['reason']}" if recording["reason"] else ""
-    return f"Recording {recording['id']} of run {recording['run_id']} is {recording['state']}.{reason} {page}"
+def _describe(recording: Recording, page: str) -> str:
+    if recording.replay_id is not None:
+        page += f"/{recording.replay_id}"
+    reason = f" {recording.reason}" if recording.reason else ""
+    return f"Recording {recording.id} of run {recording.run_id} is {recording.state}.{reason} {page}"

@@ -13,7 +13,6 @@ from arcadia.cli.options import RUNS_HELP, Json, Quiet, RunReference, RunReferen
 from arcadia.cli.output import print_json, print_table, say, state
 from arcadia.cli.output import show as show_text
 from arcadia.cli.run_details import print_details
-from arcadia.cli.selection import Run, select_run, select_runs
 
 
 def runs(
@@ -40,11 +39,20 @@ def runs(
 ) -> None:
     """List runs, newest first."""
     client = open_client(ctx)
-    filters = {"state": states, "tag": tag, "algorithm": method, "env": env, "text": search or None, "study": study}
-    if references:
-        filters["id"] = [run["id"] for run in select_runs(client, references)]
-    params: dict[str, Any] = {**filters, "archived": archived or None, "sort": sort, "metric": metric}
-    found = client.transport.pages("/runs", limit=limit, **params)
+    found = client.transport.pages(
+        "/runs",
+        limit=limit,
+        id=[run.id for run in client.runs(*references)] if references else None,
+        state=states,
+        tag=tag,
+        algorithm=method,
+        env=env,
+        text=search or None,
+        study=study,
+        archived=archived or None,
+        sort=sort,
+        metric=metric,
+    )
     if as_json:
         print_json(found)
     elif quiet:
@@ -62,12 +70,11 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a run with its state, results, workers and warnings."""
-    client = open_client(ctx)
-    found = client.transport.get(f"/runs/{select_run(client, run)['id']}")
+    found = open_client(ctx).run(run)
     if config or as_json:
-        print_json(found["config"] if config else found)
+        print_json(found.config if config else found.data)
     else:
-        print_details(found, client.url)
+        print_details(found)
 
 
 def tag(
@@ -78,20 +85,18 @@ def tag(
     as_json: Json = False,
 ) -> None:
     """Add and remove tags of runs, or show them."""
-    client = open_client(ctx)
-    found = select_runs(client, runs)
+    found = open_client(ctx).runs(*runs)
     if add or remove:
-        for i, run in enumerate(found):
-            tags = [each for each in dict.fromkeys([*run["tags"], *add]) if each not in remove]
-            found[i] = client.transport.patch(f"/runs/{run['id']}", {"tags": tags})
+        for run in found:
+            run.edit(tags=[tag for tag in dict.fromkeys([*run.tags, *add]) if tag not in remove])
     if as_json:
-        print_json(found)
+        print_json([run.data for run in found])
         return
     for run in found:
-        show_text(f"{run['id']} {run['name']}: {joined(run['tags'])}")
+        show_text(f"{run.id} {run.name}: {joined(run.tags)}")
 
 
-def _print(found: list[Run], metrics: list[str]) -> None:
+def _print(found: list[dict[str, Any]], metrics: list[str]) -> None:
     columns = ["ID>", "NAME*", "STATE", "ENVIRONMENT", "DONE>", "RETURN>", "BEST>", "AGE>"]
     rows = [
         [
@@ -110,6 +115,6 @@ def _print(found: list[Run], metrics: list[str]) -> None:
     print_table([*columns, *(f"{name}>" for name in metrics)], rows, empty="There are no such runs.")
 
 
-def _last(run: Run, metric: str) -> str:
+def _last(run: dict[str, Any], metric: str) -> str:
     extent = run["metrics"].get(metric)
     return number(extent["last"]) if extent else MISSING

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from arcadia._sync.client import Client
+from arcadia._sync.studies import Study
 from arcadia.cli import completion
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import plural
@@ -16,7 +17,8 @@ from arcadia.cli.output import confirm, print_json, say
 from arcadia.cli.output import show as show_text
 from arcadia.cli.study_request import build_request
 from arcadia.cli.study_views import format_cost, print_studies, print_study, summarize
-from arcadia.cli.study_watch import watch, watch_until_finished
+from arcadia.cli.study_watch import FINISHED, continues, watch
+from arcadia.cli.waiting import interruptible
 from arcadia.errors import ArcadiaError
 
 app = typer.Typer(help="Start and control studies.", no_args_is_help=True, rich_markup_mode=None)
@@ -83,15 +85,19 @@ def start(
     client = open_client(ctx)
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, name=name)
     _check_cost(client, body, confirm_steps)
-    study = client.transport.post("/studies", {**body, "confirm_steps": confirm_steps})
-    status = 0
+    # The server validates what the file contains.
+    study = Study(client, client.transport.post("/studies", {**body, "confirm_steps": confirm_steps}))
     if not as_json:
-        show_text(f"{summarize(study)}\n{client.url}/studies/{study['id']}")
+        show_text(f"{summarize(study)}\n{study.url}")
     if wait:
-        study, status = watch_until_finished(client, study["id"], quiet=as_json)
+        with interruptible(continues(study)):
+            study.wait(progress=not as_json)
+        say(summarize(study))
     if as_json:
-        print_json(study)
-    raise typer.Exit(status)
+        print_json(study.data)
+    elif wait:
+        print_study(study)
+    raise typer.Exit(int(wait and study.state != FINISHED))
 
 
 @app.command("list")
@@ -101,36 +107,35 @@ def list_studies(
     as_json: Json = False,
 ) -> None:
     """List studies, newest first."""
-    found = open_client(ctx).transport.get("/studies", limit=limit)["items"]
-    print_json(found) if as_json else print_studies(found)
+    found = open_client(ctx).studies(limit)
+    print_json([study.data for study in found]) if as_json else print_studies(found)
 
 
 @app.command()
 def show(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
     """Show a study's points with their means over seeds."""
-    found = open_client(ctx).transport.get(f"/studies/{study}")
-    print_json(found) if as_json else print_study(found)
+    found = open_client(ctx).study(study)
+    print_json(found.data) if as_json else print_study(found)
 
 
 @app.command()
 def pause(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
     """Pause a study with its queued and active runs."""
-    _finish(open_client(ctx).transport.post(f"/studies/{study}/pause"), as_json)
+    _finish(open_client(ctx).study(study).pause(), as_json)
 
 
 @app.command()
 def resume(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
     """Resume a paused or stopped study."""
-    _finish(open_client(ctx).transport.post(f"/studies/{study}/resume"), as_json)
+    _finish(open_client(ctx).study(study).resume(), as_json)
 
 
 @app.command()
 def stop(ctx: typer.Context, study: StudyId, yes: Yes = False, as_json: Json = False) -> None:
     """Stop a study with all runs that have not ended."""
-    client = open_client(ctx)
-    found = client.transport.get(f"/studies/{study}")
-    confirm(f"Stop study {study} {found['name']} with all its runs?", yes)
-    _finish(client.transport.post(f"/studies/{study}/stop"), as_json)
+    found = open_client(ctx).study(study)
+    confirm(f"Stop study {found.id} {found.name} with all its runs?", yes)
+    _finish(found.stop(), as_json)
 
 
 @app.command()
@@ -144,23 +149,21 @@ def extend(
     as_json: Json = False,
 ) -> None:
     """Add seeds or random points to a study."""
-    client = open_client(ctx)
-    before = client.transport.get(f"/studies/{study}")
-    additions = {"seeds": seeds, "best": best, "of": parse_numbers(of) if of else None, "points": points}
-    body = {field: value for field, value in additions.items() if value is not None}
-    _finish(client.transport.post(f"/studies/{study}/extend", body), as_json)
-    if before["state"] == "stopped" and (remaining := before["runs_remaining"]):
+    found = open_client(ctx).study(study)
+    remaining = found.data["runs_remaining"] if found.state == "stopped" else 0
+    found.extend(seeds=seeds, best=best, of=parse_numbers(of) if of else None, points=points)
+    _finish(found, as_json)
+    if remaining:
         say(f"The study was stopped. It continues, including {plural(remaining, 'run')} not created before.")
 
 
 @app.command()
 def delete(ctx: typer.Context, study: StudyId, yes: Yes = False) -> None:
     """Delete a study that is not running. Its runs are kept."""
-    client = open_client(ctx)
-    found = client.transport.get(f"/studies/{study}")
-    confirm(f"Delete study {study} {found['name']}? Its runs are kept.", yes)
-    client.transport.call("DELETE", f"/studies/{study}")
-    show_text(f"Deleted study {study}.")
+    found = open_client(ctx).study(study)
+    confirm(f"Delete study {found.id} {found.name}? Its runs are kept.", yes)
+    found.delete()
+    show_text(f"Deleted study {found.id}.")
 
 
 def _check_cost(client: Client, body: dict[str, Any], confirm_steps: int | None) -> None:
@@ -173,5 +176,5 @@ def _check_cost(client: Client, body: dict[str, Any], confirm_steps: int | None)
         raise ArcadiaError(f"{found['confirm']}; add --confirm-steps {found['steps']} to start it")
 
 
-def _finish(study: dict[str, Any], as_json: bool) -> None:
-    print_json(study) if as_json else show_text(summarize(study))
+def _finish(study: Study, as_json: bool) -> None:
+    print_json(study.data) if as_json else show_text(summarize(study))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from arcadia._sync.studies import Study
 from arcadia.cli.formats import MISSING, clean, counts, interval, number
 from arcadia.cli.output import console, print_table, show, state, table
 
-Study = dict[str, Any]
 COLUMNS = ["POINT>", "VALUES*", "MEAN>", "95 %", "N>"]
 
 
@@ -27,19 +28,19 @@ def format_cost(preview: dict[str, Any]) -> str:
 
 def summarize(study: Study) -> str:
     """Return a study as one line."""
-    return f"Study {study['id']} {study['name']} is {study['state']}: {counts(study['runs']) or 'no runs'}"
+    return f"Study {study.id} {study.name} is {study.state}: {counts(study.run_counts) or 'no runs'}"
 
 
-def print_studies(studies: list[Study]) -> None:
+def print_studies(studies: Sequence[Study]) -> None:
     """Print studies as a table."""
-    rows = [
+    rows: list[list[Text | str]] = [
         [
-            str(study["id"]),
-            study["name"],
-            state(study["state"]),
-            f"{study['points']:,}",
-            counts(study["runs"]),
-            number(study["best"]),
+            str(study.id),
+            study.name,
+            state(study.state),
+            f"{study.data['points']:,}",
+            counts(study.run_counts),
+            number(study.best_mean),
         ]
         for study in studies
     ]
@@ -49,23 +50,23 @@ def print_studies(studies: list[Study]) -> None:
 def print_study(study: Study) -> None:
     """Print a study with its points, the best first."""
     show(summarize(study))
-    if study["state_reason"]:
-        show(study["state_reason"])
+    if study.state_reason:
+        show(study.state_reason)
     console().print(table(COLUMNS, point_rows(study)))
 
 
 def draw_study(study: Study, height: int) -> RenderableType:
     """Return a study with as many of its best points as fit."""
-    heading = Text.assemble((f"Study {study['id']} ", "bold"), clean(study["name"]), "  ", state(study["state"]))
+    heading = Text.assemble((f"Study {study.id} ", "bold"), clean(study.name), "  ", state(study.state))
     rows = point_rows(study)
     shown = rows[: max(1, height - 5)]
     more = [Text(f"and {len(rows) - len(shown)} more points", style="dim")] if len(shown) < len(rows) else []
-    return Group(heading, Text(counts(study["runs"])), table(COLUMNS, shown), *more)
+    return Group(heading, Text(counts(study.run_counts)), table(COLUMNS, shown), *more)
 
 
 def point_rows(study: Study) -> list[list[str]]:
     """Return the rows of the points, the best mean first."""
-    points = sorted(study["table"], key=lambda point: (point["mean"] is None, -(point["mean"] or 0)))
+    points = sorted(study.data["table"], key=lambda point: (point["mean"] is None, -(point["mean"] or 0)))
     return [
         [
             str(point["number"]),

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.live import Live
 
-from arcadia._sync.client import Client
+from arcadia._sync.studies import Study
 from arcadia.cli.connection import open_client
 from arcadia.cli.options import StudyId
 from arcadia.cli.output import console, is_terminal, print_json_line, say
 from arcadia.cli.study_views import draw_study, print_study, summarize
-from arcadia.cli.waiting import interruptible, poll
+from arcadia.cli.waiting import interruptible, refresh
 
-FINISHED, ENDED = "finished", ("finished", "stopped")
-
-Study = dict[str, Any]
+FINISHED = "finished"
 
 
 def watch(
@@ -26,40 +24,37 @@ def watch(
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON after each change.")] = False,
 ) -> None:
     """Watch a study until it ends. Exit with 0 only if it is finished; Ctrl-C does not stop it."""
-    client = open_client(ctx)
-    if as_json or not is_terminal():
-        _, status = watch_until_finished(client, study, as_lines=as_json, interval=interval)
-        raise typer.Exit(status)
-    with interruptible(_continues(study)):
-        raise typer.Exit(_watch_screen(client, study, interval))
+    found = open_client(ctx).study(study)
+    with interruptible(continues(found)):
+        if is_terminal() and not as_json:
+            _watch_screen(found, interval)
+        else:
+            _watch_lines(found, interval, as_json=as_json)
+    raise typer.Exit(int(found.state != FINISHED))
 
 
-def watch_until_finished(
-    client: Client, study_id: int, *, as_lines: bool = False, quiet: bool = False, interval: float = 2.0
-) -> tuple[Study, int]:
-    """Report each change until the study ends. Return it with the exit status."""
-    last = ""
-    with interruptible(_continues(study_id)):
-        for study in poll(lambda: client.transport.get(f"/studies/{study_id}"), interval):
-            if (line := summarize(study)) != last:
-                print_json_line(study) if as_lines else say(line)
-                last = line
-            if study["state"] in ENDED:
-                if not as_lines and not quiet:
-                    print_study(study)
-                return study, int(study["state"] != FINISHED)
-    raise AssertionError("unreachable")
+def continues(study: Study) -> str:
+    """Return the message for Ctrl-C while a study is waited for."""
+    return f"Study {study.id} continues. Watch with: arcadia study watch {study.id}"
 
 
-def _watch_screen(client: Client, study_id: int, interval: float) -> int:
+def _watch_screen(study: Study, interval: float) -> None:
     screen = console()
     with Live(console=screen, auto_refresh=False, vertical_overflow="crop") as live:
-        for study in poll(lambda: client.transport.get(f"/studies/{study_id}"), interval):
+        for _ in refresh(study.refresh, interval):
             live.update(draw_study(study, screen.height), refresh=True)
-            if study["state"] in ENDED:
-                return int(study["state"] != FINISHED)
-    raise AssertionError("unreachable")
+            if study.has_ended:
+                return
 
 
-def _continues(study_id: int) -> str:
-    return f"Study {study_id} continues. Watch with: arcadia study watch {study_id}"
+def _watch_lines(study: Study, interval: float, *, as_json: bool) -> None:
+    """Report each change: as JSON, or on stderr before the final table."""
+    last = ""
+    for _ in refresh(study.refresh, interval):
+        if (line := summarize(study)) != last:
+            print_json_line(study.data) if as_json else say(line)
+            last = line
+        if study.has_ended:
+            break
+    if not as_json:
+        print_study(study)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from arcadia._sync.runs import Run
 from arcadia.cli.formats import count, duration, number, percent
 from arcadia.cli.log import format_line
-from arcadia.cli.selection import Run
 from arcadia.cli.waiting import describe_change
 from arcadia.cli.watching import Snapshot
 
@@ -25,21 +25,21 @@ class LineReport:
         """Yield the lines to print for a snapshot."""
         prefixed = len(snapshot.runs) > 1
         for run in snapshot.runs:
-            run_id = run["id"]
+            run_id = run.id
             for line in snapshot.new_log[run_id]:
                 yield f"{f'{run_id}: ' if prefixed else ''}{format_line(line)}"
-            part = REPORTS * run["step"] // max(1, run["total_steps"])
+            part = REPORTS * run.step // max(1, run.total_steps)
             if part > self._reported.get(run_id, 0):
                 self._reported[run_id] = part
                 yield describe_progress(run)
-            if self._states.get(run_id) != run["state"]:
-                self._states[run_id] = run["state"]
+            if self._states.get(run_id) != run.state:
+                self._states[run_id] = run.state
                 yield describe_change(run)
 
 
 def describe_progress(run: Run) -> str:
     """Return progress, return and speed of a run as one line."""
-    speed = f", {run['steps_per_second']:,.0f} steps/s" if run["steps_per_second"] else ""
-    left = f", {duration(run['seconds_left'])} left" if run["seconds_left"] else ""
-    done = percent(run["step"], run["total_steps"])
-    return f"Run {run['id']}: {done}, step {count(run['step'])}, return {number(run['last_return'])}{speed}{left}"
+    speed = f", {run.steps_per_second:,.0f} steps/s" if run.steps_per_second else ""
+    left = f", {duration(run.seconds_left)} left" if run.seconds_left else ""
+    done = percent(run.step, run.total_steps)
+    return f"Run {run.id}: {done}, step {count(run.step)}, return {number(run.last_return)}{speed}{left}"

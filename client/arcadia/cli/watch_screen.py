@@ -7,12 +7,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from arcadia._sync.runs import Run
 from arcadia.cli.chart import draw_chart, draw_sparkline
 from arcadia.cli.formats import clean, count, duration, number, percent
 from arcadia.cli.log import format_line
 from arcadia.cli.output import state
-from arcadia.cli.selection import Run
 from arcadia.cli.watching import Curve, Snapshot
+from arcadia.records.log_line import LogLine
 
 LOG_LINES = 6
 MIN_CHART_LINES, MAX_CHART_LINES = 4, 14
@@ -31,31 +32,31 @@ def draw_screen(snapshot: Snapshot, metric: str, width: int, height: int) -> Ren
         _heading(run),
         _progress(run, width),
         Text(""),
-        _chart(snapshot.curves[run["id"]], metric, width, chart_height),
+        _chart(snapshot.curves[run.id], metric, width, chart_height),
         Text(""),
-        *_log(snapshot.log[run["id"]][-LOG_LINES:], width),
+        *_log(snapshot.log[run.id][-LOG_LINES:], width),
     )
 
 
 def _heading(run: Run) -> Text:
-    heading = Text.assemble((f"Run {run['id']} ", "bold"), clean(run["name"]), "  ", state(run["state"]))
-    if run["state_reason"]:
-        heading.append(f"  {clean(run['state_reason'])}", style="dim")
+    heading = Text.assemble((f"Run {run.id} ", "bold"), clean(run.name), "  ", state(run.state))
+    if run.state_reason:
+        heading.append(f"  {clean(run.state_reason)}", style="dim")
     return heading
 
 
 def _progress(run: Run, width: int) -> RenderableType:
-    returns = f"return {number(run['last_return'])}  best {number(run['best_return'])}"
-    speed = f"{run['steps_per_second']:,.0f} steps/s" if run["steps_per_second"] else ""
-    left = f"{duration(run['seconds_left'])} left" if run["seconds_left"] else ""
-    numbers = f"{count(run['step'])} of {count(run['total_steps'])} steps"
+    returns = f"return {number(run.last_return)}  best {number(run.best_return)}"
+    speed = f"{run.steps_per_second:,.0f} steps/s" if run.steps_per_second else ""
+    left = f"{duration(run.seconds_left)} left" if run.seconds_left else ""
+    numbers = f"{count(run.step)} of {count(run.total_steps)} steps"
     row = Table.grid(padding=(0, 1))
-    row.add_row(_bar(run, width // 3), percent(run["step"], run["total_steps"]), numbers)
+    row.add_row(_bar(run, width // 3), percent(run.step, run.total_steps), numbers)
     return Group(row, Text("  ".join(text for text in (returns, speed, left) if text)))
 
 
 def _bar(run: Run, width: int) -> ProgressBar:
-    return ProgressBar(total=max(1, run["total_steps"]), completed=run["step"], width=max(8, width))
+    return ProgressBar(total=max(1, run.total_steps), completed=run.step, width=max(8, width))
 
 
 def _chart(curve: Curve, metric: str, width: int, height: int) -> RenderableType:
@@ -65,10 +66,8 @@ def _chart(curve: Curve, metric: str, width: int, height: int) -> RenderableType
     return Text("\n".join([metric, *lines]), no_wrap=True)
 
 
-def _log(lines: list[dict[str, str]], width: int) -> list[Text]:
-    return [
-        Text(format_line(line)[:width], style=LEVEL_STYLES.get(line["level"], "dim"), no_wrap=True) for line in lines
-    ]
+def _log(lines: list[LogLine], width: int) -> list[Text]:
+    return [Text(format_line(line)[:width], style=LEVEL_STYLES.get(line.level, "dim"), no_wrap=True) for line in lines]
 
 
 def _draw_table(snapshot: Snapshot, metric: str, width: int) -> Table:
@@ -77,13 +76,13 @@ def _draw_table(snapshot: Snapshot, metric: str, width: int) -> Table:
         found.add_column(title, no_wrap=True, overflow="ellipsis")
     for run in snapshot.runs:
         found.add_row(
-            str(run["id"]),
-            Text(clean(run["name"])),
-            state(run["state"]),
-            percent(run["step"], run["total_steps"]),
-            f"{run['steps_per_second']:,.0f}/s" if run["steps_per_second"] else "",
-            duration(run["seconds_left"]) if run["seconds_left"] else "",
-            number(run["last_return"]),
-            draw_sparkline(snapshot.curves[run["id"]].ys, max(8, width // 6)),
+            str(run.id),
+            Text(clean(run.name)),
+            state(run.state),
+            percent(run.step, run.total_steps),
+            f"{run.steps_per_second:,.0f}/s" if run.steps_per_second else "",
+            duration(run.seconds_left) if run.seconds_left else "",
+            number(run.last_return),
+            draw_sparkline(snapshot.curves[run.id].ys, max(8, width // 6)),
         )
     return found

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from arcadia._sync.client import Client
-from arcadia.cli.formats import to_float
-from arcadia.cli.selection import Run
-from arcadia.cli.waiting import ENDED, read_runs
+from arcadia._sync.runs import Run
+from arcadia.errors import NotFoundError
+from arcadia.records.log_line import LogLine
 
 EPISODE_RETURN = "episode/return"
 CURVE_BUCKETS = 200
@@ -32,45 +31,49 @@ class Snapshot:
 
     runs: list[Run]
     curves: dict[int, Curve]
-    log: dict[int, list[dict[str, Any]]]
-    new_log: dict[int, list[dict[str, Any]]]
+    log: dict[int, list[LogLine]]
+    new_log: dict[int, list[LogLine]]
 
     @property
     def all_ended(self) -> bool:
         """Return True if every run is finished, failed or stopped."""
-        return all(run["state"] in ENDED for run in self.runs)
+        return all(run.has_ended for run in self.runs)
 
 
 class Watcher:
     """Reader of watched runs."""
 
-    def __init__(self, client: Client, ids: Sequence[int], metric: str, *, curves: bool) -> None:
+    def __init__(self, client: Client, runs: Sequence[Run], metric: str, *, curves: bool) -> None:
         self.metric = metric
-        self._client, self._ids, self._reads_curves = client, list(ids), curves
+        self._client, self._ids, self._reads_curves = client, [run.id for run in runs], curves
         self._last_line: dict[int, int] = {}
-        self._log: dict[int, deque[dict[str, Any]]] = {run_id: deque(maxlen=KEPT_LINES) for run_id in ids}
+        self._log: dict[int, deque[LogLine]] = {run_id: deque(maxlen=KEPT_LINES) for run_id in self._ids}
 
     def read(self) -> Snapshot:
         """Return the current state. The log is read after it, so that the last snapshot has the last lines."""
-        runs = read_runs(self._client, self._ids)
-        curves = {run_id: self._read_curve(run_id) for run_id in self._ids} if self._reads_curves else {}
-        new = {run_id: self._read_log(run_id) for run_id in self._ids}
+        runs = self._read_runs()
+        curves = {run.id: self._read_curve(run) for run in runs} if self._reads_curves else {}
+        new = {run.id: self._read_log(run) for run in runs}
         for run_id, lines in new.items():
             self._log[run_id].extend(lines)
         return Snapshot(runs, curves, {run_id: list(lines) for run_id, lines in self._log.items()}, new)
 
-    def _read_curve(self, run_id: int) -> Curve:
-        found = self._client.transport.get(f"/runs/{run_id}/metrics", names=self.metric, buckets=CURVE_BUCKETS)
-        points = found["series"].get(self.metric)
-        if points is None:
-            return Curve()
-        return Curve(points["x"], [float("nan") if y is None else to_float(y) or 0.0 for y in points["mean"]])
+    def _read_runs(self) -> list[Run]:
+        """Return the runs with few requests. Raise NotFoundError if one was deleted."""
+        if len(self._ids) == 1:
+            return [self._client.run(self._ids[0])]
+        found = {run.id: run for run in self._client.runs(",".join(map(str, self._ids)))}
+        return [found.get(run_id) or self._client.run(run_id) for run_id in self._ids]
 
-    def _read_log(self, run_id: int) -> list[dict[str, Any]]:
-        after = self._last_line.get(run_id)
-        page = self._client.transport.get(
-            f"/runs/{run_id}/log", after=after, limit=FIRST_LINES if after is None else 1_000
-        )
-        lines: list[dict[str, Any]] = page["items"]
-        self._last_line[run_id] = lines[-1]["id"] if lines else after or 0
+    def _read_curve(self, run: Run) -> Curve:
+        try:
+            series = run.metrics(self.metric, buckets=CURVE_BUCKETS).to_lists()
+        except NotFoundError:  # a run may end before it reports the metric
+            return Curve()
+        return Curve(*series.get(self.metric, ([], [])))
+
+    def _read_log(self, run: Run) -> list[LogLine]:
+        after = self._last_line.get(run.id)
+        lines = list(run.log(last=FIRST_LINES) if after is None else run.log(after=after))
+        self._last_line[run.id] = lines[-1].id if lines else after or 0
         return lines

@@ -12,7 +12,7 @@ from arcadia.cli.output import print_json, print_table, say, state
 
 def workers(ctx: typer.Context, as_json: Json = False) -> None:
     """List the workers with their hosts and runs."""
-    found = open_client(ctx).transport.get("/workers")
+    found = [worker.data for worker in open_client(ctx).workers()]
     if as_json:
         print_json(found)
         return

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer
 
+from arcadia import Client, Run
 from arcadia.cli.connection import move_global_options
-from arcadia.cli.formats import age, clean, duration, number, percent, size
+from arcadia.cli.formats import age, clean, duration, name_with_seed, number, percent, size
 from arcadia.cli.launch import per_seed, read_config
-from arcadia.cli.options import parse_changes, parse_numbers
+from arcadia.cli.options import NOT_FIELDS, parse_changes, parse_checkpoint, parse_numbers
 from arcadia.cli.study_request import parse_axis
 from arcadia.errors import ArcadiaError
 
@@ -39,10 +42,26 @@ def test_an_axis_is_a_list_or_a_range() -> None:
 
 
 def test_several_seeds_are_runs_with_their_seed_in_the_name() -> None:
-    source = {"preset": "p", "overrides": {"gamma": 0.9}}
-    assert per_seed(source, "n", []) == [{"name": "n"}]
-    assert per_seed(source, "n", [3]) == [{"name": "n", "overrides": {"gamma": 0.9, "seed": 3}}]
-    assert [each["name"] for each in per_seed({"config": {}}, "n", [1, 2])] == ["n seed 1", "n seed 2"]
+    assert per_seed("n", []) == [{"name": "n"}]
+    assert per_seed("n", [3]) == [{"name": "n", "seed": 3}]
+    assert [each["name"] for each in per_seed("n", [1, 2])] == ["n seed 1", "n seed 2"]
+    assert per_seed("", [1, 2]) == [{"name": None, "seed": 1}, {"name": None, "seed": 2}]
+    assert name_with_seed("rates seed 1", 4) == "rates seed 4"
+
+
+def test_a_checkpoint_is_a_word_or_a_step() -> None:
+    assert [parse_checkpoint(text) for text in ("newest", "best", "400")] == ["newest", "best", 400]
+    with pytest.raises(typer.BadParameter, match="use newest, best, or the step"):
+        parse_checkpoint("first")
+
+
+@pytest.mark.parametrize("method", [Client.launch, Run.clone, Run.fork])
+def test_no_changed_field_is_taken_for_a_parameter(method: Callable[..., object]) -> None:
+    parameters = {name for name, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD}
+    assert parameters - {"seed"} <= NOT_FIELDS
+    for name in parameters - {"seed"}:
+        with pytest.raises(typer.BadParameter, match="not a field of a configuration"):
+            parse_changes([f"{name}=1"])
 
 
 def test_a_configuration_is_json_or_toml(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def test_errors_of_fields_are_shown(arcadia: Arcadia) -> None:
     assert (wrong.status, wrong.out) == (1, "")
     assert "gamma: " in wrong.err
     assert arcadia("launch", "paac-cartpole", "--set", "gamma").status == 2
+    assert "name is not a field of a configuration" in arcadia("launch", "paac-cartpole", "--set", "name=x").err
     assert "no such preset" in arcadia("launch", "no-such-preset").err
 
 
@@ -64,11 +65,21 @@ def test_launch_waits_for_the_end(arcadia: Arcadia, api: Api, meanwhile: InThrea
 def test_runs_are_cloned_and_forked(arcadia: Arcadia, trained: int) -> None:
     clones = json.loads(arcadia("clone", trained, "--seed", "4-5", "--set", "gamma=0.9", "--json").out)
     assert [(run["config"]["seed"], run["config"]["gamma"]) for run in clones] == [(4, 0.9), (5, 0.9)]
+    assert [run["name"] for run in clones] == ["trained seed 4", "trained seed 5"]
+    named = json.loads(arcadia("clone", trained, "--seed", "6,7", "--name", "rates seed 1", "--json").out)
+    assert [run["name"] for run in named] == ["rates seed 6", "rates seed 7"]
+    assert json.loads(arcadia("clone", trained, "--seed", "6", "--json").out)[0]["name"] == "trained"
     forked = json.loads(arcadia("fork", trained, "--checkpoint", "400", "--name", "on", "--json").out)
     assert (forked[0]["parent"]["step"], forked[0]["name"]) == (400, "on")
     newest = json.loads(arcadia("fork", trained, "--set", "total_steps=5000", "--json").out)
     assert newest[0]["parent"]["step"] == 1_000
     assert "It has 400, 1000." in arcadia("fork", trained, "--checkpoint", "7").err
+
+
+def test_clones_of_a_run_with_an_automatic_name_are_named_by_the_server(arcadia: Arcadia, api: Api) -> None:
+    original = api.launch()
+    clones = json.loads(arcadia("clone", original["id"], "--seed", "8-9", "--json").out)
+    assert [run["name"].rpartition(" · ")[2] for run in clones] == ["seed 8", "seed 9"]
 
 
 def test_a_checkpoint_is_evaluated(arcadia: Arcadia, api: Api, trained: int, meanwhile: InThread) -> None:

@@ -74,6 +74,10 @@ def test_runs_are_paused_resumed_stopped_archived_and_deleted(arcadia: Arcadia, 
     assert arcadia("delete", first).status == 2
     assert arcadia("delete", first, "-y").out == f"Deleted run {first}.\n"
     assert arcadia("show", first).status == 1
+    active = api.launch()["id"]
+    partly = arcadia("delete", second, active, "--yes", "--json")
+    assert (partly.status, [run["id"] for run in json.loads(partly.out)]) == (1, [second])
+    assert f"arcadia: Run {active}: Run {active} is still queued." in partly.err
 
 
 def test_stop_waits_for_the_checkpoint(arcadia: Arcadia, api: Api, meanwhile: InThread) -> None:
