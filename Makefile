@@ -75,7 +75,7 @@ $(DIST): $(MODULES) $(FRONTEND_SOURCES)
 	@touch $@
 
 # The server offers the client's wheel for download.
-$(CLIENT_WHEEL): $(PACKAGES) setup/wheels.py client/README.md $(shell find client/arcadia -name '*.py' -o -type d ! -name __pycache__)
+$(CLIENT_WHEEL): $(PACKAGES) setup/wheels.py client/setup.py client/pyproject.toml client/README.md $(shell find client/arcadia -name '*.py' -o -type d ! -name __pycache__)
 	@rm -f $@
 	@setup/step "Client wheel" $(BIN)/python setup/wheels.py client
 	@touch $@

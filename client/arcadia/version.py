@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import shutil
+import subprocess
 from importlib.metadata import version
+from pathlib import Path
+
+# Beside this module in a wheel: the commit that it was built from.
+COMMIT_FILE = "commit.txt"
+COMMIT_LENGTH = 12
+_REPOSITORY = Path(__file__).parents[2]
 
 
 def client_version() -> str:
@@ -11,6 +20,32 @@ def client_version() -> str:
     return version("arcadia-client")
 
 
+def client_build() -> str:
+    """Return the version and the commit, as 0.1.0+3f4a75ab5123. Without a known commit it is the version alone."""
+    file = Path(__file__).with_name(COMMIT_FILE)
+    found = file.read_text() if file.is_file() else commit()
+    return f"{client_version()}+{found}" if found else client_version()
+
+
 def user_agent() -> str:
     """Return the User-Agent header."""
     return f"arcadia-client/{client_version()} Python/{platform.python_version()}"
+
+
+def commit() -> str:
+    """Return the commit that ARCADIA_BUILD names or that is checked out, or nothing.
+
+    A checkout with changed files is marked as dirty.
+    """
+    if set_by_user := os.environ.get("ARCADIA_BUILD", "")[: COMMIT_LENGTH + len("-dirty")]:
+        return set_by_user
+    if not (_REPOSITORY / ".git").exists() or shutil.which("git") is None:
+        return ""
+    describe = ["describe", "--always", "--dirty", "--exclude=*", f"--abbrev={COMMIT_LENGTH}"]
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(_REPOSITORY), *describe], capture_output=True, text=True, timeout=5, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()

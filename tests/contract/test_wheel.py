@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("arcadia_server", "backend", "workers", "alembic", "pyproject.toml", "setup.py", "README.md")
-CLIENT_SOURCES = ("arcadia", "tests", "pyproject.toml", "README.md")
+CLIENT_SOURCES = ("arcadia", "tests", "pyproject.toml", "setup.py", "README.md")
 COMMIT = "0123456789ab"
 CLIENT_WHEEL = "arcadia_client-0.1.0-py3-none-any.whl"
 # `python -c` puts the current folder first on the path.
@@ -133,13 +133,26 @@ def test_its_programs_start_beside_packages_of_the_same_names(
     assert said in run_installed(RUN, command, "--help", site=site, current=current)
 
 
-def test_the_clients_wheel_has_nothing_but_the_client(tmp_path: Path) -> None:
-    wheel = build_from_copy(ROOT / "client", CLIENT_SOURCES, tmp_path)
+@pytest.fixture(scope="module")
+def client_wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """Build the client's wheel."""
+    return build_from_copy(ROOT / "client", CLIENT_SOURCES, tmp_path_factory.mktemp("client"))
+
+
+def test_the_clients_wheel_has_nothing_but_the_client(client_wheel: zipfile.ZipFile) -> None:
     metadata = f"arcadia_client-{version('arcadia-client')}.dist-info"
-    assert {name.partition("/")[0] for name in wheel.namelist()} == {"arcadia", metadata}
-    packed = {name for name in wheel.namelist() if name.startswith("arcadia/")}
+    assert {name.partition("/")[0] for name in client_wheel.namelist()} == {"arcadia", metadata}
+    packed = {name for name in client_wheel.namelist() if name.startswith("arcadia/")}
     sources = [path for path in (ROOT / "client" / "arcadia").rglob("*") if path.suffix in (".py", ".typed")]
-    assert packed == {path.relative_to(ROOT / "client").as_posix() for path in sources}
+    assert packed == {path.relative_to(ROOT / "client").as_posix() for path in sources} | {"arcadia/commit.txt"}
+
+
+def test_the_client_names_the_commit_that_its_wheel_was_built_from(
+    client_wheel: zipfile.ZipFile, tmp_path: Path, current: Path
+) -> None:
+    client_wheel.extractall(tmp_path)
+    show = "from arcadia.version import client_build; print(client_build())"
+    assert run_installed(show, site=tmp_path, current=current) == f"{version('arcadia-client')}+{COMMIT}\n"
 
 
 def test_both_wheels_have_the_same_version() -> None:

@@ -13,7 +13,7 @@ from arcadia.cli.added import SERVER_COMMANDS, SERVER_MISSING, added_command, ad
 from arcadia.cli.commands import add_commands
 from arcadia.cli.connection import ConnectionOptions, describe_server, move_global_options
 from arcadia.errors import ArcadiaError
-from arcadia.version import client_version
+from arcadia.version import client_build
 
 # With these, `evaluate` and `record` work on a folder or a policy of this machine.
 LOCAL_OPTIONS = ("--run-dir", "--random")
@@ -56,7 +56,7 @@ add_commands(app)
 
 def _print_version(ctx: typer.Context, wanted: bool) -> None:
     if wanted:
-        print(f"arcadia-client {client_version()}")
+        print(f"arcadia-client {client_build()}")
         for line in added_versions():
             print(line)
         if line := describe_server(ConnectionOptions(ctx.params.get("url"), ctx.params.get("token_file"))):
