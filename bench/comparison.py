@@ -24,7 +24,7 @@ STUDY: dict[str, Any] = {
     "total_steps": STEPS,
     "axes": [{"field": "learning_rate", "values": RATES}],
     "seeds": SEEDS,
-    "at_once": MAX_RUNS,
+    "max_concurrent_runs": MAX_RUNS,
 }
 PATHS = (
     "compare?",

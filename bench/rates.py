@@ -98,8 +98,8 @@ def stable_baselines3_a2c(env: str, seconds: float, processes: bool) -> float:
             return stopwatch.running(self.num_timesteps)
 
     game = env.removeprefix("ALE/").removesuffix("-v5")
-    vectorised = SubprocVecEnv if processes else DummyVecEnv
-    envs = VecFrameStack(make_atari_env(f"{game}NoFrameskip-v4", SB3_ENVS, seed=1, vec_env_cls=vectorised), 4)
+    vectorized = SubprocVecEnv if processes else DummyVecEnv
+    envs = VecFrameStack(make_atari_env(f"{game}NoFrameskip-v4", SB3_ENVS, seed=1, vec_env_cls=vectorized), 4)
     model = A2C("CnnPolicy", envs, policy_kwargs={"optimizer_kwargs": {"eps": 1e-5}}, device="cpu", seed=1)
     model.learn(1_000_000_000, callback=Watch())
     envs.close()

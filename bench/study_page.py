@@ -25,7 +25,7 @@ STUDY: dict[str, Any] = {
     "sampler": "random",
     "points": POINTS,
     "seeds": SEEDS,
-    "at_once": POINTS * SEEDS,
+    "max_concurrent_runs": POINTS * SEEDS,
 }
 FIGURES = ("scatter", "parallel", "importance")
 

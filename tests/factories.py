@@ -91,8 +91,8 @@ def evaluation(seq: int, scores: list[Any], **more: Any) -> dict[str, Any]:
         "median": 2.0,
         "standard_error": 0.5,
         "interval": [1.0, 3.0],
-        "human_normalised": None,
-        "not_normalised_because": "the papers publish no random and human scores of CartPole-v1 by episodes",
+        "human_normalized": None,
+        "not_normalized_because": "the papers publish no random and human scores of CartPole-v1 by episodes",
         "episodes": [played(number, score) for number, score in enumerate(scores)],
         **more,
     }

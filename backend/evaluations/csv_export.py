@@ -10,7 +10,7 @@ EPISODE_COLUMNS = ("episode", "score", "frames", "frames_before", "length", "end
 EVALUATION_COLUMNS = (
     *("evaluation", "state", "superseded", "step", "frames", "protocol", "starts", "acting", "epsilon", "seed"),
     *("episodes", "mean", "median", "standard_error", "interval_low", "interval_high"),
-    *("human_normalised", "normalised_by", "checkpoint_sha256", "finished_at"),
+    *("human_normalized", "normalized_by", "checkpoint_sha256", "finished_at"),
 )
 
 
@@ -26,13 +26,13 @@ def evaluation_lines(evaluations: Iterable[RunEvaluation]) -> Iterator[str]:
     """Yield the CSV lines of evaluations with their results."""
     yield csv_line(EVALUATION_COLUMNS)
     for each in evaluations:
-        by = each.normalised_by
+        by = each.normalized_by
         yield csv_line(
             (
                 *(each.id, each.state, "true" if each.superseded else "false", each.step, each.frames, each.protocol),
                 *(each.start_set and each.start_set.sha256, each.acting.name, each.acting.epsilon, each.seed),
                 *(each.episodes_total, each.mean, each.median, each.standard_error, *(each.interval or (None, None))),
-                *(each.human_normalised, by and f"{by.source}, {by.table}", each.checkpoint_sha256),
+                *(each.human_normalized, by and f"{by.source}, {by.table}", each.checkpoint_sha256),
                 each.finished_at and each.finished_at.isoformat(),
             )
         )

@@ -21,9 +21,9 @@ RESULT_FIELDS = (
     "median",
     "standard_error",
     "interval",
-    "human_normalised",
-    "normalised_by",
-    "not_normalised_because",
+    "human_normalized",
+    "normalized_by",
+    "not_normalized_because",
 )
 # Ids have at most this many digits.
 MAX_CURSOR_DIGITS = 16

@@ -10,7 +10,7 @@ from backend.database.tables import Origin
 from backend.start_sets.schemas import UsedStarts
 from backend.web.json_numbers import JsonNumber
 from workers.contract.protocols.acting import Acting
-from workers.contract.protocols.document import NormalisedBy, PlayedEpisode
+from workers.contract.protocols.document import NormalizedBy, PlayedEpisode
 from workers.contract.protocols.starts import MOST_STARTS
 from workers.contract.values import NO_BOOLEAN, Id, Seed, ShortText
 from workers.contract.worker_api import JobState
@@ -76,9 +76,9 @@ class RunEvaluation(BaseModel):
     median: JsonNumber | None
     standard_error: JsonNumber | None = Field(description="Standard error of the mean. Null for a single episode.")
     interval: tuple[JsonNumber, JsonNumber] | None = Field(description="95 % bootstrap interval of the mean.")
-    human_normalised: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")
-    normalised_by: NormalisedBy | None
-    not_normalised_because: str | None
+    human_normalized: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")
+    normalized_by: NormalizedBy | None
+    not_normalized_because: str | None
     unlike_training: list[str] = Field(
         description="Differences between the protocol and training, as sentences. Empty until it is done."
     )

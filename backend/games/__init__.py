@@ -1,6 +1,6 @@
 """Atari games with the scores of runs and of the papers.
 
-catalogue    games by their names in URLs
+catalog      games by their names in URLs
 scores       the best finished evaluation of each run by each protocol
 published    the papers' scores without duplicates
 tables       rankings of runs and papers by protocol

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from backend.comparisons.statistics import Floats, interquartile_mean, mean, median
 from backend.database.tables import Run
 from backend.games import schemas
-from backend.games.catalogue import ATARI, GAMES
+from backend.games.catalog import ATARI, GAMES
 from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.published import published_scores
 from backend.games.scores import FinishedEvaluation, best_by, best_of_runs, to_schemas
@@ -71,24 +71,24 @@ def averages(cards: Sequence[schemas.GameCard]) -> list[schemas.Average]:
 
 
 def _average(name: str, scores: Sequence[schemas.BestScore], played: int) -> schemas.Average:
-    normalised = [score for score in scores if math.isfinite(_percent(score))]
-    percents = [_percent(score) for score in normalised]
+    normalized = [score for score in scores if math.isfinite(_percent(score))]
+    percents = [_percent(score) for score in normalized]
     tables = {
         (by.source, by.table): schemas.Source(source=by.source, table=by.table)
-        for score in normalised
-        if (by := score.normalised_by)
+        for score in normalized
+        if (by := score.normalized_by)
     }
     return schemas.Average(
         protocol=name,
         title=PROTOCOLS[name].title,
         sentence=PROTOCOLS[name].sentence,
         games=played,
-        normalised_games=len(normalised),
-        short_games=sum(score.short for score in normalised),
+        normalized_games=len(normalized),
+        short_games=sum(score.short for score in normalized),
         mean=_over(mean, percents),
         median=_over(median, percents),
         interquartile_mean=_over(interquartile_mean, percents),
-        normalised_by=list(tables.values()),
+        normalized_by=list(tables.values()),
     )
 
 
@@ -98,7 +98,7 @@ def _over(statistic: Callable[[Floats], Floats], percents: Sequence[float]) -> f
 
 
 def _percent(score: schemas.BestScore) -> float:
-    return math.nan if score.human_normalised is None else score.human_normalised
+    return math.nan if score.human_normalized is None else score.human_normalized
 
 
 def _published_averages() -> list[schemas.PublishedAverage]:

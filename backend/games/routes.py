@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from backend.database.engine import Db
 from backend.figures.schemas import Figure
 from backend.games import overview, schemas, service
-from backend.games.catalogue import Slug
+from backend.games.catalog import Slug
 from backend.games.figure import table_figure
 from backend.games.scores import TableKey
 from backend.games.spreadsheet import game_csv, overview_csv

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.web.json_numbers import JsonNumber
 from workers.contract.protocols.acting import Acting
-from workers.contract.protocols.document import NormalisedBy
+from workers.contract.protocols.document import NormalizedBy
 from workers.contract.worker_api import State
 
 
@@ -57,9 +57,9 @@ class RunScore(_Schema):
     start_set: str | None = Field(description="Name of the start set, if the protocol uses one.")
     acting: Acting
     finished_at: datetime | None
-    human_normalised: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")
-    normalised_by: NormalisedBy | None
-    not_normalised_because: str | None
+    human_normalized: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")
+    normalized_by: NormalizedBy | None
+    not_normalized_because: str | None
 
 
 class BestScore(RunScore):
@@ -88,14 +88,14 @@ class Average(_Schema):
     title: str
     sentence: str = Field(description="Description of the protocol.")
     games: int = Field(description="Games with an evaluation by it.")
-    normalised_games: int = Field(description="Games with a normalized score. The averages are over these.")
+    normalized_games: int = Field(description="Games with a normalized score. The averages are over these.")
     short_games: int = Field(description="Those of them whose evaluation has too few episodes.")
     mean: JsonNumber | None
     median: JsonNumber | None
     interquartile_mean: JsonNumber | None = Field(
         description="Mean without the lowest and the highest quarter of the games, each rounded down."
     )
-    normalised_by: list[Source]
+    normalized_by: list[Source]
 
 
 class PublishedAverage(Source):
@@ -123,7 +123,7 @@ class TableRow(_Schema):
     unranked_because: str | None
     player: str
     score: JsonNumber
-    human_normalised: JsonNumber | None
+    human_normalized: JsonNumber | None
     ours: RunScore | None
     sources: list[Source] = Field(description="All tables that print the score.")
     note: str | None
@@ -137,8 +137,8 @@ class ScoreTable(_Schema):
     title: str
     sentence: str | None = Field(description="Description of the protocol.")
     apart_because: str | None = Field(description="Why no run is ranked with these.")
-    normalised_by: NormalisedBy | None
-    not_normalised_because: str | None
+    normalized_by: NormalizedBy | None
+    not_normalized_because: str | None
     runs_total: int = Field(description="Runs with a score. The CSV has all of them.")
     rows: list[TableRow] = Field(description="Best 100 runs and all published scores, best first, then unranked ones.")
 

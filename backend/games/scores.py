@@ -20,8 +20,8 @@ from workers.contract.config.problems import title_of
 from workers.contract.environment_families import ATARI
 from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.contract.protocols.acting import Acting
-from workers.contract.protocols.document import NormalisedBy
-from workers.contract.published import normalising
+from workers.contract.protocols.document import NormalizedBy
+from workers.contract.published import normalizing
 
 # Protocols whose scores are comparable only from the same start set.
 OWN_STARTS = [protocol.name for protocol in PROTOCOLS.values() if protocol.starts_from == "agent"]
@@ -147,18 +147,18 @@ def _to_schema(found: FinishedEvaluation, row: Any) -> schemas.RunScore:
         start_set=row.starts["name"] if row.starts else None,
         acting=row.acting,
         finished_at=row.finished_at,
-        human_normalised=normalised(found.mean, by),
-        normalised_by=by if isinstance(by, NormalisedBy) else None,
-        not_normalised_because=by if isinstance(by, str) else None,
+        human_normalized=normalized(found.mean, by),
+        normalized_by=by if isinstance(by, NormalizedBy) else None,
+        not_normalized_because=by if isinstance(by, str) else None,
     )
 
 
 @cache
-def reference(env: str, protocol: str) -> NormalisedBy | str:
+def reference(env: str, protocol: str) -> NormalizedBy | str:
     """Return the random and human scores for normalization, or why there are none."""
-    return normalising.reference(env, protocol)
+    return normalizing.reference(env, protocol)
 
 
-def normalised(score: float, by: NormalisedBy | str) -> float | None:
+def normalized(score: float, by: NormalizedBy | str) -> float | None:
     """Return a human-normalized score in percent, or None if there is no human score."""
-    return normalising.normalised(score, by) if isinstance(by, NormalisedBy) else None
+    return normalizing.normalized(score, by) if isinstance(by, NormalizedBy) else None

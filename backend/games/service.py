@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.database.tables import Run
 from backend.errors import NotFound
 from backend.games import schemas
-from backend.games.catalogue import find_game, slug_of
+from backend.games.catalog import find_game, slug_of
 from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.scores import TableKey, best_of_runs
 from backend.games.tables import rank_tables, table_keys

@@ -8,12 +8,12 @@ from backend.web.csv_files import csv_line
 
 GAME_COLUMNS = (
     *("protocol", "starts", "start_set", "rank", "player", "run", "method", "evaluation", "score", "interval_low"),
-    *("interval_high", "episodes", "step", "frames", "acting", "human_normalised", "normalised_by", "published_in"),
+    *("interval_high", "episodes", "step", "frames", "acting", "human_normalized", "normalized_by", "published_in"),
     "note",
 )
 OVERVIEW_COLUMNS = (
     *("game", "env", "protocol", "start_set", "run", "name", "method", "evaluation", "score", "interval_low"),
-    *("interval_high", "episodes", "step", "frames", "acting", "human_normalised", "normalised_by", "finished_at"),
+    *("interval_high", "episodes", "step", "frames", "acting", "human_normalized", "normalized_by", "finished_at"),
     "note",
 )
 
@@ -35,7 +35,7 @@ def overview_csv(cards: Iterable[GameCard]) -> Iterator[str]:
 
 
 def _row_cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
-    ours, by = row.ours, table.normalised_by
+    ours, by = row.ours, table.normalized_by
     low, high = (ours and ours.interval) or (None, None)
     return (
         *(table.protocol, table.starts, ours and ours.start_set, row.rank, row.player, ours and ours.run.id),
@@ -49,17 +49,17 @@ def _row_cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
             ours and ours.step,
             ours and ours.frames,
         ),
-        *(ours and str(ours.acting), row.human_normalised, by and f"{by.source}, {by.table}"),
+        *(ours and str(ours.acting), row.human_normalized, by and f"{by.source}, {by.table}"),
         "; ".join(f"{each.source}, {each.table}" for each in row.sources),
         row.note or row.unranked_because,
     )
 
 
 def _best_cells(card: GameCard, score: BestScore) -> tuple[object, ...]:
-    run, by = score.run, score.normalised_by
+    run, by = score.run, score.normalized_by
     return (
         *(card.name, card.env, score.protocol, score.start_set, run.id, run.name, run.method, score.evaluation_id),
         *(score.mean, *(score.interval or (None, None)), score.episodes, score.step, score.frames, str(score.acting)),
-        *(score.human_normalised, by and f"{by.source}, {by.table}"),
+        *(score.human_normalized, by and f"{by.source}, {by.table}"),
         *(score.finished_at and score.finished_at.isoformat(), unranked_because(score)),
     )

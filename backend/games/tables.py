@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.games import schemas
 from backend.games.published import PublishedScore, published_scores
-from backend.games.scores import FinishedEvaluation, TableKey, normalised, reference, to_schemas
+from backend.games.scores import FinishedEvaluation, TableKey, normalized, reference, to_schemas
 from backend.kept_games.service import best_score
 from workers.contract.protocols import PROTOCOLS
 
@@ -56,19 +56,19 @@ def _table(
     by = reference(env, key.protocol) if protocol else "the papers do not state the protocol"
     papers = [score for score in published_scores(env) if TableKey(score.protocol, None) == key]
     rows = [_run_row(score) for score in shown]
-    rows += [_paper_row(score, normalised(score.score, by)) for score in papers]
+    rows += [_paper_row(score, normalized(score.score, by)) for score in papers]
     scores = [*(each.mean for each in ours if each.ranked), *(score.score for score in papers)]
     ranked = _ranked(rows, scores if protocol else [])
     if you is not None:
-        ranked = _insert_after_human(ranked, _kept_game_row(*you, normalised(you[0], by)))
+        ranked = _insert_after_human(ranked, _kept_game_row(*you, normalized(you[0], by)))
     return schemas.ScoreTable(
         protocol=key.protocol,
         starts=key.starts,
         title=protocol.title if protocol else key.protocol[:1].upper() + key.protocol[1:],
         sentence=protocol.sentence if protocol else None,
         apart_because=None if ours else _apart_because(key.protocol),
-        normalised_by=None if isinstance(by, str) else by,
-        not_normalised_because=by if isinstance(by, str) else None,
+        normalized_by=None if isinstance(by, str) else by,
+        not_normalized_because=by if isinstance(by, str) else None,
         runs_total=len(ours),
         rows=ranked,
     )
@@ -100,7 +100,7 @@ def _run_row(score: schemas.RunScore) -> schemas.TableRow:
         unranked_because=unranked_because(score),
         player=f"{score.run.name} #{score.run.id}",
         score=score.mean,
-        human_normalised=score.human_normalised,
+        human_normalized=score.human_normalized,
         ours=score,
         sources=[],
         note=None,
@@ -113,7 +113,7 @@ def _paper_row(score: PublishedScore, percent: float | None) -> schemas.TableRow
         unranked_because=None,
         player=score.player,
         score=score.score,
-        human_normalised=percent,
+        human_normalized=percent,
         ours=None,
         sources=[schemas.Source(source=row.source, table=row.table) for row in score.rows],
         note=score.note,
@@ -127,7 +127,7 @@ def _kept_game_row(score: float, games: int, percent: float | None) -> schemas.T
         unranked_because=f"{kept}, without a protocol",
         player="You",
         score=score,
-        human_normalised=percent,
+        human_normalized=percent,
         ours=None,
         sources=[],
         note=None,

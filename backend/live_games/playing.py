@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.database.tables import Job
 from backend.errors import NotFound
-from backend.games.catalogue import find_game
+from backend.games.catalog import find_game
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.live_games.schemas import PlayedGame

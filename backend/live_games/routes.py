@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.doorbell import Bell
-from backend.games.catalogue import Slug
+from backend.games.catalog import Slug
 from backend.jobs import service as jobs
 from backend.live_games import playing, service
 from backend.live_games.schemas import AskLive, LiveGame, PlayedGame

@@ -11,7 +11,7 @@ from backend.metrics import queries
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics
 from backend.web.lookup import PathRun
-from workers.contract.metrics import CATALOGUE, MetricSection
+from workers.contract.metrics import CATALOG, MetricSection
 
 router = APIRouter(tags=["metrics"])
 
@@ -46,10 +46,10 @@ def read_metric_names(db: Db, run: PathRun) -> list[str]:
         return queries.metric_names(session, run.id)
 
 
-@router.get("/metric-catalogue")
-def read_metric_catalogue() -> tuple[MetricSection, ...]:
+@router.get("/metric-catalog")
+def read_metric_catalog() -> tuple[MetricSection, ...]:
     """Return the title and unit of every metric, and which metrics share a chart, in display order."""
-    return CATALOGUE
+    return CATALOG
 
 
 @router.get("/metric-names")

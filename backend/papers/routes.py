@@ -10,7 +10,7 @@ from backend.doorbell import Bell
 from backend.errors import NotFound
 from backend.figures.schemas import Figure
 from backend.papers import schemas, service, view
-from backend.papers.catalogue import every_paper, find_item, find_paper, find_part
+from backend.papers.catalog import every_paper, find_item, find_paper, find_part
 from backend.papers.cost import configs_of, preview
 from backend.papers.diagram_view import fill_diagram
 from backend.studies import measurements, planning, run_queue

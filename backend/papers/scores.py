@@ -8,12 +8,12 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
-from backend.games.scores import best_by, best_of_runs, normalised, reference
+from backend.games.scores import best_by, best_of_runs, normalized, reference
 from backend.papers import drawing
 from backend.papers.definition import DrawItem, PrintedNumber, StartedStudy
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.published.rows import NormalisedScore, Score
+from workers.contract.published.rows import NormalizedScore, Score
 
 # Lower percentages are drawn here, at the edge of the logarithmic axis. The tooltip has the value.
 MIN_PERCENT = 1.0
@@ -25,9 +25,9 @@ def number_of(row: Score) -> PrintedNumber:
     return PrintedNumber(f"{title_of(row.env)}, {row.player}", row.score, "", row.source, row.table, row.protocol)
 
 
-def percent_of(row: NormalisedScore) -> PrintedNumber:
+def percent_of(row: NormalizedScore) -> PrintedNumber:
     """Return a published percentage as a printed number."""
-    what = f"{title_of(row.env)}, {row.player} normalized by {row.normalised_by}"
+    what = f"{title_of(row.env)}, {row.player} normalized by {row.normalized_by}"
     return PrintedNumber(what, row.percent, "%", row.source, row.table, row.protocol)
 
 
@@ -36,7 +36,7 @@ def title_of(env: str) -> str:
     return ENVIRONMENTS[env].title
 
 
-def human_normalised(rows: Sequence[Score], protocol: str) -> DrawItem:
+def human_normalized(rows: Sequence[Score], protocol: str) -> DrawItem:
     """Return a function that draws scores by one protocol, game by game. Games without human scores are left out."""
     players = [player for player in dict.fromkeys(row.player for row in rows) if player not in ("random", "human")]
     games = sorted({row.env for row in rows if not isinstance(reference(row.env, protocol), str)}, key=title_of)
@@ -77,7 +77,7 @@ def _trace(
     notes: Mapping[str, str] | None = None,
     **mark: Any,
 ) -> go.Scatter:
-    percents = {env: normalised(score, reference(env, protocol)) for env, score in scores.items()}
+    percents = {env: normalized(score, reference(env, protocol)) for env, score in scores.items()}
     shown = {env: percent for env, percent in percents.items() if percent is not None}
     after = notes or {}
     hover = [

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import PaperStudy, Study
 from backend.errors import Conflict, FieldError, Invalid
-from backend.papers.catalogue import find_part
+from backend.papers.catalog import find_part
 from backend.papers.definition import Item, Paper, StartedStudy, StudyPart
 from backend.papers.schemas import PaperPreview
 from backend.studies import cost_limits

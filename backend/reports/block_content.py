@@ -47,7 +47,7 @@ def _existing_runs(db: Database, runs: Sequence[int]) -> list[int]:
 
 
 def _read_replay(session: Session, block: ReplayBlock) -> ReplayContent:
-    replay = find_replay(session, block.video)
+    replay = find_replay(session, block.replay)
     if replay.file_id is None:
         raise NotFound(f"The video of replay {replay.id} was deleted.")
     return ReplayContent(

@@ -79,7 +79,7 @@ class ReplayBlock(_Block):
     """A replay block. Adding it pins the replay so that pruning never deletes it."""
 
     kind: Literal["replay"]
-    video: Id = Field(description="Id of the replay, as in /runs/{run_id}/replays.")
+    replay: Id = Field(description="Id of the replay, as in /runs/{run_id}/replays.")
     caption: Caption = ""
 
 

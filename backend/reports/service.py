@@ -79,7 +79,7 @@ def share(report: Report) -> None:
 def find_report_file(session: Session, report: Report, file_id: int) -> File:
     """Return a video or an image of this report. Raise NotFound if the report does not show this file."""
     blocks = read_blocks(report.blocks)
-    replays = [block.video for block in blocks if isinstance(block, ReplayBlock)]
+    replays = [block.replay for block in blocks if isinstance(block, ReplayBlock)]
     uses_file = or_(Replay.file_id == file_id, Replay.poster_file_id == file_id)
     is_shown = select(Replay.id).where(Replay.id.in_(replays), uses_file)
     file = session.get(File, file_id)
@@ -95,7 +95,7 @@ def _to_json(blocks: Sequence[AnyBlock]) -> list[dict[str, object]]:
 
 def _pin_replays(session: Session, blocks: Sequence[AnyBlock]) -> None:
     """Pin the replays that a report shows. Ignore deleted ones."""
-    ids = {block.video for block in blocks if isinstance(block, ReplayBlock)}
+    ids = {block.replay for block in blocks if isinstance(block, ReplayBlock)}
     shown = or_(Replay.id.in_(ids), Replay.poster_file_id.in_(_image_files(blocks)))
     unpinned = select(Replay.id).where(shown, Replay.pinned.is_(False)).order_by(Replay.run_id, Replay.id)
     for replay_id in session.scalars(unpinned).all():

@@ -62,7 +62,7 @@ def _evaluation_rows(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
             len(found.scores),
             found.mean,
             *(found.interval or (None, None)),
-            found.human_normalised,
+            found.human_normalized,
         ]
         for run in runs
         for evaluation, found in list_finished(session, run)

@@ -66,7 +66,7 @@ def estimate_cost(session: Session, spec: Specification, draws: Sequence[Draw], 
         if not rate
     }
     rates = exact | similar
-    concurrent = _concurrent_runs(session, found, spec.at_once)
+    concurrent = _concurrent_runs(session, found, spec.max_concurrent_runs)
     seconds = None
     if all(rates.values()):
         overheads = {algorithm: _overhead(session, algorithm) for algorithm, _ in steps}
@@ -127,11 +127,11 @@ def _before_training(config: RunConfig) -> float:
     return config.ceiling_seconds if isinstance(config, CeilingFields) else 0.0
 
 
-def _concurrent_runs(session: Session, configs: Iterable[RunConfig], at_once: int) -> int:
+def _concurrent_runs(session: Session, configs: Iterable[RunConfig], max_concurrent_runs: int) -> int:
     """Return how many runs can train concurrently, limited by the connected workers of their queues."""
     queues = {queue_for(config) for config in configs}
     here = [worker for worker in connected_workers(session, utc_now()) if worker.queue in queues]
-    return max(1, min(at_once, len(here)))
+    return max(1, min(max_concurrent_runs, len(here)))
 
 
 def _duration(seconds: float) -> str:

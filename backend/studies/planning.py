@@ -24,7 +24,7 @@ def initial_draws(spec: Specification, limit: int) -> list[Draw]:
     count = spec.point_count
     if spec.sampler == "tpe":
         # Draw only the points that train first. TPE draws the others from their results.
-        count = min(count, math.ceil(spec.at_once / len(spec.seeds)))
+        count = min(count, math.ceil(spec.max_concurrent_runs / len(spec.seeds)))
     return random_draws(spec, 0, min(count, limit))
 
 

@@ -77,8 +77,8 @@ def announce_study(session: Session, study: Study) -> None:
 
 
 def _free_slots(study: Study, found: Mapping[str, int]) -> int:
-    at_once = read_specification(study).at_once
-    return at_once - sum(found.get(state, 0) for state in ACTIVE_STATES)
+    max_concurrent_runs = read_specification(study).max_concurrent_runs
+    return max_concurrent_runs - sum(found.get(state, 0) for state in ACTIVE_STATES)
 
 
 def _is_complete(session: Session, study: Study, found: Mapping[str, int]) -> bool:

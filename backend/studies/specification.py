@@ -128,7 +128,7 @@ class Specification(_Strict):
         default="none",
         description="Rule that stops runs early by mean return: median, or successive halving, which keeps a third.",
     )
-    at_once: Annotated[
+    max_concurrent_runs: Annotated[
         int,
         Field(ge=1, le=1_000, description="Maximum number of runs that are queued or training concurrently."),
         NO_BOOLEAN,

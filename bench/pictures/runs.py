@@ -30,7 +30,7 @@ STUDY: dict[str, Any] = {
     "seeds": [1, 2, 3],
     "changes": {"checkpoint_seconds": 3600},
     "total_steps": 10_000,
-    "at_once": 6,
+    "max_concurrent_runs": 6,
 }
 
 
@@ -106,6 +106,6 @@ def write_report(installation: Installation, contents: Contents) -> None:
             "caption": "Mean return per learning rate.",
         },
         {"kind": "table", "of": "study", "numbers": [contents.study], "caption": "Mean return of each learning rate."},
-        {"kind": "replay", "video": newest["id"], "caption": "Pong at the start of training."},
+        {"kind": "replay", "replay": newest["id"], "caption": "Pong at the start of training."},
     ]
     installation.post("reports", {"title": "Learning rate of PAAC on CartPole", "blocks": blocks})

@@ -20,5 +20,5 @@ def test_groups_get_the_colors_of_the_palette_in_order_and_their_runs_share_them
     assert (drawn[7].color, drawn[8].color, drawn[9].color) == (PALETTE[1], PALETTE[2], PALETTE[2])
 
 
-def test_a_run_alone_has_its_own_colour() -> None:
+def test_a_run_alone_has_its_own_color() -> None:
     assert strokes([17])[17] == (color_of(17), "solid")

@@ -80,7 +80,7 @@ def test_every_name_of_a_setting_is_known_and_no_other() -> None:
     } | files == NAMES
 
 
-def test_a_misspelt_setting_gets_a_suggestion() -> None:
+def test_a_misspelled_setting_gets_a_suggestion() -> None:
     environment = {"ARCADIA_TOKN": "secret", "ARCADIA_PORT": "1", "ARCADIA_ZZZ": "1", "ARCADIA_OLD": "", "HOME": "/"}
     reported = unknown_settings(environment)
     assert (

@@ -1,4 +1,4 @@
-"""Language of the code and the docs: docstrings start with verbs, class names are unique, sentences are short."""
+"""Language of the code and the docs: American spelling, docstrings with verbs, unique class names, short sentences."""
 
 import ast
 import re
@@ -23,6 +23,23 @@ SHARED_NAMES = {
     "Preset": "the API schema of the contract's class",
     "Environment": "the API schema of the contract's class",
     "Track": "the API schema of the contract's class",
+}
+# Spelling is American in names and in texts.
+SPELLED_FOLDERS = ("alembic", "backend", "bench", "client", "docs", "frontend/src", "tests", "workers")
+SPELLED_ENDINGS = {".css", ".csv", ".md", ".py", ".toml", ".ts", ".tsx"}
+BRITISH = re.compile(
+    r"colour|centred|centring|(?<![a-z])centre|(normal|initial|serial|priorit|vector|recogn|capital)is(?!m)|optimis(?!m|ti)"
+    r"|catalogue|neighbour|behaviour|favour|(?<![a-z])grey(?!danus)|licence|analyse(?![a-z])|travell|modell|labell(?!edby)",
+    re.IGNORECASE,
+)
+BRITISH_FILES = {
+    "alembic/versions/0021_american_names.py": "it renames the stored fields",
+    "tests/backend/database/test_american_names.py": "it tests this migration",
+    "workers/contract/earlier_names.py": "it translates files of earlier versions",
+    "tests/workers/trainer/test_earlier_checkpoints.py": "it tests this translation",
+    "tests/workers/worker/test_spool.py": "it tests this translation",
+    "workers/trainer/methods/gorila/gorila.py": "it quotes the paper's algorithm",
+    "tests/contract/test_language.py": "it has the list",
 }
 
 
@@ -97,3 +114,12 @@ def test_sentences_are_short(document: Path) -> None:
 
 def test_a_long_sentence_is_found() -> None:
     assert max(len(sentence.split()) for sentence in sentences("One. " + "word " * 31 + "end. Two.")) == 32
+
+
+def test_spelling_is_american() -> None:
+    paths = [*ROOT.glob("*.md"), *(path for folder in SPELLED_FOLDERS for path in (ROOT / folder).rglob("*"))]
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in paths if path.suffix in SPELLED_ENDINGS}
+    found = {name: {match[0] for match in BRITISH.finditer(name + text)} for name, text in texts.items()}
+    assert len(found) > 1000
+    assert {name: words for name, words in found.items() if words and name not in BRITISH_FILES} == {}
+    assert [name for name in BRITISH_FILES if not found[name]] == []

@@ -29,7 +29,7 @@ STUDY: dict[str, Any] = {
     "seeds": "1-2",
     "total_steps": 1_000,
     "sampler": "grid",
-    "at_once": 1,
+    "max_concurrent_runs": 1,
     "priority": -1,
 }
 DRAWN: dict[str, Any] = {"field": "learning_rate", "log_uniform": [1e-3, 1e-2]}
@@ -77,7 +77,7 @@ class Scene:
     def _blocks(self) -> list[Any]:
         """One right block of each kind."""
         return [
-            {"kind": "replay", "video": self._replay(), "caption": "x"},
+            {"kind": "replay", "replay": self._replay(), "caption": "x"},
             {"kind": "chart", "address": f"{API}/figures/curves?runs={self.run_id}", "caption": "x"},
             {
                 "kind": "table",

@@ -98,8 +98,8 @@ def test_requests_and_responses_are_distinguished() -> None:
 def test_a_request_with_an_unknown_field_is_refused() -> None:
     asked = {"name": "w1", "queue": "cpu"}
     assert worker_api.ClaimRequest.model_validate(asked).queue == "cpu"
-    with pytest.raises(ValidationError, match="colour"):
-        worker_api.ClaimRequest.model_validate({**asked, "colour": "red"})
+    with pytest.raises(ValidationError, match="color"):
+        worker_api.ClaimRequest.model_validate({**asked, "color": "red"})
 
 
 def test_an_answer_of_a_newer_backend_is_understood() -> None:
@@ -110,7 +110,7 @@ def test_an_answer_of_a_newer_backend_is_understood() -> None:
         "bytes": 1,
         "step": 2,
         "frames": 8,
-        "colour": "red",
+        "color": "red",
     }
     reported = {"run_id": 1, "attempt": 2, "config": {}, "lease_seconds": 30, "checkpoints": [offered], "mood": "good"}
     claim = worker_api.Claim.model_validate(reported)

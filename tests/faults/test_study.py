@@ -17,7 +17,7 @@ STUDY: dict[str, Any] = {
     "axes": [{"field": "learning_rate", "values": RATES}],
     "seeds": "1-2",
     "total_steps": 3_000,
-    "at_once": 2,
+    "max_concurrent_runs": 2,
 }
 
 

@@ -10,6 +10,7 @@ protocols               evaluation protocols
 tracks, action_names    tracks of recordings, and names of actions
 published               numbers published in the papers
 metrics                 names and titles of metrics
+earlier_names           names of earlier versions in files
 jobs                    requests to job processes
 live, orders            messages of live games
 worker_api              requests and responses of the worker API

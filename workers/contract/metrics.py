@@ -63,7 +63,7 @@ DEAD_UNITS = (
     Metric("network/dead_cells", "Dead in the LSTM", "share"),
 )
 
-CATALOGUE: tuple[MetricSection, ...] = (
+CATALOG: tuple[MetricSection, ...] = (
     MetricSection(
         "episode",
         "Episodes",
@@ -227,10 +227,10 @@ CATALOGUE: tuple[MetricSection, ...] = (
     ),
 )
 
-METRICS = {metric.name: metric for section in CATALOGUE for metric in section.all_metrics}
+METRICS = {metric.name: metric for section in CATALOG for metric in section.all_metrics}
 
 
 def named(name: str) -> Metric:
-    """Return a metric of the catalogue. The title of an unknown one is the last part of its name."""
+    """Return a metric of the catalog. The title of an unknown one is the last part of its name."""
     words = name.rsplit("/", 1)[-1].replace("_", " ")
     return METRICS.get(name) or Metric(name, words[:1].upper() + words[1:])

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from workers.contract import layout
+from workers.contract.earlier_names import with_current_names
 from workers.contract.worker_api import MOST_EVENTS
 from workers.worker.lines import EventLine, last_line_start, read_line, replacement_event
 
@@ -123,10 +124,16 @@ class Spool:
         try:
             event = json.loads(line.text) if line.is_whole else replacement_event(line)
             if isinstance(event["seq"], int) and isinstance(event["kind"], str):
-                return dict(event)
+                return _with_current_names(event)
         except (ValueError, TypeError, KeyError) as error:
             raise self._broken(line, offset) from error
         raise self._broken(line, offset)
 
     def _broken(self, line: EventLine, offset: int) -> BrokenSpoolError:
         return BrokenSpoolError(f"{self._events.name} has no event at byte {offset}: {line.text[:200]!r}")
+
+
+def _with_current_names(event: dict[str, Any]) -> dict[str, Any]:
+    """Return an event that an earlier version may have written before the upgrade."""
+    document = event.get("document")
+    return {**event, "document": with_current_names(document)} if isinstance(document, dict) else dict(event)

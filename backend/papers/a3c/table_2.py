@@ -95,7 +95,7 @@ def _part(
         changes={"env": env},
         axes=[Axis(field="preset", values=[*presets]), Axis(field="num_actors", values=[*threads])],
         total_steps=steps,
-        at_once=1,
+        max_concurrent_runs=1,
     )
     return StudyPart(name, title, asked, stands_in)
 

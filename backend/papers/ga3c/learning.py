@@ -45,7 +45,13 @@ def _parts(axes: Sequence[Axis], seeds: Seeds) -> tuple[StudyPart, ...]:
     def part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> StudyPart:
         changes: dict[str, Any] = {"env": env}
         asked = Specification(
-            name=title, preset=preset, changes=changes, axes=[*axes], seeds=seeds, total_steps=steps, at_once=1
+            name=title,
+            preset=preset,
+            changes=changes,
+            axes=[*axes],
+            seeds=seeds,
+            total_steps=steps,
+            max_concurrent_runs=1,
         )
         return StudyPart(name, title, asked, stands_in)
 

@@ -84,7 +84,9 @@ def _setting(point: MeasuredPoint) -> str:
 
 def _adjusting(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> StudyPart:
     begun = {"num_agents": 1, "num_predictors": 1, "num_trainers": 1, "dynamic_adjustment": True}
-    asked = Specification(name=title, preset=preset, changes={"env": env, **begun}, total_steps=steps, at_once=1)
+    asked = Specification(
+        name=title, preset=preset, changes={"env": env, **begun}, total_steps=steps, max_concurrent_runs=1
+    )
     return StudyPart(name, title, asked, stands_in)
 
 
@@ -100,7 +102,7 @@ ROLES_STUDY = StudyPart(
             Axis(field=["num_predictors", "num_trainers"], values=[*PAIRS]),
         ],
         total_steps=500_000,
-        at_once=1,
+        max_concurrent_runs=1,
     ),
 )
 DIFFERS: tuple[PaperDifference, ...] = (

@@ -69,7 +69,7 @@ def _part(name: str, title: str, preset: str, changes: dict[str, object]) -> Stu
         changes={"evaluate_every_steps": 0, **speeds.MEASURE_CEILING, **changes},
         axes=[Axis(field="network", values=[*NETWORKS])],
         total_steps=STEPS,
-        at_once=1,
+        max_concurrent_runs=1,
     )
     return StudyPart(name, title, asked)
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from backend.papers.definition import Item, PaperDifference, StudyPart
-from backend.papers.scores import human_normalised, number_of, percent_of
+from backend.papers.scores import human_normalized, number_of, percent_of
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
 
@@ -13,7 +13,7 @@ SCORES = {
     for table in ("table 3", "table 4")
 }
 PERCENTS = {
-    table: tuple(row for row in published.normalised_scores() if row.source == SOURCE and row.table == table)
+    table: tuple(row for row in published.normalized_scores() if row.source == SOURCE and row.table == table)
     for table in ("table 1", "table 2")
 }
 GAMES = [*dict.fromkeys(row.env for row in SCORES["table 4"])]
@@ -59,7 +59,7 @@ TABLE_1 = Item(
     "the human 100.",
     ours=OURS,
     measures="Percent of the human score after no-ops (no-op-5min)",
-    draw=human_normalised(SCORES["table 4"], "no-op-5min"),
+    draw=human_normalized(SCORES["table 4"], "no-op-5min"),
     differs=DIFFERS,
     published=tuple(map(percent_of, PERCENTS["table 1"])),
     parts=PARTS,
@@ -75,7 +75,7 @@ TABLE_2 = replace(
     "the human 100.",
     ours=f"{OURS} {HUMAN_STARTS}",
     measures="Percent of the human score from human starts",
-    draw=human_normalised(SCORES["table 3"], "human-starts"),
+    draw=human_normalized(SCORES["table 3"], "human-starts"),
     published=tuple(map(percent_of, PERCENTS["table 2"])),
     runs_of="table-1",
 )
@@ -117,7 +117,7 @@ FIGURE_4 = replace(
     theirs="Shows Gorila's scores in percent of DQN's, from human starts and after no-ops.",
     ours=f"{OURS} As in table 1, scores are in percent of the human score, with DQN's scores for comparison.",
     differs=(*DIFFERS, NORMALIZATION),
-    published=tuple(percent_of(row) for table in PERCENTS.values() for row in table if row.normalised_by == "DQN"),
+    published=tuple(percent_of(row) for table in PERCENTS.values() for row in table if row.normalized_by == "DQN"),
     runs_of="table-1",
 )
 ITEMS = (TABLE_1, TABLE_2, TABLE_3, TABLE_4, FIGURE_3, FIGURE_4)

@@ -58,7 +58,7 @@ def _part(network: str) -> StudyPart:
         changes={"evaluate_every_steps": 0, **speeds.MEASURE_CEILING},
         axes=[Axis(field="num_envs", values=[*SIZES])],
         total_steps=STEPS,
-        at_once=1,
+        max_concurrent_runs=1,
     )
     return StudyPart(network, f"Pong, arch_{network}", asked)
 

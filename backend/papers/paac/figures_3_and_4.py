@@ -54,7 +54,7 @@ def _part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in
         changes={"env": env, "learning_rate": 0.0007, "learning_rate_scale": "num_envs"},
         axes=[Axis(field="num_envs", values=[*SIZES])],
         total_steps=steps,
-        at_once=1,
+        max_concurrent_runs=1,
     )
     return StudyPart(name, title, asked, stands_in)
 

@@ -37,7 +37,7 @@ class EvaluationRecord(JobRecord):
     @property
     def human_normalized(self) -> float | None:
         """Human-normalized score in percent."""
-        return self._number("human_normalised")
+        return self._number("human_normalized")
 
     @property
     def episodes_done(self) -> int:

@@ -8,7 +8,7 @@ export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export const metricKeys = {
   names: (run: number) => [...runKeys.everythingOf(run), "metric-names"] as const,
   allNames: ["metric-names"] as const,
-  catalogue: ["metric-catalogue"] as const,
+  catalog: ["metric-catalog"] as const,
 };
 
 export const fetchMetrics = (run: number, query: MetricsQuery, signal?: AbortSignal): Promise<Metrics> =>
@@ -28,8 +28,8 @@ export const allMetricNamesQuery = queryOptions({
   queryFn: ({ signal }): Promise<string[]> => call("get", "/api/v1/metric-names", { signal }),
 });
 
-export const metricCatalogueQuery = queryOptions({
-  queryKey: metricKeys.catalogue,
-  queryFn: ({ signal }): Promise<MetricSection[]> => call("get", "/api/v1/metric-catalogue", { signal }),
+export const metricCatalogQuery = queryOptions({
+  queryKey: metricKeys.catalog,
+  queryFn: ({ signal }): Promise<MetricSection[]> => call("get", "/api/v1/metric-catalog", { signal }),
   staleTime: Infinity,
 });

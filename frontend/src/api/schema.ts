@@ -718,7 +718,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/metric-catalogue": {
+    "/api/v1/metric-catalog": {
         parameters: {
             query?: never;
             header?: never;
@@ -726,10 +726,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read Metric Catalogue
+         * Read Metric Catalog
          * @description Return the title and unit of every metric, and which metrics share a chart, in display order.
          */
-        get: operations["read_metric_catalogue"];
+        get: operations["read_metric_catalog"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2429,13 +2429,13 @@ export interface components {
             mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Median */
             median: number | ("NaN" | "Infinity" | "-Infinity") | null;
-            /** Normalised By */
-            normalised_by: components["schemas"]["Source"][];
+            /** Normalized By */
+            normalized_by: components["schemas"]["Source"][];
             /**
-             * Normalised Games
+             * Normalized Games
              * @description Games with a normalized score. The averages are over these.
              */
-            normalised_games: number;
+            normalized_games: number;
             /** Protocol */
             protocol: string;
             /**
@@ -2501,10 +2501,10 @@ export interface components {
              */
             frames: number;
             /**
-             * Human Normalised
+             * Human Normalized
              * @description 100 · (mean − random) / (human − random).
              */
-            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /**
              * Interval
              * @description 95% bootstrap interval of the mean.
@@ -2515,9 +2515,9 @@ export interface components {
             ] | null;
             /** Mean */
             mean: number | ("NaN" | "Infinity" | "-Infinity");
-            normalised_by: components["schemas"]["NormalisedBy"] | null;
-            /** Not Normalised Because */
-            not_normalised_because: string | null;
+            normalized_by: components["schemas"]["NormalizedBy"] | null;
+            /** Not Normalized Because */
+            not_normalized_because: string | null;
             /** @description The run's newest replay. */
             picture: components["schemas"]["Picture"] | null;
             /** Protocol */
@@ -3419,10 +3419,10 @@ export interface components {
             /** Frames Per Action */
             frames_per_action: number;
             /**
-             * Human Normalised
+             * Human Normalized
              * @description 100 · (mean − random) / (human − random).
              */
-            human_normalised: number | null;
+            human_normalized: number | null;
             /**
              * Interval
              * @description 95 % bootstrap interval of the mean; None for a single episode.
@@ -3435,9 +3435,9 @@ export interface components {
             mean: number;
             /** Median */
             median: number;
-            normalised_by?: components["schemas"]["NormalisedBy"] | null;
-            /** Not Normalised Because */
-            not_normalised_because?: string | null;
+            normalized_by?: components["schemas"]["NormalizedBy"] | null;
+            /** Not Normalized Because */
+            not_normalized_because?: string | null;
             /** Protocol */
             protocol: string;
             /**
@@ -3575,10 +3575,10 @@ export interface components {
              */
             frames: number;
             /**
-             * Human Normalised
+             * Human Normalized
              * @description 100 · (mean − random) / (human − random).
              */
-            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Id */
             id: number;
             /**
@@ -3593,9 +3593,9 @@ export interface components {
             mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Median */
             median: number | ("NaN" | "Infinity" | "-Infinity") | null;
-            normalised_by: components["schemas"]["NormalisedBy"] | null;
-            /** Not Normalised Because */
-            not_normalised_because: string | null;
+            normalized_by: components["schemas"]["NormalizedBy"] | null;
+            /** Not Normalized Because */
+            not_normalized_because: string | null;
             /**
              * Origin
              * @enum {string}
@@ -4675,10 +4675,10 @@ export interface components {
             mean_last_100: number | ("NaN" | "Infinity" | "-Infinity") | null;
         };
         /**
-         * NormalisedBy
+         * NormalizedBy
          * @description The published table whose random and human scores are 0 and 100.
          */
-        NormalisedBy: {
+        NormalizedBy: {
             /** Human */
             human: number;
             /** Protocol */
@@ -5654,10 +5654,10 @@ export interface components {
              */
             kind: "replay";
             /**
-             * Video
+             * Replay
              * @description Id of the replay, as in /runs/{run_id}/replays.
              */
-            video: number;
+            replay: number;
         };
         /**
          * ReplayContent
@@ -6167,10 +6167,10 @@ export interface components {
              */
             frames: number;
             /**
-             * Human Normalised
+             * Human Normalized
              * @description 100 · (mean − random) / (human − random).
              */
-            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Id */
             id: number;
             /**
@@ -6185,9 +6185,9 @@ export interface components {
             mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Median */
             median: number | ("NaN" | "Infinity" | "-Infinity") | null;
-            normalised_by: components["schemas"]["NormalisedBy"] | null;
-            /** Not Normalised Because */
-            not_normalised_because: string | null;
+            normalized_by: components["schemas"]["NormalizedBy"] | null;
+            /** Not Normalized Because */
+            not_normalized_because: string | null;
             /**
              * Origin
              * @enum {string}
@@ -6348,10 +6348,10 @@ export interface components {
              */
             frames: number;
             /**
-             * Human Normalised
+             * Human Normalized
              * @description 100 · (mean − random) / (human − random).
              */
-            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /**
              * Interval
              * @description 95% bootstrap interval of the mean.
@@ -6362,9 +6362,9 @@ export interface components {
             ] | null;
             /** Mean */
             mean: number | ("NaN" | "Infinity" | "-Infinity");
-            normalised_by: components["schemas"]["NormalisedBy"] | null;
-            /** Not Normalised Because */
-            not_normalised_because: string | null;
+            normalized_by: components["schemas"]["NormalizedBy"] | null;
+            /** Not Normalized Because */
+            not_normalized_because: string | null;
             /** Protocol */
             protocol: string;
             run: components["schemas"]["ScoredRun"];
@@ -6595,9 +6595,9 @@ export interface components {
              * @description Why no run is ranked with these.
              */
             apart_because: string | null;
-            normalised_by: components["schemas"]["NormalisedBy"] | null;
-            /** Not Normalised Because */
-            not_normalised_because: string | null;
+            normalized_by: components["schemas"]["NormalizedBy"] | null;
+            /** Not Normalized Because */
+            not_normalized_because: string | null;
             /**
              * Protocol
              * @description Name of the protocol, or a description of what the paper did.
@@ -6721,12 +6721,6 @@ export interface components {
          */
         Specification: {
             /**
-             * At Once
-             * @description Maximum number of runs that are queued or training concurrently.
-             * @default 2
-             */
-            at_once?: number;
-            /**
              * Axes
              * @description What varies between runs, besides the seed.
              * @default []
@@ -6744,6 +6738,12 @@ export interface components {
             config?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Max Concurrent Runs
+             * @description Maximum number of runs that are queued or training concurrently.
+             * @default 2
+             */
+            max_concurrent_runs?: number;
             /** Name */
             name: string;
             /** Points */
@@ -7004,12 +7004,6 @@ export interface components {
          */
         StartStudy: {
             /**
-             * At Once
-             * @description Maximum number of runs that are queued or training concurrently.
-             * @default 2
-             */
-            at_once?: number;
-            /**
              * Axes
              * @description What varies between runs, besides the seed.
              * @default []
@@ -7029,6 +7023,12 @@ export interface components {
             } | null;
             /** Confirm Steps */
             confirm_steps?: number | null;
+            /**
+             * Max Concurrent Runs
+             * @description Maximum number of runs that are queued or training concurrently.
+             * @default 2
+             */
+            max_concurrent_runs?: number;
             /** Name */
             name: string;
             /** Points */
@@ -7440,8 +7440,8 @@ export interface components {
          * @description A score of a run or of a paper.
          */
         TableRow: {
-            /** Human Normalised */
-            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Human Normalized */
+            human_normalized: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Note */
             note: string | null;
             ours: components["schemas"]["RunScore"] | null;
@@ -9070,7 +9070,7 @@ export interface operations {
             };
         };
     };
-    read_metric_catalogue: {
+    read_metric_catalog: {
         parameters: {
             query?: never;
             header?: never;

@@ -15,7 +15,7 @@ describe("themed", () => {
   const dark = themed(figure, { scheme: "dark", revision: "r", legend: false, width: 800 }).layout;
   const light = themed(figure, { scheme: "light", revision: "r", legend: true, width: 800 }).layout;
 
-  it("takes colours from the theme, not from the figure's template", () => {
+  it("takes colors from the theme, not from the figure's template", () => {
     expect(dark).not.toHaveProperty("template");
     expect(dark.plot_bgcolor).not.toBe("#e5ecf6");
     expect(dark.plot_bgcolor).not.toBe(light.plot_bgcolor);
@@ -23,7 +23,7 @@ describe("themed", () => {
     expect(dark.xaxis?.gridcolor).not.toBe(light.xaxis?.gridcolor);
   });
 
-  it("keeps what Python said of the axes and leaves the runs' colours alone", () => {
+  it("keeps what Python said of the axes and leaves the runs' colors alone", () => {
     expect(dark.xaxis).toMatchObject({ type: "log", title: { text: "Steps" } });
     expect(themed(figure, { scheme: "dark", revision: "r", legend: false, width: 800 }).data).toBe(
       figure.data,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CATALOGUE } from "@/testing/catalogue";
+import { CATALOG } from "@/testing/catalog";
 import { chartsOf, metricSections, metricTitle } from "./metrics";
 
 it("puts what readers ask for first and unknown prefixes last", () => {
@@ -11,7 +11,7 @@ it("puts what readers ask for first and unknown prefixes last", () => {
     "episode/return",
     "train/custom",
   ];
-  expect(metricSections(CATALOGUE, names).map(({ title, names: members }) => [title, members])).toEqual([
+  expect(metricSections(CATALOG, names).map(({ title, names: members }) => [title, members])).toEqual([
     ["Episodes", ["episode/return"]],
     ["Learning", ["train/policy_loss", "train/value_loss", "train/custom"]],
     ["System", ["system/cpu_percent"]],
@@ -19,9 +19,9 @@ it("puts what readers ask for first and unknown prefixes last", () => {
   ]);
 });
 
-it("lists what is drawn together behind what stands alone, in the catalogue's order", () => {
+it("lists what is drawn together behind what stands alone, in the catalog's order", () => {
   const names = ["gorila/discarded_outlier", "gorila/discarded_stale", "gorila/staleness"];
-  expect(metricSections(CATALOGUE, names)[0]?.names).toEqual([
+  expect(metricSections(CATALOG, names)[0]?.names).toEqual([
     "gorila/staleness",
     "gorila/discarded_stale",
     "gorila/discarded_outlier",
@@ -29,16 +29,16 @@ it("lists what is drawn together behind what stands alone, in the catalogue's or
 });
 
 it("titles a metric with its unit, and words a name that it does not know", () => {
-  expect(metricTitle(CATALOGUE, "episode/return")).toBe("Return per episode");
-  expect(metricTitle(CATALOGUE, "ga3c/policy_lag")).toBe("Policy lag, updates");
-  expect(metricTitle(CATALOGUE, "system/rss_bytes")).toBe("Memory");
-  expect(metricTitle(CATALOGUE, "other/made_up")).toBe("Made up");
+  expect(metricTitle(CATALOG, "episode/return")).toBe("Return per episode");
+  expect(metricTitle(CATALOG, "ga3c/policy_lag")).toBe("Policy lag, updates");
+  expect(metricTitle(CATALOG, "system/rss_bytes")).toBe("Memory");
+  expect(metricTitle(CATALOG, "other/made_up")).toBe("Made up");
   expect(metricTitle([], "episode/return")).toBe("Return");
 });
 
 it("draws what belongs together in one chart as soon as two of it are there, and the rest apart", () => {
   const drawn = (...names: string[]) =>
-    chartsOf(CATALOGUE, names).map(({ title, metrics }) => [title, metrics]);
+    chartsOf(CATALOG, names).map(({ title, metrics }) => [title, metrics]);
   expect(drawn("ga3c/agents", "ga3c/policy_lag", "ga3c/trainers")).toEqual([
     ["Agents, predictors and trainers", ["ga3c/agents", "ga3c/trainers"]],
     ["Policy lag, updates", ["ga3c/policy_lag"]],
@@ -48,6 +48,6 @@ it("draws what belongs together in one chart as soon as two of it are there, and
     ["Gradients discarded", ["gorila/discarded_stale", "gorila/discarded_outlier"]],
     ["Mean staleness of gradients, updates", ["gorila/staleness"]],
   ]);
-  expect(chartsOf(CATALOGUE, ["time/learning", "time/environment"])).toMatchObject([{ shares: true }]);
-  expect(chartsOf(CATALOGUE, ["ga3c/agents", "ga3c/trainers"])).toMatchObject([{ counts: true }]);
+  expect(chartsOf(CATALOG, ["time/learning", "time/environment"])).toMatchObject([{ shares: true }]);
+  expect(chartsOf(CATALOG, ["ga3c/agents", "ga3c/trainers"])).toMatchObject([{ counts: true }]);
 });

@@ -1,10 +1,10 @@
-/** Titles and charts of metrics from the server's catalogue. Unknown metrics get a title from their name. */
+/** Titles and charts of metrics from the server's catalog. Unknown metrics get a title from their name. */
 
 import type { MetricSection } from "@/api/types";
 import { isSize } from "@/ui/format";
 
 /** Sections with their metrics in display order. */
-export type Catalogue = readonly MetricSection[];
+export type Catalog = readonly MetricSection[];
 
 /** Content of one chart of a run. */
 export interface Chart {
@@ -23,64 +23,63 @@ export interface NamesSection {
   names: string[];
 }
 
-/** Return every metric of the catalogue, in order. */
-function listed(catalogue: Catalogue) {
-  return catalogue.flatMap(({ metrics, groups = [] }) => [
+/** Return every metric of the catalog, in order. */
+function listed(catalog: Catalog) {
+  return catalog.flatMap(({ metrics, groups = [] }) => [
     ...metrics,
     ...groups.flatMap((group) => group.metrics),
   ]);
 }
 
-function capitalised(text: string): string {
+function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const known = (catalogue: Catalogue, name: string) =>
-  listed(catalogue).find((metric) => metric.name === name);
+const known = (catalog: Catalog, name: string) => listed(catalog).find((metric) => metric.name === name);
 
 /** Return a metric's unit, or an empty string if its title names it or it is unknown. */
-export function metricUnit(catalogue: Catalogue, name: string): string {
-  return known(catalogue, name)?.unit ?? "";
+export function metricUnit(catalog: Catalog, name: string): string {
+  return known(catalog, name)?.unit ?? "";
 }
 
 /** A metric's title with its unit, but for that of sizes, which stands beside each value. */
-export function metricTitle(catalogue: Catalogue, name: string): string {
-  const metric = known(catalogue, name);
+export function metricTitle(catalog: Catalog, name: string): string {
+  const metric = known(catalog, name);
   if (metric) return metric.unit && !isSize(metric.unit) ? `${metric.title}, ${metric.unit}` : metric.title;
-  return capitalised((name.split("/").at(-1) ?? name).replaceAll("_", " "));
+  return capitalized((name.split("/").at(-1) ?? name).replaceAll("_", " "));
 }
 
-/** Sort metrics in catalogue order, followed by unknown ones by name. */
+/** Sort metrics in catalog order, followed by unknown ones by name. */
 function inOrder(texts: Iterable<string>, known: readonly string[]): string[] {
   const rank = (text: string) => (known.includes(text) ? known.indexOf(text) : known.length);
   return [...texts].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 }
 
 /** Group metric names by the part before the slash. */
-export function metricSections(catalogue: Catalogue, names: readonly string[]): NamesSection[] {
+export function metricSections(catalog: Catalog, names: readonly string[]): NamesSection[] {
   const prefixOf = (name: string) => (name.includes("/") ? (name.split("/")[0] ?? "") : "other");
   const ordered = inOrder(
     names,
-    listed(catalogue).map(({ name }) => name),
+    listed(catalog).map(({ name }) => name),
   );
   const prefixes = inOrder(
     new Set(names.map(prefixOf)),
-    catalogue.map(({ prefix }) => prefix),
+    catalog.map(({ prefix }) => prefix),
   );
   return prefixes.map((prefix) => ({
     prefix,
-    title: catalogue.find((section) => section.prefix === prefix)?.title ?? capitalised(prefix),
+    title: catalog.find((section) => section.prefix === prefix)?.title ?? capitalized(prefix),
     names: ordered.filter((name) => prefixOf(name) === prefix),
   }));
 }
 
-export function chartOf(catalogue: Catalogue, metric: string): Chart {
-  return { title: metricTitle(catalogue, metric), metrics: [metric] };
+export function chartOf(catalog: Catalog, metric: string): Chart {
+  return { title: metricTitle(catalog, metric), metrics: [metric] };
 }
 
 /** Return the charts of metrics. Related metrics come first and share a chart. */
-export function chartsOf(catalogue: Catalogue, names: readonly string[]): Chart[] {
-  const together = catalogue
+export function chartsOf(catalog: Catalog, names: readonly string[]): Chart[] {
+  const together = catalog
     .flatMap(({ groups = [] }) => groups)
     .map((group) => ({
       ...group,
@@ -88,5 +87,5 @@ export function chartsOf(catalogue: Catalogue, names: readonly string[]): Chart[
     }))
     .filter(({ metrics }) => metrics.length > 1);
   const drawn = new Set(together.flatMap(({ metrics }) => metrics));
-  return [...together, ...names.filter((name) => !drawn.has(name)).map((name) => chartOf(catalogue, name))];
+  return [...together, ...names.filter((name) => !drawn.has(name)).map((name) => chartOf(catalog, name))];
 }

@@ -38,7 +38,7 @@ export function DownloadMenu({ replay }: { replay: PlayableReplay }) {
         </Menu.Dropdown>
       </Menu>
       <AddToReport
-        block={{ kind: "replay", video: replay.id, caption: "" }}
+        block={{ kind: "replay", replay: replay.id, caption: "" }}
         opened={adding}
         onClose={() => setAdding(false)}
       />

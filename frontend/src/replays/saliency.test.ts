@@ -18,7 +18,7 @@ it("leaves a place that does not count uncovered", () => {
   expect(pixel("policy", 0, 2)[3]).toBe(0);
 });
 
-it("mixes the colours where a place counts for both", () => {
+it("mixes the colors where a place counts for both", () => {
   expect(pixel("both", 1, 3)).toEqual([148, 90, 142, 102]);
 });
 

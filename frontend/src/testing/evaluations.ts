@@ -34,15 +34,15 @@ export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Eva
     median: 20,
     standard_error: 0.25,
     interval: [19.2, 20.3],
-    human_normalised: 135,
-    normalised_by: {
+    human_normalized: 135,
+    normalized_by: {
       source: "Gorila (Nair et al. 2015)",
       table: "table 4",
       protocol: "no-op-5min",
       random: -20.7,
       human: 9.3,
     },
-    not_normalised_because: null,
+    not_normalized_because: null,
     unlike_training: [],
     created_at: "2026-01-01T10:30:00Z",
     started_at: "2026-01-01T10:30:10Z",
@@ -56,8 +56,8 @@ const NOTHING_FOUND = {
   median: null,
   standard_error: null,
   interval: null,
-  human_normalised: null,
-  normalised_by: null,
+  human_normalized: null,
+  normalized_by: null,
   finished_at: null,
 };
 

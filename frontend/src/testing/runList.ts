@@ -1,5 +1,5 @@
 import type { Run } from "@/api/types";
-import { CATALOGUE } from "./catalogue";
+import { CATALOG } from "./catalog";
 import { aPreset } from "./presets";
 import { aRun } from "./runs";
 import { listOf, serve } from "./server";
@@ -23,7 +23,7 @@ export function openRuns(
     "GET /environments": [],
     "GET /workers": workers,
     "GET /health": { broker: { ok: true, detail: "answers" } },
-    "GET /metric-catalogue": CATALOGUE,
+    "GET /metric-catalog": CATALOG,
     "GET /metric-names": [],
     "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
     "GET /run-failures": [],

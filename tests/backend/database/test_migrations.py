@@ -23,20 +23,6 @@ OLD_ATTEMPT = """
 """
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings of a database without any table."""
-    if request.param == "sqlite":
-        return Settings(data_dir=tmp_path)
-    server: str = request.getfixturevalue("postgresql_server")
-    engine = migration_engine(server).execution_options(isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text("DROP DATABASE IF EXISTS arcadia_migrations"))
-        connection.execute(text("CREATE DATABASE arcadia_migrations"))
-    url = engine.url.set(database="arcadia_migrations", drivername="postgresql")
-    return Settings(data_dir=tmp_path, database_url=url.render_as_string(hide_password=False))
-
-
 def test_the_models_and_the_migrations_agree(empty: Settings) -> None:
     migrate(empty)
     engine = migration_engine(empty.resolved_database_url)

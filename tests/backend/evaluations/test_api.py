@@ -48,7 +48,7 @@ def test_an_evaluation_is_asked_for_played_and_read(api: Api) -> None:
     done = api.evaluation(asked["id"])
     assert (done["state"], done["mean"], done["median"], done["interval"]) == ("done", 2.0, 2.0, [1.0, 3.0])
     assert [episode["score"] for episode in done["episodes"]] == [1.0, 3.0]
-    assert done["not_normalised_because"].startswith("the papers publish no")
+    assert done["not_normalized_because"].startswith("the papers publish no")
     lines = api.user.get(f"/api/v1/export/evaluations/{asked['id']}.csv").text.splitlines()
     assert lines == ["episode,score,frames,frames_before,length,ended", "0,1.0,400,8,98,over", "1,3.0,400,8,98,over"]
 

@@ -50,14 +50,14 @@ def test_a_game_has_its_best_score_by_each_protocol(scorer: Scorer) -> None:
     amidar = scorer.games()["games"]["amidar"]
     assert (amidar["runs"], amidar["evaluated_runs"]) == (3, 3)
     first, second = amidar["best"]
-    assert (first["run"]["id"], first["protocol"], first["mean"], first["human_normalised"]) == (
+    assert (first["run"]["id"], first["protocol"], first["mean"], first["human_normalized"]) == (
         best,
         "no-op-5min",
         840.8,
         50,
     )
-    assert first["normalised_by"]["table"] == "table 4"
-    assert (second["run"]["id"], second["protocol"], second["human_normalised"]) == (other, "no-op-30min", None)
+    assert first["normalized_by"]["table"] == "table 4"
+    assert (second["run"]["id"], second["protocol"], second["human_normalized"]) == (other, "no-op-30min", None)
 
 
 def test_averages_are_per_protocol(scorer: Scorer) -> None:
@@ -72,12 +72,12 @@ def test_averages_are_per_protocol(scorer: Scorer) -> None:
     scorer.scored("ALE/Boxing-v5", "NaN")
     own, longer = scorer.games()["averages"]
     percents = [percent(scores[game], *tables[game]) for game in scores]
-    assert (own["protocol"], own["games"], own["normalised_games"], own["short_games"]) == ("no-op-5min", 6, 4, 0)
+    assert (own["protocol"], own["games"], own["normalized_games"], own["short_games"]) == ("no-op-5min", 6, 4, 0)
     assert own["mean"] == pytest.approx(sum(percents) / 4)
     assert own["median"] == pytest.approx(statistics.median(percents))
     assert own["interquartile_mean"] == pytest.approx(sum(sorted(percents)[1:3]) / 2)
-    assert own["normalised_by"] == [{"source": "Gorila (Nair et al. 2015)", "table": "table 4"}]
-    assert (longer["protocol"], longer["games"], longer["normalised_games"]) == ("no-op-30min", 1, 0)
+    assert own["normalized_by"] == [{"source": "Gorila (Nair et al. 2015)", "table": "table 4"}]
+    assert (longer["protocol"], longer["games"], longer["normalized_games"]) == ("no-op-30min", 1, 0)
     assert (longer["mean"], longer["median"], longer["interquartile_mean"]) == (None, None, None)
 
 

@@ -42,13 +42,13 @@ def test_each_best_score_is_a_line(scorer: Scorer) -> None:
         "step": "100",
         "frames": "400",
         "acting": "sampled",
-        "human_normalised": "50.0",
-        "normalised_by": f"{GORILA}, table 4",
+        "human_normalized": "50.0",
+        "normalized_by": f"{GORILA}, table 4",
         "finished_at": finished,
         "note": "",
     }
     assert (second["game"], second["protocol"], second["score"]) == ("Amidar", "no-op-30min", "5000.0")
-    assert (second["human_normalised"], second["normalised_by"]) == ("", "")
+    assert (second["human_normalized"], second["normalized_by"]) == ("", "")
     assert (third["game"], third["score"]) == ("Pong", "3.0")
 
 

@@ -50,18 +50,18 @@ def test_scores_are_normalized_with_the_table_of_their_protocol(scorer: Scorer) 
     scorer.scored("ALE/Amidar-v5", 840.8)
     scorer.scored("ALE/Amidar-v5", 840.8, "no-op-30min")
     first, second = scorer.game("amidar")["tables"][:2]
-    assert first["normalised_by"] == {
+    assert first["normalized_by"] == {
         "source": GORILA,
         "table": "table 4",
         "protocol": "no-op-5min",
         "random": 5.8,
         "human": 1675.8,
     }
-    percent = {row["player"]: row["human_normalised"] for row in first["rows"]}
+    percent = {row["player"]: row["human_normalized"] for row in first["rows"]}
     assert (percent["random"], percent["human"], percent["PAAC on Amidar #1"]) == (0, 100, 50)
-    assert (second["protocol"], second["normalised_by"]) == ("no-op-30min", None)
-    assert [row["human_normalised"] for row in second["rows"]] == [None]
-    assert second["not_normalised_because"].startswith("the papers publish no random and human scores")
+    assert (second["protocol"], second["normalized_by"]) == ("no-op-30min", None)
+    assert [row["human_normalized"] for row in second["rows"]] == [None]
+    assert second["not_normalized_because"].startswith("the papers publish no random and human scores")
 
 
 def test_different_protocols_have_separate_tables_with_a_reason(scorer: Scorer) -> None:

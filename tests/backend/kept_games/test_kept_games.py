@@ -155,7 +155,7 @@ def test_your_best_stands_beside_the_published_human(api: Api, client: TestClien
         None,
         "the best of 2 finished kept games, without a protocol",
     )
-    assert you["human_normalised"] == pytest.approx(100 * (3 + 20.7) / (9.3 + 20.7))
+    assert you["human_normalized"] == pytest.approx(100 * (3 + 20.7) / (9.3 + 20.7))
     assert "You" in client.get("/api/v1/export/games/pong.csv").text
     assert client.get("/api/v1/games/pong/figure", params={"protocol": "no-op-5min"}).status_code == 200
 

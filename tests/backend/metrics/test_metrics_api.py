@@ -113,7 +113,7 @@ def test_names_are_listed_in_order(api: Api) -> None:
 
 
 def test_the_catalog_has_titles_units_and_chart_groups(api: Api) -> None:
-    sections = {section["prefix"]: section for section in api.user.get("/api/v1/metric-catalogue").json()}
+    sections = {section["prefix"]: section for section in api.user.get("/api/v1/metric-catalog").json()}
     assert list(sections)[:2] == ["episode", "train"]
     assert sections["ga3c"]["metrics"][0] == {"name": "ga3c/policy_lag", "title": "Policy lag", "unit": "updates"}
     assert sections["ga3c"]["groups"][0]["counts"]

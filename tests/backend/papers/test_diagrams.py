@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backend.papers.catalogue import every_paper
+from backend.papers.catalog import every_paper
 from backend.papers.diagram import MethodDiagram
 from tests.factories import Api, event, metrics
 from workers.contract.config import CONFIGURATIONS

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backend import papers
-from backend.papers.catalogue import every_paper, find_item, find_paper
+from backend.papers.catalog import every_paper, find_item, find_paper
 from backend.studies.planning import initial_draws
 from backend.studies.points import validate, validate_draw
 from tests.backend.studies.conftest import Score, Studies

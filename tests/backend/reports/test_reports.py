@@ -85,7 +85,7 @@ def test_edit_of_an_older_version_is_rejected(api: Api) -> None:
         ({"kind": "text", "markdown": "x" * 20_001}, "at most 20000 characters"),
         ({"kind": "table", "of": "runs", "numbers": []}, "at least 1 item"),
         ({"kind": "table", "of": "runs", "numbers": [1], "columns": ["notes"]}, "should match pattern"),
-        ({"kind": "replay", "video": 0}, "greater than or equal to 1"),
+        ({"kind": "replay", "replay": 0}, "greater than or equal to 1"),
         ({"kind": "html", "markdown": "<b>"}, "'text', 'chart', 'table', 'replay'"),
     ],
 )
@@ -178,13 +178,13 @@ def test_table_has_points_of_a_study(api: Api) -> None:
 
 def test_added_replay_is_pinned_and_a_missing_one_is_reported(api: Api) -> None:
     run, replay = run_with_replay(api)
-    block = {"kind": "replay", "video": replay["id"]}
+    block = {"kind": "replay", "replay": replay["id"]}
     create_report(api, block)
     (kept,) = api.user.get(f"/api/v1/runs/{run}/replays").json()
     assert (replay["pinned"], kept["pinned"]) == (False, True)
     content = preview(api, block)["replay"]
     assert (content["run_name"], content["step"], content["file_id"]) == ("Rally", 100, replay["file_id"])
-    assert preview(api, {"kind": "replay", "video": 99})["problem"] == "There is no replay 99."
+    assert preview(api, {"kind": "replay", "replay": 99})["problem"] == "There is no replay 99."
 
 
 def test_link_opens_only_its_report_until_it_is_revoked(api: Api) -> None:
@@ -192,7 +192,7 @@ def test_link_opens_only_its_report_until_it_is_revoked(api: Api) -> None:
     _, other = run_with_replay(api, "Other")
     report = create_report(api, text("Look"), {"kind": "chart", "address": CURVES.format(run)})
     address = f"/api/v1/reports/{report['id']}"
-    blocks = [*report["blocks"], {"kind": "replay", "video": replay["id"]}]
+    blocks = [*report["blocks"], {"kind": "replay", "replay": replay["id"]}]
     api.user.patch(address, json={"version": 1, "blocks": blocks}).raise_for_status()
     token = api.user.post(f"{address}/share").json()["share_token"]
     assert api.user.post(f"{address}/share").json()["share_token"] == token
@@ -219,7 +219,7 @@ def test_link_opens_only_its_report_until_it_is_revoked(api: Api) -> None:
 def test_link_works_without_signing_in(api: Api, client: TestClient) -> None:
     run, replay = run_with_replay(api)
     chart = {"kind": "chart", "address": CURVES.format(run)}
-    report = create_report(api, chart, {"kind": "replay", "video": replay["id"]})
+    report = create_report(api, chart, {"kind": "replay", "replay": replay["id"]})
     token = api.user.post(f"/api/v1/reports/{report['id']}/share").json()["share_token"]
     # From now on users are asked for a token, which this one does not have.
     settings = client.app.state.settings  # type: ignore[attr-defined]
@@ -245,7 +245,7 @@ def test_export_is_self_contained_and_escapes_user_text(api: Api) -> None:
     address = f"/api/v1/reports/{report['id']}"
     api.user.patch(
         address,
-        json={"version": 1, "title": evil, "blocks": [*report["blocks"], {"kind": "replay", "video": replay["id"]}]},
+        json={"version": 1, "title": evil, "blocks": [*report["blocks"], {"kind": "replay", "replay": replay["id"]}]},
     ).raise_for_status()
     answer = api.user.get(f"{address}/export")
     assert answer.headers["content-disposition"] == f'attachment; filename="report-{report["id"]}.html"'
@@ -270,7 +270,7 @@ def test_export_is_self_contained_and_escapes_user_text(api: Api) -> None:
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_export_reports_a_deleted_video(api: Api, settings: Settings) -> None:
     _, replay = run_with_replay(api)
-    report = create_report(api, {"kind": "replay", "video": replay["id"]})
+    report = create_report(api, {"kind": "replay", "replay": replay["id"]})
     for path in settings.files_dir.rglob("*"):
         if path.is_file() and path.read_bytes() == b"film":
             path.unlink()
@@ -283,7 +283,7 @@ def test_export_reports_a_deleted_video(api: Api, settings: Settings) -> None:
 def test_export_replaces_a_large_video_by_its_thumbnail(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("backend.reports.html_export.MAX_VIDEO_BYTES", 3)
     _, replay = run_with_replay(api)
-    report = create_report(api, {"kind": "replay", "video": replay["id"]})
+    report = create_report(api, {"kind": "replay", "replay": replay["id"]})
     page = api.user.get(f"/api/v1/reports/{report['id']}/export").text
     assert "<video" not in page
     assert "The video is too large" in page

@@ -47,7 +47,7 @@ def test_cuda_run_is_in_the_gpu_queue_by_default(api: Api) -> None:
         ({"preset": "nothing"}, "preset"),
         ({"preset": "paac-pong", "config": CARTPOLE}, "config"),
         ({}, "config"),
-        ({"config": CARTPOLE, "colour": "red"}, "colour"),
+        ({"config": CARTPOLE, "color": "red"}, "color"),
         ({"config": CARTPOLE, "name": " "}, "name"),
         ({"config": CARTPOLE, "name": "n" * 201}, "name"),
         ({"config": CARTPOLE, "tags": ["t"] * 21}, "tags"),

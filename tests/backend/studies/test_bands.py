@@ -35,7 +35,7 @@ def near(expected: Any, error: float = 1e-5) -> Any:
 def finished(studies: Studies) -> list[int]:
     """Train three methods with three rates and five seeds each, with returns at different steps."""
     axes = [{"field": "preset", "values": METHODS}, {"field": "learning_rate", "values": RATES}]
-    study = studies.start(preset=None, axes=axes, seeds=f"1-{SEEDS}", at_once=50)
+    study = studies.start(preset=None, axes=axes, seeds=f"1-{SEEDS}", max_concurrent_runs=50)
     random = np.random.default_rng(1)
     for _ in range(len(METHODS) * len(RATES) * SEEDS):
         run = studies.api.claim()

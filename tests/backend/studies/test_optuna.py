@@ -23,7 +23,7 @@ def near_one_thousandth(config: dict[str, Any]) -> float:
 
 
 def test_tpe_draws_points_as_runs_end_and_approaches_the_best(studies: Studies) -> None:
-    study = studies.start(axes=[DRAWN], sampler="tpe", points=20, seeds=1, at_once=2)
+    study = studies.start(axes=[DRAWN], sampler="tpe", points=20, seeds=1, max_concurrent_runs=2)
     assert len(study["table"]) == 2
     trained = studies.train_all(near_one_thousandth)
     ended = studies.read(study["id"])
@@ -53,7 +53,7 @@ def test_tpe_gets_the_mean_of_finished_runs() -> None:
 
 def test_tpe_draws_values_integers_and_ranges(studies: Studies) -> None:
     axes = [{"field": "t_max", "uniform": [2, 9]}, {"field": "gamma", "values": [0.9, 0.99]}, DRAWN]
-    study = studies.start(axes=axes, sampler="tpe", points=6, seeds=2, at_once=3)
+    study = studies.start(axes=axes, sampler="tpe", points=6, seeds=2, max_concurrent_runs=3)
     assert len(study["table"]) == 2
     assert len(studies.train_all(near_one_thousandth)) == 12
     values = [point["values"] for point in studies.read(study["id"])["table"]]
@@ -63,7 +63,7 @@ def test_tpe_draws_values_integers_and_ranges(studies: Studies) -> None:
 
 
 def test_remaining_runs_include_points_not_drawn_yet(studies: Studies) -> None:
-    study = studies.start(axes=[DRAWN], sampler="tpe", points=6, seeds=2, at_once=3)
+    study = studies.start(axes=[DRAWN], sampler="tpe", points=6, seeds=2, max_concurrent_runs=3)
     # Of twelve runs three are made; two of the six points are drawn.
     assert (study["runs"]["planned"], study["runs_remaining"]) == (1, 9)
     stopped = studies.act(study["id"], "stop")
@@ -74,7 +74,7 @@ def test_remaining_runs_include_points_not_drawn_yet(studies: Studies) -> None:
 
 
 def test_restarted_scheduler_draws_no_point_twice(studies: Studies) -> None:
-    study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, at_once=1)
+    study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, max_concurrent_runs=1)
     for _ in range(8):
         assert studies.train(near_one_thousandth) is not None
         for _ in range(3):
@@ -87,7 +87,7 @@ def test_restarted_scheduler_draws_no_point_twice(studies: Studies) -> None:
 def test_deleting_a_study_while_a_point_is_drawn_does_not_block_the_scheduler(
     studies: Studies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, at_once=1)
+    study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, max_concurrent_runs=1)
     drawn: list[int] = []
 
     def draw(_: Specification, known: Sequence[Point]) -> list[float]:
@@ -113,7 +113,7 @@ def learn(studies: Studies, run: dict[str, Any], tenths: int, value: Any) -> Non
 
 @pytest.mark.parametrize("pruner", ["median", "halving"])
 def test_worse_run_is_pruned(studies: Studies, pruner: str) -> None:
-    study = studies.start(seeds=2, at_once=6, pruner=pruner)
+    study = studies.start(seeds=2, max_concurrent_runs=6, pruner=pruner)
     for value in (100.0, 110.0, 120.0, 130.0):
         run = studies.api.claim()
         learn(studies, run, 10, value)
@@ -135,7 +135,7 @@ def test_worse_run_is_pruned(studies: Studies, pruner: str) -> None:
 
 
 def test_non_finite_score_does_not_prevent_pruning(studies: Studies) -> None:
-    studies.start(axes=[{"field": "learning_rate", "values": [1e-4]}], seeds=6, at_once=6, pruner="median")
+    studies.start(axes=[{"field": "learning_rate", "values": [1e-4]}], seeds=6, max_concurrent_runs=6, pruner="median")
     for value in ("NaN", 100.0, 110.0, 120.0, 130.0):
         run = studies.api.claim()
         learn(studies, run, 10, value)

@@ -13,7 +13,7 @@ DRAWN = {"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"name": " "}, "name", "at least 1 character"),
-    ({"colour": "red"}, "colour", "no such field"),
+    ({"color": "red"}, "color", "no such field"),
     ({"preset": None}, "preset", "use either a preset or a complete config"),
     ({"config": CARTPOLE}, "preset", "use either a preset or a complete config"),
     ({"preset": "paac-cartpol"}, "preset", "no such preset. Presets: paac-cartpole"),
@@ -68,7 +68,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "axes.0.log_uniform",
         "is an integer: use a range with an integer above 0",
     ),
-    ({"at_once": 0}, "at_once", "greater than or equal to 1"),
+    ({"max_concurrent_runs": 0}, "max_concurrent_runs", "greater than or equal to 1"),
     ({"priority": 0}, "priority", "less than or equal to -1"),
 ]
 
@@ -106,7 +106,7 @@ def test_huge_grid_is_rejected_quickly(studies: Studies) -> None:
 
 
 def test_preview_has_runs_steps_and_time_at_the_measured_rate(studies: Studies) -> None:
-    path, asked = "/api/v1/studies/preview", {**STUDY, "seeds": 5, "at_once": 4}
+    path, asked = "/api/v1/studies/preview", {**STUDY, "seeds": 5, "max_concurrent_runs": 4}
     first = studies.api.user.post(path, json=asked).json()
     assert first == {
         "points": 3,
@@ -120,7 +120,7 @@ def test_preview_has_runs_steps_and_time_at_the_measured_rate(studies: Studies) 
         "refused": None,
     }
     # 1,000 steps within a second of training.
-    studies.start(seeds=1, at_once=1)
+    studies.start(seeds=1, max_concurrent_runs=1)
     studies.train()
     measured = studies.api.user.post(path, json=asked).json()
     assert (measured["unmeasured"], measured["seconds"]) == ([], pytest.approx(15.0))

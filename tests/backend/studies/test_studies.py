@@ -26,7 +26,7 @@ def states_of(study: dict[str, Any]) -> dict[str, int]:
 
 
 def test_study_queues_runs_up_to_its_limit(studies: Studies) -> None:
-    study = studies.start(question="Which **rate** learns fastest?", at_once=4)
+    study = studies.start(question="Which **rate** learns fastest?", max_concurrent_runs=4)
     assert (study["state"], study["points"], states_of(study)) == ("running", 3, {"queued": 4, "planned": 2})
     assert [point["values"] for point in study["table"]] == [{"learning_rate": rate} for rate in RATES]
     assert study["question"] == "Which **rate** learns fastest?"
@@ -39,7 +39,7 @@ def test_study_queues_runs_up_to_its_limit(studies: Studies) -> None:
 
 
 def test_runs_are_named_by_varied_fields(studies: Studies) -> None:
-    studies.start(at_once=2)
+    studies.start(max_concurrent_runs=2)
     names = [run["name"] for run in studies.api.user.get("/api/v1/runs?sort=id").json()["items"]]
     assert names == ["PAAC · CartPole · seed 1 · lr 0.0001", "PAAC · CartPole · seed 1 · lr 0.0003"]
 
@@ -74,7 +74,7 @@ def test_runs_are_created_once_despite_backend_restarts(app: FastAPI) -> None:
             scheduler = app.state.study_scheduler
             studies = Studies(Api(client, worker), scheduler.run_once)
             if study_id is None:
-                study_id = studies.start(preset=None, axes=axes, seeds=5, at_once=8)["id"]
+                study_id = studies.start(preset=None, axes=axes, seeds=5, max_concurrent_runs=8)["id"]
             for _ in range(7):
                 if run := studies.train():
                     config = run["config"]
@@ -91,7 +91,7 @@ def test_runs_are_created_once_despite_backend_restarts(app: FastAPI) -> None:
 
 
 def test_concurrent_schedulers_create_each_run_once(studies: Studies) -> None:
-    study = studies.start(at_once=1)
+    study = studies.start(max_concurrent_runs=1)
     for _ in range(6):
         studies.train()
         with ThreadPoolExecutor(4) as pool:
@@ -131,7 +131,7 @@ def test_stopped_study_creates_no_runs_until_resumed(studies: Studies) -> None:
 
 
 def test_stopped_or_purged_run_is_not_created_again(studies: Studies) -> None:
-    study = studies.start(at_once=6)
+    study = studies.start(max_concurrent_runs=6)
     ids = [run["run_id"] for point in study["table"] for run in point["runs"]]
     studies.api.act(ids[0], "stop")
     assert studies.api.user.delete(f"/api/v1/runs/{ids[0]}").status_code == 204
@@ -281,7 +281,7 @@ def test_axes_can_vary_fields_together_and_methods(studies: Studies) -> None:
             {"field": ["gamma", "learning_rate"], "values": [[0.9, 0.01], [0.99, 0.001]]},
         ],
         seeds=[7],
-        at_once=9,
+        max_concurrent_runs=9,
     )
     runs = [studies.api.run(point["runs"][0]["run_id"]) for point in study["table"]]
     found = [(run["algorithm"], run["config"]["gamma"], run["config"]["learning_rate"]) for run in runs]

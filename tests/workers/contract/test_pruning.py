@@ -27,7 +27,7 @@ def test_nothing_goes_while_there_is_room() -> None:
     assert prunable([], 3) == []
 
 
-def test_the_one_between_the_closest_neighbours_goes() -> None:
+def test_the_one_between_the_closest_neighbors_goes() -> None:
     assert prunable([0, 100, 200, 210, 300], 4) == [3]
 
 

@@ -8,8 +8,8 @@ import pytest
 from workers.contract import published
 from workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.published.normalising import normalised, reference
-from workers.contract.published.rows import NormalisedScore, Row, Score
+from workers.contract.published.normalizing import normalized, reference
+from workers.contract.published.rows import NormalizedScore, Row, Score
 
 FOLDER = Path(published.__file__).parent
 PAPERS = {
@@ -20,7 +20,7 @@ PAPERS = {
 }
 EVERY_ROW: list[Row] = [
     *published.scores(),
-    *published.normalised_scores(),
+    *published.normalized_scores(),
     *published.summaries(),
     *published.speedups(),
     *published.prediction_speeds(),
@@ -53,7 +53,7 @@ def test_every_row_says_where_it_stands_and_how_it_was_measured() -> None:
 
 
 def test_every_score_is_of_a_game_of_the_papers_and_stands_once() -> None:
-    games = [row for row in EVERY_ROW if isinstance(row, Score | NormalisedScore)]
+    games = [row for row in EVERY_ROW if isinstance(row, Score | NormalizedScore)]
     assert {ENVIRONMENTS[row.env].group for row in games} == {"Atari, of the papers"}
     scores = [(row.source, row.table, row.env, row.player) for row in published.scores()]
     assert len(scores) == len(set(scores))
@@ -98,12 +98,12 @@ def test_the_other_tables_have_their_numbers() -> None:
 def test_gorilas_percentages_follow_from_its_scores() -> None:
     """Tables 1 and 2 are tables 4 and 3 on the scale of random and human; this finds a number typed wrong."""
     agreeing = 0
-    of_human = [row for row in published.normalised_scores() if row.normalised_by == "human"]
+    of_human = [row for row in published.normalized_scores() if row.normalized_by == "human"]
     for row in of_human:
         by = reference(row.env, row.protocol)
         if not isinstance(by, str):
             raw = score("Gorila", by.table, row.env.removeprefix("ALE/").removesuffix("-v5"), row.player)
-            agreeing += abs(normalised(raw, by) - row.percent) < 0.02 * max(1, abs(row.percent))
+            agreeing += abs(normalized(raw, by) - row.percent) < 0.02 * max(1, abs(row.percent))
     assert agreeing / len(of_human) > 0.9, agreeing
 
 
@@ -111,8 +111,8 @@ def test_a_reference_is_of_the_same_protocols_table() -> None:
     by = reference("ALE/Pong-v5", "human-starts")
     assert not isinstance(by, str)
     assert (by.table, by.random, by.human) == ("table 3", -18.0, 15.5)
-    assert normalised(15.5, by) == 100
-    assert normalised(-18.0, by) == 0
+    assert normalized(15.5, by) == 100
+    assert normalized(-18.0, by) == 0
     assert "beats the human" in str(reference("ALE/VideoPinball-v5", "human-starts"))
     assert not isinstance(reference("ALE/VideoPinball-v5", "no-op-5min"), str)
 

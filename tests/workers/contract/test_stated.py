@@ -35,9 +35,9 @@ ONLY_ATARI = {
 UNREAD = {
     "momentum": ("optimizer", "shared_rmsprop"),
     "num_replays": ("mode", "bundled"),
-    "priority_exponent": ("prioritised_replay", False),
-    "importance_exponent": ("prioritised_replay", False),
-    "adagrad_epsilon": ("optimizer", "centred_rmsprop"),
+    "priority_exponent": ("prioritized_replay", False),
+    "importance_exponent": ("prioritized_replay", False),
+    "adagrad_epsilon": ("optimizer", "centered_rmsprop"),
     "rmsprop_decay": ("optimizer", "adagrad"),
     "rmsprop_epsilon": ("optimizer", "adagrad"),
 }

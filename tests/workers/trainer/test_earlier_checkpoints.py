@@ -1,14 +1,18 @@
 """Checkpoints that an earlier version wrote: every method plays them and goes on from them."""
 
+import hashlib
 import json
 import sqlite3
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 
 from tests.earlier_installation import unpack
-from workers.contract.config import GorilaConfig, config_adapter
-from workers.trainer import replay
+from workers.contract import layout
+from workers.contract.config import GorilaConfig, PaacConfig, config_adapter
+from workers.contract.earlier_names import RENAMED
+from workers.trainer import evaluate, launching, replay
 from workers.trainer.environments import own_environment
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods import METHODS
@@ -73,3 +77,50 @@ def test_gorilas_server_takes_over_an_earlier_checkpoint(directory: Path) -> Non
     assert whole.updates == checkpoint.state.facts["updates"]
     again = state(whole, checkpoint.state.step, config, parameters, {})
     assert again.tensors.keys() == checkpoint.state.tensors.keys()
+
+
+def with_earlier_names(text: str) -> str:
+    """Return the JSON of a configuration as an earlier version wrote it."""
+    for old, new in RENAMED.items():
+        text = text.replace(new, old)
+    return text
+
+
+def rename_as_before(path: Path) -> None:
+    """Give a checkpoint the metadata that an earlier version wrote."""
+    tensors = safetensors.torch.load_file(path)
+    with safetensors.safe_open(path, "pt") as file:
+        metadata = file.metadata()[checkpoints.METADATA]
+    content = safetensors.torch.save(tensors, {checkpoints.METADATA: with_earlier_names(metadata)})
+    path.write_bytes(content)
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    manifest |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    path.with_suffix(".json").write_text(json.dumps(manifest))
+
+
+def test_a_run_with_the_earlier_names_of_its_fields_continues_and_is_evaluated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = PaacConfig(
+        env="CartPole-v1", num_envs=4, total_steps=200, centered_inputs=True, initialization="orthogonal"
+    )
+    run = NullRun()
+    METHODS["paac"].train(config, run)
+    path = tmp_path / checkpoints.write(tmp_path, run.saved[-1], config, {}).file
+    rename_as_before(path)
+    (tmp_path / layout.CONFIG).write_text(with_earlier_names(config.model_dump_json()))
+    assert b"centered_inputs" in path.read_bytes()
+
+    arguments = ["--dir", str(tmp_path), "--resume", "--set", "total_steps=400"]
+    launch = launching.read(launching.parser().parse_args(arguments))
+    assert launch.config == config.model_copy(update={"total_steps": 400})
+    restored = checkpoints.newest(tmp_path, pytest.fail)
+    assert restored is not None
+    continued = NullRun(restored=restored.state)
+    METHODS["paac"].train(launch.config, continued)
+    assert continued.saved[-1].step >= 400
+
+    options = ["--run-dir", str(tmp_path), "--protocol", "episodes", "--episodes", "2", "--json"]
+    assert evaluate.main(options) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["algorithm"], len(document["episodes"])) == ("paac", 2)

@@ -76,7 +76,7 @@ def test_the_document_says_what_the_agent_is_worth(run: Path, capsys: pytest.Cap
     assert found["mean"] == sum(found["scores"]) / 4
     assert found["interval"][0] <= found["mean"] <= found["interval"][1]
     assert found["standard_error"] > 0
-    assert found["human_normalised"] is None
+    assert found["human_normalized"] is None
     assert [episode["score"] for episode in found["episodes"]] == found["scores"]
     # CartPole gives 1 a step.
     assert [episode["length"] for episode in found["episodes"]] == found["scores"]
@@ -113,7 +113,7 @@ def test_start_points_are_cut_from_the_play_and_played(tmp_path: Path, capsys: p
     assert found["starts"]["starts"] == 100
     assert found["starts"]["source"] == "the random policy, acting random, by no-op-5min with seed 1"
     assert len(found["scores"]) == 2
-    assert found["human_normalised"] is None
+    assert found["human_normalized"] is None
     said = refused(capsys, *RANDOM_PONG, "--protocol", "human-starts", "--starts", file, status=1)
     assert "human-starts starts from a person's play: use agent-starts" in said
     said = refused(capsys, *RANDOM_PONG, "--protocol", "agent-starts", "--starts", file, "--episodes", 101)
@@ -309,8 +309,8 @@ def test_a_random_policy_scores_what_is_published(
     capsys: pytest.CaptureFixture[str], game: str, published: float, human: float, errors: int
 ) -> None:
     found = evaluated(capsys, "--random", "--game", game, "--protocol", "no-op-5min")
-    assert (found["normalised_by"]["random"], found["normalised_by"]["human"]) == (published, human)
+    assert (found["normalized_by"]["random"], found["normalized_by"]["human"]) == (published, human)
     # Both are means of so many episodes.
     noise = 2**0.5 * found["standard_error"]
     assert abs(found["mean"] - published) < errors * noise
-    assert found["human_normalised"] == pytest.approx(100 * (found["mean"] - published) / (human - published))
+    assert found["human_normalized"] == pytest.approx(100 * (found["mean"] - published) / (human - published))

@@ -87,7 +87,7 @@ def test_a_resume_may_change_fields(tmp_path: Path) -> None:
         ("num_envs=5000", "num_envs: input should be less than or equal to 1024, not 5000"),
         ("device=gpu", "device: input should be 'auto', 'cpu' or 'cuda', not \"gpu\""),
         ("num_env=8", "num_env: PAAC has no such field: did you mean num_envs?"),
-        ("colour=red", "colour: PAAC has no such field"),
+        ("color=red", "color: PAAC has no such field"),
         ("env=ALE/Pongg-v5", "env: unknown environment 'ALE/Pongg-v5': did you mean ALE/Pong-v5?"),
         ("network=nips", "network: nips reads pixels, but CartPole-v1 gives a vector: choose auto or mlp"),
         (

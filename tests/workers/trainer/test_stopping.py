@@ -20,7 +20,7 @@ for number in sys.argv[1:]:
 """
 
 
-def signalled(*numbers: signal.Signals, before: str = "stop.interrupts = False") -> subprocess.CompletedProcess[str]:
+def signaled(*numbers: signal.Signals, before: str = "stop.interrupts = False") -> subprocess.CompletedProcess[str]:
     """Run a program that sends itself these signals."""
     command = [sys.executable, "-c", PROGRAM.format(before=before), *(str(int(number)) for number in numbers)]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
@@ -28,20 +28,20 @@ def signalled(*numbers: signal.Signals, before: str = "stop.interrupts = False")
 
 @pytest.mark.parametrize(("number", "name"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "Ctrl-C")])
 def test_the_first_signal_is_a_request(number: signal.Signals, name: str) -> None:
-    ended = signalled(number)
+    ended = signaled(number)
     assert (ended.returncode, ended.stdout) == (0, f"True stopped by {name}\n")
 
 
 def test_sigterm_may_come_twice() -> None:
-    assert signalled(signal.SIGTERM, signal.SIGTERM).returncode == 0
+    assert signaled(signal.SIGTERM, signal.SIGTERM).returncode == 0
 
 
 def test_a_second_ctrl_c_ends_at_once() -> None:
-    ended = signalled(signal.SIGINT, signal.SIGINT)
+    ended = signaled(signal.SIGINT, signal.SIGINT)
     assert (ended.returncode, ended.stdout) == (-signal.SIGINT, "True stopped by Ctrl-C\n")
 
 
 def test_before_training_a_signal_interrupts() -> None:
-    ended = signalled(signal.SIGTERM, before="")
+    ended = signaled(signal.SIGTERM, before="")
     assert ended.returncode != 0
     assert "KeyboardInterrupt" in ended.stderr

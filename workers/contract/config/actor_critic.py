@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from workers.contract.config.fields import DECAY, OPTIMISATION, Decay, TrainingConfig
+from workers.contract.config.fields import DECAY, OPTIMIZATION, Decay, TrainingConfig
 
 
 class ActorCriticFields(TrainingConfig):
@@ -15,11 +15,11 @@ class ActorCriticFields(TrainingConfig):
         title="Entropy weight",
         description="β: how much the policy's entropy is rewarded, which keeps it exploring; 0.01 on Atari in the "
         "papers, 0.0001 for continuous actions in A3C's.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     entropy_cost_decay: Decay = Field(
         default="none",
         title="Entropy weight decay",
         description=f"{DECAY} The papers keep β; as it falls, the policy comes to act as it does greedily.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )

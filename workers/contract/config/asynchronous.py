@@ -6,14 +6,14 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
-from workers.contract.config.centred import CentredFields
-from workers.contract.config.fields import NETWORK, OPTIMISATION, ROLLOUT, RUN, TrainingConfig
+from workers.contract.config.centered import CenteredFields
+from workers.contract.config.fields import NETWORK, OPTIMIZATION, ROLLOUT, RUN, TrainingConfig
 from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
 from workers.contract.games import ActionKind
 
 
-class AsynchronousFields(CentredFields, RmsPropFields):
+class AsynchronousFields(CenteredFields, RmsPropFields):
     """Fields of all four methods of the A3C paper (Mnih et al. 2016, section 4)."""
 
     device: Literal["auto", "cpu"] = Field(
@@ -35,7 +35,7 @@ class AsynchronousFields(CentredFields, RmsPropFields):
         title="Optimizer",
         description="shared_rmsprop: all actor-learners share RMSProp's statistics; rmsprop: each keeps its own; "
         "momentum_sgd: SGD with momentum.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     momentum: float = Field(
         default=0.99,
@@ -43,7 +43,7 @@ class AsynchronousFields(CentredFields, RmsPropFields):
         lt=1,
         title="Momentum",
         description="Share of the running mean gradient that momentum SGD keeps at an update; RMSProp ignores it.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
 
     @property
@@ -65,7 +65,7 @@ class A3cConfig(AsynchronousFields, ActorCriticFields):
         le=100,
         title="Value loss weight",
         description="Weight of the squared error of V beside the policy's loss.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     lstm_units: int = Field(
         default=0,

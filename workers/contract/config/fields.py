@@ -41,7 +41,7 @@ def grouped(group: str) -> dict[str, Any]:
     return {"group": group}
 
 
-RUN, ROLES, ROLLOUT, REPLAY, EXPLORATION, OPTIMISATION, NETWORK, ENVIRONMENT = (
+RUN, ROLES, ROLLOUT, REPLAY, EXPLORATION, OPTIMIZATION, NETWORK, ENVIRONMENT = (
     grouped(name)
     for name in ("Run", "Roles", "Rollout", "Replay", "Exploration", "Optimization", "Network", "Environment")
 )
@@ -184,13 +184,13 @@ class TrainingConfig(BaseModel):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     learning_rate_decay: Decay = Field(
         default="linear",
         title="Learning rate decay",
         description=DECAY,
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     max_grad_norm: float = Field(
         default=40.0,
@@ -198,7 +198,7 @@ class TrainingConfig(BaseModel):
         le=1e6,
         title="Gradient norm limit",
         description="A gradient with a larger norm, over all parameters together, is scaled down to this.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     network: Network = Field(
         default="auto",
@@ -230,7 +230,7 @@ class TrainingConfig(BaseModel):
         description="Activation of mlp's hidden layers; the A3C paper uses relu, as convolutions always do.",
         json_schema_extra=NETWORK,
     )
-    initialisation: Literal["uniform", "orthogonal"] = Field(
+    initialization: Literal["uniform", "orthogonal"] = Field(
         default="uniform",
         title="Weight initialization",
         description="uniform: in ±1/√fan_in, as in the papers' code; orthogonal: as in modern actor-critics.",

@@ -6,12 +6,12 @@ from pydantic import ConfigDict, Field, field_validator
 
 from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
-from workers.contract.config.centred import CentredFields
-from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
+from workers.contract.config.centered import CenteredFields
+from workers.contract.config.fields import OPTIMIZATION, ROLLOUT, RUN
 from workers.contract.config.optimizers import RmsPropFields
 
 
-class Ga3cConfig(CentredFields, ActorCriticFields, RmsPropFields):
+class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
     """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017, section 4)."""
 
     model_config = ConfigDict(title="GA3C")
@@ -82,7 +82,7 @@ class Ga3cConfig(CentredFields, ActorCriticFields, RmsPropFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper uses 0.0003 or 0.0001 for all games.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     log_epsilon: float = Field(
         default=1e-6,
@@ -90,7 +90,7 @@ class Ga3cConfig(CentredFields, ActorCriticFields, RmsPropFields):
         le=1,
         title="Log guard ε",
         description="Added to probabilities inside the logarithm (equation 5), because agents act by an older policy.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     value_cost: float = Field(
         default=1.0,
@@ -98,7 +98,7 @@ class Ga3cConfig(CentredFields, ActorCriticFields, RmsPropFields):
         le=100,
         title="Value loss weight",
         description="Weight of the squared error of V (equation 2) beside the policy's loss.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
 
     @field_validator("training_queue_rollouts")

@@ -8,7 +8,7 @@ from workers.contract.config.fields import (
     DECAY,
     EXPLORATION,
     NETWORK,
-    OPTIMISATION,
+    OPTIMIZATION,
     REPLAY,
     ROLES,
     ROLLOUT,
@@ -119,9 +119,9 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         description="Steps in all replay memories together before the first gradient is computed.",
         json_schema_extra=REPLAY,
     )
-    prioritised_replay: bool = Field(
+    prioritized_replay: bool = Field(
         default=False,
-        title="Prioritised replay",
+        title="Prioritized replay",
         description="Sample transitions in proportion to their last error (Schaul et al. 2016) instead of uniformly.",
         json_schema_extra=REPLAY,
     )
@@ -130,7 +130,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         ge=0,
         le=1,
         title="Priority exponent",
-        description="α of prioritised replay: 0 samples uniformly, 1 in proportion to the error.",
+        description="α of prioritized replay: 0 samples uniformly, 1 in proportion to the error.",
         json_schema_extra=REPLAY,
     )
     importance_exponent: float = Field(
@@ -138,7 +138,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         ge=0,
         le=1,
         title="Importance exponent",
-        description="β of prioritised replay at the first step; it rises to 1 at the last. Importance weights correct "
+        description="β of prioritized replay at the first step; it rises to 1 at the last. Importance weights correct "
         "the sampling bias to this degree, 1 fully.",
         json_schema_extra=REPLAY,
     )
@@ -162,7 +162,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         default=False,
         title="Double Q",
         description="Choose the next action with θ and value it with θ⁻ (van Hasselt et al. 2016).",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     target_update_interval: int = Field(
         default=60_000,
@@ -170,13 +170,13 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         le=10_000_000_000,
         title="Updates between target syncs",
         description="N: number of global updates after which the target network θ⁻ copies θ⁺.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
-    optimizer: Literal["adagrad", "rmsprop", "centred_rmsprop", "sgd"] = Field(
+    optimizer: Literal["adagrad", "rmsprop", "centered_rmsprop", "sgd"] = Field(
         default="adagrad",
         title="Optimizer",
-        description="How a shard applies gradients; the paper uses AdaGrad, DQN uses centred RMSProp.",
-        json_schema_extra=OPTIMISATION,
+        description="How a shard applies gradients; the paper uses AdaGrad, DQN uses centered RMSProp.",
+        json_schema_extra=OPTIMIZATION,
     )
     adagrad_epsilon: float = Field(
         default=0.00001,
@@ -184,7 +184,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         le=10,
         title="AdaGrad ε",
         description="Added to the sum of squared gradients inside the root: Δθ = α·g / √(Σ g² + ε).",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     learning_rate: float = Field(
         default=0.01,
@@ -192,20 +192,20 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper does not give one.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     learning_rate_decay: Decay = Field(
         default="none",
         title="Learning rate decay",
         description=DECAY,
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     clip_errors: bool = Field(
         default=True,
         title="Clip errors",
         description="Limit each transition's error to [−1, 1] in the gradient, as DQN does (Mnih et al. 2015), and in "
         "its priority.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     max_staleness: int = Field(
         default=1000,
@@ -213,7 +213,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         le=10_000_000,
         title="Oldest gradient, updates",
         description="A shard discards a gradient whose parameters it has since updated more often than this.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     outlier_deviations: float = Field(
         default=4.0,
@@ -222,7 +222,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         title="Outlier limit",
         description="k: a learner discards a gradient whose absolute loss exceeds the running mean by more than k "
         "standard deviations.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     dueling: bool = Field(
         default=False,

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from workers.contract.config.fields import OPTIMISATION, TrainingConfig
+from workers.contract.config.fields import OPTIMIZATION, TrainingConfig
 
 
 class RmsPropFields(TrainingConfig):
@@ -14,7 +14,7 @@ class RmsPropFields(TrainingConfig):
         lt=1,
         title="RMSProp decay",
         description="Share of the running mean of squared gradients that an update keeps.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     rmsprop_epsilon: float = Field(
         default=0.1,
@@ -22,5 +22,5 @@ class RmsPropFields(TrainingConfig):
         le=10,
         title="RMSProp ε",
         description="Added to the mean squared gradient inside the root: Δθ = α·g / √(mean g² + ε).",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )

@@ -6,13 +6,13 @@ from pydantic import ConfigDict, Field
 
 from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
-from workers.contract.config.centred import CentredFields
-from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
+from workers.contract.config.centered import CenteredFields
+from workers.contract.config.fields import OPTIMIZATION, ROLLOUT, RUN
 from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
 
 
-class SynchronousFields(CentredFields):
+class SynchronousFields(CenteredFields):
     """Fields of every method in PAAC's framework (Clemente et al. 2017, section 3)."""
 
     total_steps: int = Field(
@@ -45,13 +45,13 @@ class SynchronousFields(CentredFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper uses 0.0007 · n_e.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
     learning_rate_scale: Literal["none", "num_envs"] = Field(
         default="none",
         title="Learning rate scale",
         description="num_envs: multiply the learning rate by n_e, as the paper does with 0.0007; none: keep it as is.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
 
     loss_scale: float = Field(
@@ -61,7 +61,7 @@ class SynchronousFields(CentredFields):
         title="Loss scale",
         description="Multiplies the mean loss over n_e · t_max steps: 5 in PAAC's code, whose learning rate was found "
         "with sums over t_max = 5 steps; 1 is equations 10 and 11 as printed.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
 
     @property
@@ -89,7 +89,7 @@ class PaacConfig(SynchronousFields, ActorCriticFields, RmsPropFields):
         title="Value loss weight",
         description="Weight of the squared error of V beside the policy's loss; 1 in algorithm 1, 0.25 in its authors' "
         "code, often 0.5 later.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
 
 

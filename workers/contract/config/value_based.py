@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from workers.contract.config.fields import EXPLORATION, OPTIMISATION, TrainingConfig
+from workers.contract.config.fields import EXPLORATION, OPTIMIZATION, TrainingConfig
 from workers.contract.protocols.acting import EPSILON_GREEDY, Acting
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -67,7 +67,7 @@ class ValueBasedFields(ActionValueConfig):
         le=10_000_000_000,
         title="Frames between target updates",
         description="I_target: number of emulator frames after which the target network copies the learned weights.",
-        json_schema_extra=OPTIMISATION,
+        json_schema_extra=OPTIMIZATION,
     )
 
     @field_validator("final_epsilon_probabilities")

@@ -12,7 +12,7 @@ DQN = GorilaConfig(
     final_epsilon=0.1,
     epsilon_anneal_updates=250_000,
     target_update_interval=10_000,
-    optimizer="centred_rmsprop",
+    optimizer="centered_rmsprop",
     learning_rate=0.00025,
     rmsprop_decay=0.95,
     rmsprop_epsilon=0.01 / 32**2,
@@ -27,7 +27,7 @@ DQN = GorilaConfig(
 DQN_SOURCE = (
     "Mnih et al. 2015, extended data table 1: a minibatch of 32 every 4 steps, a memory of 1 M frames, θ⁻ every 10,000 "
     "updates of the parameters (dqn_zoo takes 40,000 frames, which are 2,500 updates), ε 1 to 0.1 over 1 M steps, "
-    "centred RMSProp at a rate of 0.00025"
+    "centered RMSProp at a rate of 0.00025"
 )
 
 PRESETS = (
@@ -74,7 +74,7 @@ PRESETS = (
             epsilon_anneal_updates=15_000,
             double_q=True,
             target_update_interval=500,
-            optimizer="centred_rmsprop",
+            optimizer="centered_rmsprop",
             learning_rate=0.00015,
             rmsprop_decay=0.95,
             rmsprop_epsilon=1e-8,
@@ -130,10 +130,10 @@ PRESETS = (
     ),
     Preset(
         name="prioritized-dqn",
-        title="Prioritised DQN",
+        title="Prioritized DQN",
         shows="Double DQN that samples the transitions with the largest errors most often.",
         source="Schaul et al. 2016, section 4: proportional, α 0.6, β from 0.4 to 1, a quarter of DQN's rate; ε and θ⁻ "
         f"as DQN, where the paper takes the tuned Double DQN. {DQN_SOURCE}.",
-        config=DQN.model_copy(update={"double_q": True, "prioritised_replay": True, "learning_rate": 0.0000625}),
+        config=DQN.model_copy(update={"double_q": True, "prioritized_replay": True, "learning_rate": 0.0000625}),
     ),
 )

@@ -98,7 +98,7 @@ PRESETS = (
             rmsprop_epsilon=1e-5,
             max_grad_norm=0.5,
             value_cost=0.5,
-            initialisation="orthogonal",
+            initialization="orthogonal",
             life_loss_ends_episode=True,
         ),
     ),

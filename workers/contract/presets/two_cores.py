@@ -16,7 +16,7 @@ IN_LOCKSTEP: dict[str, Any] = {
     "learning_rate_decay": "none",
     "rmsprop_epsilon": 1e-8,
     "max_grad_norm": 0.5,
-    "centred_inputs": True,
+    "centered_inputs": True,
 }
 # Of methods that learn action values: each environment comes to one of these ε, so some go on exploring.
 EXPLORING: dict[str, Any] = {
@@ -32,7 +32,7 @@ A3C_PONG: dict[str, Any] = {
     "learning_rate": 0.0008,
     "rmsprop_epsilon": 6.4e-5,
     "max_grad_norm": 40,
-    "centred_inputs": True,
+    "centered_inputs": True,
     "entropy_cost": 0.005,
     "value_cost": 0.25,
 }
@@ -104,8 +104,8 @@ PRESETS = (
             value_cost=0.25,
             lstm_units=256,
             clip_rewards=False,
-            centred_inputs=True,
-            initialisation="orthogonal",
+            centered_inputs=True,
+            initialization="orthogonal",
         ),
     ),
     Preset(
@@ -124,7 +124,7 @@ PRESETS = (
             learning_rate_decay="none",
             rmsprop_epsilon=4e-6,
             max_grad_norm=10,
-            centred_inputs=True,
+            centered_inputs=True,
         ),
     ),
     Preset(
@@ -158,7 +158,7 @@ PRESETS = (
             rmsprop_epsilon=2.56e-4,
             max_grad_norm=80,
             value_cost=0.25,
-            centred_inputs=True,
+            centered_inputs=True,
         ),
     ),
 )

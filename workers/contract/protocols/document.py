@@ -25,7 +25,7 @@ class PlayedEpisode(_Part):
     ended: Literal["over", "cut off"] = Field(description="cut off: by the protocol's cap or a limit of time.")
 
 
-class NormalisedBy(_Part):
+class NormalizedBy(_Part):
     """The published table whose random and human scores are 0 and 100."""
 
     source: Text
@@ -66,8 +66,8 @@ class EvaluationDocument(_Part):
     interval: tuple[float, float] | None = Field(
         description="95 % bootstrap interval of the mean; None for a single episode."
     )
-    human_normalised: float | None = Field(description="100 · (mean − random) / (human − random).")
-    normalised_by: NormalisedBy | None = None
-    not_normalised_because: Text | None = None
+    human_normalized: float | None = Field(description="100 · (mean − random) / (human − random).")
+    normalized_by: NormalizedBy | None = None
+    not_normalized_because: Text | None = None
     episodes: list[PlayedEpisode]
     versions: dict[Text, Text] = Field(default_factory=dict)

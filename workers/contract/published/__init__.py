@@ -1,12 +1,12 @@
 """Numbers that the papers publish, with their source, table and protocol in each row.
 
 gorila_scores      Gorila, tables 3 and 4: scores of random, human, DQN and Gorila in 49 games
-gorila_normalised  Gorila, tables 1 and 2: the same in percent
+gorila_normalized  Gorila, tables 1 and 2: the same in percent
 paac_scores        PAAC, table 1
 ga3c_scores        GA3C, table 3
 ga3c_systems       GA3C, table 1: the systems that it was measured on
 ga3c_speed         GA3C, table 2: predictions a second
-a3c_summary        A3C, table 1: mean and median over 57 games, human-normalised
+a3c_summary        A3C, table 1: mean and median over 57 games, human-normalized
 a3c_speedup        A3C, table 2: how much faster more threads train
 
 `protocol` is the name of one of `workers.contract.protocols` where the paper evaluated so; otherwise it says in words
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from workers.contract.published.rows import (
-    NormalisedScore,
+    NormalizedScore,
     PredictionSpeed,
     Row,
     Score,
@@ -46,9 +46,9 @@ def scores() -> tuple[Score, ...]:
 
 
 @cache
-def normalised_scores() -> tuple[NormalisedScore, ...]:
+def normalized_scores() -> tuple[NormalizedScore, ...]:
     """Return all published human-normalized scores."""
-    return _read("gorila_normalised", NormalisedScore)
+    return _read("gorila_normalized", NormalizedScore)
 
 
 @cache

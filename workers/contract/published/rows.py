@@ -26,18 +26,18 @@ class Score(Row):
     score: float = Field(allow_inf_nan=False)
 
 
-class NormalisedScore(Row):
+class NormalizedScore(Row):
     """An agent's score in percent of another player's, random being 0."""
 
     game: str
     env: EnvironmentId
     player: str
-    normalised_by: Literal["human", "DQN"]
+    normalized_by: Literal["human", "DQN"]
     percent: float = Field(allow_inf_nan=False)
 
 
 class Summary(Row):
-    """A method's human-normalised score over 57 games."""
+    """A method's human-normalized score over 57 games."""
 
     method: str
     training_time: str

@@ -173,9 +173,9 @@ class GymnasiumEnvironments:
             from workers.trainer.environments.worlds import physics  # loads the physics engine
 
             physics.redirect_warnings()
-        vectorised = gymnasium.spec(env).vector_entry_point is not None
+        vectorized = gymnasium.spec(env).vector_entry_point is not None
         self._envs: VectorEnv[Observations, Actions, Any] = gymnasium.make_vec(
-            env, num_envs, vectorization_mode="vector_entry_point" if vectorised else "sync"
+            env, num_envs, vectorization_mode="vector_entry_point" if vectorized else "sync"
         )
         self.num_envs = num_envs
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step

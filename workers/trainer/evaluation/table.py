@@ -41,11 +41,11 @@ def _verdict(document: EvaluationDocument) -> list[str]:
         low, high = document.interval
         lines.append(f"standard error  {rounded(document.standard_error)}")
         lines.append(f"interval        {rounded(low)} to {rounded(high)} (95 %, bootstrap, of the mean)")
-    if document.human_normalised is not None and (by := document.normalised_by):
+    if document.human_normalized is not None and (by := document.normalized_by):
         lines.append(
-            f"normalised      {document.human_normalised:,.1f} % "
+            f"normalized      {document.human_normalized:,.1f} % "
             f"(random {rounded(by.random)} is 0, human {rounded(by.human)} is 100: {by.source}, {by.table})"
         )
     else:
-        lines.append(f"normalised      no: {document.not_normalised_because}")
+        lines.append(f"normalized      no: {document.not_normalized_because}")
     return lines

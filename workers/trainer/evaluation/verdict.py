@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from workers.contract.protocols import EvaluationProtocol
-from workers.contract.protocols.document import EvaluationDocument, NormalisedBy, PlayedEpisode, StartsUsed
+from workers.contract.protocols.document import EvaluationDocument, NormalizedBy, PlayedEpisode, StartsUsed
 from workers.contract.protocols.starts import StartSetFile
-from workers.contract.published.normalising import normalised, reference
+from workers.contract.published.normalizing import normalized, reference
 from workers.trainer.games.subjects import Subject
 from workers.trainer.run import versions
 
@@ -61,9 +61,9 @@ def document(
         median=float(np.median(scores)),
         standard_error=standard_error(scores),
         interval=interval(scores, seed),
-        human_normalised=normalised(mean, by) if isinstance(by, NormalisedBy) else None,
-        normalised_by=by if isinstance(by, NormalisedBy) else None,
-        not_normalised_because=by if isinstance(by, str) else None,
+        human_normalized=normalized(mean, by) if isinstance(by, NormalizedBy) else None,
+        normalized_by=by if isinstance(by, NormalizedBy) else None,
+        not_normalized_because=by if isinstance(by, str) else None,
         episodes=ordered,
         versions=versions.captured(),
     )

@@ -175,7 +175,7 @@ class RMSProp:
         torch.add(mean_square, self.epsilon, out=self._direction[where]).rsqrt_().mul_(gradients)
 
 
-class CentredRMSProp:
+class CenteredRMSProp:
     """m ← αm + (1−α)Δθ;  g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g−m²+ε), as DQN has it (Graves 2013; Mnih et al. 2015)."""
 
     def __init__(self, parameters: FlatParameters, decay: float, epsilon: float, moments: Tensor | None = None) -> None:
@@ -183,7 +183,7 @@ class CentredRMSProp:
         self.decay = decay
         self.epsilon = epsilon
         # The rows are m and g.
-        self.moments = CentredRMSProp.beginning(parameters.values) if moments is None else moments
+        self.moments = CenteredRMSProp.beginning(parameters.values) if moments is None else moments
 
     @staticmethod
     def beginning(values: Tensor) -> Tensor:

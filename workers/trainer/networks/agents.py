@@ -10,7 +10,7 @@ from workers.contract.config import A3cConfig
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.networks.bodies import Body, build_body
 from workers.trainer.networks.gradients import write_linear
-from workers.trainer.networks.initialisation import initialised
+from workers.trainer.networks.initialization import initialized
 from workers.trainer.networks.lstm import Cells, Lstm, LstmTape
 from workers.trainer.networks.tapes import Tape
 
@@ -145,4 +145,4 @@ def build(
     """Build the run's agent with fresh weights."""
     trunks = 2 if config.separate_networks else 1
     bodies = [build_body(config, observation_shape) for _ in range(trunks)]
-    return initialised(Agent(bodies, config.lstm_units, actions, dtype), config)
+    return initialized(Agent(bodies, config.lstm_units, actions, dtype), config)

@@ -10,7 +10,7 @@ from workers.contract.config import ActionValueConfig, TrainingConfig
 from workers.contract.spaces import ActionSpace, Continuous, number_of_actions
 from workers.trainer.networks.bodies import Body, build_body
 from workers.trainer.networks.gradients import write_linear
-from workers.trainer.networks.initialisation import initialised
+from workers.trainer.networks.initialization import initialized
 from workers.trainer.networks.lstm import Lstm
 
 
@@ -119,7 +119,7 @@ def build(
     dtype: torch.dtype = torch.float32,
 ) -> ActorCritic:
     """Build the run's actor-critic with fresh weights."""
-    return initialised(ActorCritic(build_body(config, observation_shape), actions, dtype), config)
+    return initialized(ActorCritic(build_body(config, observation_shape), actions, dtype), config)
 
 
 def build_action_values(
@@ -131,4 +131,4 @@ def build_action_values(
     """Build the run's action-value network with fresh weights."""
     body, count = build_body(config, observation_shape, config.streams), number_of_actions(actions)
     kind = DuelingValues if config.streams == 2 else ActionValues
-    return initialised(kind(body, count, dtype), config)
+    return initialized(kind(body, count, dtype), config)

@@ -13,7 +13,7 @@ from workers.trainer.environments.environments import Observations
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.video import Frame, VideoWriter, write_png
 
-COLOURS = 3
+COLORS = 3
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,6 @@ class RecordingVideos:
 def seen_picture(observation: Observations) -> Frame:
     """Return the newest picture: the last of stacked gray ones, or the color picture."""
     planes = observation.astype(np.uint8)
-    if len(planes) == COLOURS:
+    if len(planes) == COLORS:
         return np.ascontiguousarray(planes.transpose(1, 2, 0))
-    return np.ascontiguousarray(np.repeat(planes[-1][:, :, None], COLOURS, axis=2))
+    return np.ascontiguousarray(np.repeat(planes[-1][:, :, None], COLORS, axis=2))

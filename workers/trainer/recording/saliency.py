@@ -31,9 +31,9 @@ def places(side: int) -> list[int]:
     return list(range(FIRST, side, SPACING))
 
 
-def gaussian(centres: Tensor, side: int, sigma: float) -> Tensor:
+def gaussian(centers: Tensor, side: int, sigma: float) -> Tensor:
     """Return, for each center, e^(−d²/2σ²) of every pixel's distance from it."""
-    distance = torch.arange(side) - centres[:, None]
+    distance = torch.arange(side) - centers[:, None]
     return torch.exp(-(distance**2) / (2 * sigma**2))
 
 
@@ -51,7 +51,7 @@ def _blurring(side: int) -> Tensor:
 
 
 def blurred(state: Tensor) -> Tensor:
-    """Return A(I): each pixel becomes the mean of its neighbours by a Gaussian of their distance."""
+    """Return A(I): each pixel becomes the mean of its neighbors by a Gaussian of their distance."""
     matrix = _blurring(state.shape[-1])
     return matrix @ state @ matrix.T
 

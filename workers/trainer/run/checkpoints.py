@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 
 from workers.contract import layout
 from workers.contract.config import TrainingConfig
+from workers.contract.earlier_names import with_current_names
 from workers.contract.events import CheckpointFile
 from workers.contract.values import Count
 from workers.trainer.errors import TrainerError
@@ -42,7 +43,7 @@ class LoadedCheckpoint:
 
     file: CheckpointFile
     state: TrainingState
-    # As written: an older version's configuration may not fit the current model.
+    # As written, with current names: an older version's configuration may not fit the current model.
     config: dict[str, JsonValue]
 
 
@@ -158,6 +159,5 @@ def tidy(directory: Path) -> None:
 def _parse(content: bytes) -> tuple[TrainingState, dict[str, JsonValue]]:
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     metadata = _Metadata.model_validate_json(header["__metadata__"][METADATA])
-    return TrainingState(
-        metadata.step, metadata.frames, safetensors.torch.load(content), metadata.facts
-    ), metadata.config
+    state = TrainingState(metadata.step, metadata.frames, safetensors.torch.load(content), metadata.facts)
+    return state, with_current_names(metadata.config)

@@ -6,7 +6,7 @@ import { GroupControls } from "@/charts/GroupControls";
 import { Figure } from "@/charts/Figure";
 import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
-import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
+import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import classes from "./compare.module.css";
 
 interface CompareCurvesProps {
@@ -23,12 +23,12 @@ interface CompareCurvesProps {
 
 /** Curves of the runs, one chart per metric. */
 export function CompareCurves({ runs, metrics, names, onMetrics, forks, groups }: CompareCurvesProps) {
-  const catalogue = useMetricCatalogue();
+  const catalog = useMetricCatalog();
   const [view, setView] = useCurveView();
-  const choices = metricSections(catalogue, [...new Set([...names, ...metrics])]).map(
+  const choices = metricSections(catalog, [...new Set([...names, ...metrics])]).map(
     ({ title, names: members }) => ({
       group: title,
-      items: members.map((name) => ({ value: name, label: metricTitle(catalogue, name) })),
+      items: members.map((name) => ({ value: name, label: metricTitle(catalog, name) })),
     }),
   );
   return (
@@ -52,7 +52,7 @@ export function CompareCurves({ runs, metrics, names, onMetrics, forks, groups }
           <div key={metric} className={classes.card}>
             <Figure
               runs={runs}
-              chart={chartOf(catalogue, metric)}
+              chart={chartOf(catalog, metric)}
               view={view}
               legend
               height={metrics.length > 1 ? 300 : 420}

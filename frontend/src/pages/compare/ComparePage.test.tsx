@@ -70,7 +70,7 @@ describe("the compared runs", () => {
       "/compare",
       "/compare/thresholds",
       "/compare/verdict",
-      "/metric-catalogue",
+      "/metric-catalog",
     ]);
   });
 

@@ -4,7 +4,7 @@ import { metricNames } from "@/api/comparisons";
 import type { Comparison } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
 import { metricTitle, metricUnit } from "@/charts/metrics";
-import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
+import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { duration, exact, short } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
@@ -39,7 +39,7 @@ export function SummaryTable({
   metric: string;
   onMetric: (metric: string | null) => void;
 }) {
-  const catalogue = useMetricCatalogue();
+  const catalog = useMetricCatalog();
   const [sorting, setSorting] = useState<Sorting>({ key: "mean", descending: true });
   const names = metricNames(comparison);
   const rows = sortedRows(summaryRows(comparison, metric), sorting);
@@ -62,7 +62,7 @@ export function SummaryTable({
             size="xs"
             data={[...new Set([metric, ...names])].map((name) => ({
               value: name,
-              label: metricTitle(catalogue, name),
+              label: metricTitle(catalog, name),
             }))}
             value={metric}
             allowDeselect={false}
@@ -91,7 +91,7 @@ export function SummaryTable({
           </Table.Thead>
           <Table.Tbody>
             {rows.map((row) => (
-              <Row key={row.run.id} row={row} unit={metricUnit(catalogue, metric)} />
+              <Row key={row.run.id} row={row} unit={metricUnit(catalog, metric)} />
             ))}
           </Table.Tbody>
         </Table>

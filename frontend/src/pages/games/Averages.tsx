@@ -19,7 +19,7 @@ export function Averages({ games }: { games: Games }) {
 }
 
 function AverageCard({ average }: { average: GameAverage }) {
-  const { normalised_games: counted, normalised_by: tables } = average;
+  const { normalized_games: counted, normalized_by: tables } = average;
   return (
     <div className={classes.card}>
       <Tooltip label={average.sentence} multiline maw={360}>
@@ -59,7 +59,7 @@ function Number({ name, value }: { name: string; value: GameAverage["mean"] }) {
   );
 }
 
-function leftOut({ games, normalised_games: counted, short_games: few }: GameAverage): string {
+function leftOut({ games, normalized_games: counted, short_games: few }: GameAverage): string {
   const said = [];
   if (games > counted) said.push(`${plural(games - counted, "game")} cannot be normalized.`);
   if (few > 0) said.push(`${plural(few, "score")} from fewer episodes than the protocol requires.`);

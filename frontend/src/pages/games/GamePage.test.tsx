@@ -25,7 +25,7 @@ vi.mock("plotly.js-cartesian-dist-min", () => ({
 
 const GORILA = { source: "Gorila (Nair et al. 2015)", table: "table 4" };
 const PAAC = { source: "PAAC (Clemente et al. 2017)", table: "table 1" };
-const published = aScoreRow({ rank: 2, score: 16.7, human_normalised: 124.6, sources: [GORILA, PAAC] });
+const published = aScoreRow({ rank: 2, score: 16.7, human_normalized: 124.6, sources: [GORILA, PAAC] });
 
 /** Charts are drawn when visible. Most of these tests do not need them. */
 function show(seen: boolean) {
@@ -107,7 +107,7 @@ describe("the page of a game", () => {
       protocol: "GA3C: mean of 30 games",
       title: "GA3C: mean of 30 games",
       sentence: null,
-      normalised_by: null,
+      normalized_by: null,
       apart_because: "The paper measured in a way that is no protocol here.",
     });
     open(aGame([aScoreTable([aScoreRow(), published]), apart]));

@@ -31,7 +31,7 @@ describe("the game list", () => {
   });
 
   it("shows averages with the number of included and excluded games", async () => {
-    open(gamesOf([aGameCard("Pong")], [{ games: 9, normalised_games: 7, short_games: 1 }]));
+    open(gamesOf([aGameCard("Pong")], [{ games: 9, normalized_games: 7, short_games: 1 }]));
     const over = await screen.findByRole("region", { name: "Over the games" });
     expect([...over.querySelectorAll("dd")].map(({ textContent }) => textContent)).toEqual([
       "24.2\u00a0%",
@@ -44,11 +44,11 @@ describe("the game list", () => {
   });
 
   it("separates protocols", async () => {
-    const both = [aBestScore(), aBestScore({ protocol: "no-op-30min", mean: 21, human_normalised: null })];
+    const both = [aBestScore(), aBestScore({ protocol: "no-op-30min", mean: 21, human_normalized: null })];
     open(
       gamesOf(
         [aGameCard("Pong", { best: both }), aGameCard("Alien")],
-        [{}, { protocol: "no-op-30min", title: "No-op starts, 30 minutes", games: 1, normalised_games: 0 }],
+        [{}, { protocol: "no-op-30min", title: "No-op starts, 30 minutes", games: 1, normalized_games: 0 }],
       ),
     );
     expect((await card("Pong")).textContent).toContain("18.3");

@@ -3,16 +3,16 @@ import { exact, humanPercent } from "@/ui/format";
 import classes from "./games.module.css";
 import { BAR_END, barShare } from "./wall";
 
-type Score = Pick<RunScore, "protocol" | "human_normalised" | "normalised_by" | "not_normalised_because">;
+type Score = Pick<RunScore, "protocol" | "human_normalized" | "normalized_by" | "not_normalized_because">;
 
 /** The human-normalized score as a bar up to 200 %, with a tick where the human is. */
 export function NormalizedBar({ score }: { score: Score }) {
-  const { human_normalised: percent, normalised_by: by } = score;
+  const { human_normalized: percent, normalized_by: by } = score;
   if (!by)
     return (
       <p
         className={classes.under}
-        title={`No human-normalized score: ${score.not_normalised_because ?? ""}.`}
+        title={`No human-normalized score: ${score.not_normalized_because ?? ""}.`}
       >
         <span className={classes.dim}>Not human-normalized</span>
         <span className={classes.protocol}>{score.protocol}</span>
@@ -22,7 +22,7 @@ export function NormalizedBar({ score }: { score: Score }) {
   const exactly = typeof percent === "number" ? exact(percent, "%") : percent;
   return (
     <div
-      className={classes.normalised}
+      className={classes.normalized}
       title={`${exactly} of the human score, with random at 0 (${by.source}, ${by.table})`}
     >
       <div className={classes.bar} data-above={share >= 0.5 || undefined} aria-hidden>

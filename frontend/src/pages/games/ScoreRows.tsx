@@ -27,7 +27,7 @@ export function ScoreRows({ table }: { table: ScoreTable }) {
             <Table.Th scope="col" ta="right">
               Score
             </Table.Th>
-            {table.normalised_by && (
+            {table.normalized_by && (
               <Table.Th scope="col" ta="right">
                 Of human
               </Table.Th>
@@ -42,7 +42,7 @@ export function ScoreRows({ table }: { table: ScoreTable }) {
                 key={row.ours ? `run ${row.ours.evaluation_id}` : `${row.player} ${place}`}
                 row={row}
                 ranks={ranks}
-                normalised={table.normalised_by !== null}
+                normalized={table.normalized_by !== null}
               />
             ))}
         </Table.Tbody>
@@ -61,7 +61,7 @@ export function ScoreRows({ table }: { table: ScoreTable }) {
   );
 }
 
-function Row({ row, ranks, normalised }: { row: ScoreRow; ranks: boolean; normalised: boolean }) {
+function Row({ row, ranks, normalized }: { row: ScoreRow; ranks: boolean; normalized: boolean }) {
   const { ours } = row;
   return (
     <Table.Tr data-ours={ours ? true : undefined}>
@@ -81,9 +81,9 @@ function Row({ row, ranks, normalised }: { row: ScoreRow; ranks: boolean; normal
           </div>
         )}
       </Table.Td>
-      {normalised && (
-        <Table.Td ta="right" title={score(row.human_normalised)}>
-          {humanPercent(row.human_normalised)}
+      {normalized && (
+        <Table.Td ta="right" title={score(row.human_normalized)}>
+          {humanPercent(row.human_normalized)}
         </Table.Td>
       )}
     </Table.Tr>

@@ -18,7 +18,7 @@ export const hasBars = ({ rows }: ScoreTable): boolean => rows.length >= MIN_BAR
 
 /** Scores by one protocol with its description, ranking and bars. */
 export function ScoreTableCard({ game, table, level }: ScoreTableCardProps) {
-  const by = table.normalised_by;
+  const by = table.normalized_by;
   return (
     <section className={classes.card} aria-label={table.title}>
       <Title order={level} size="h2">
@@ -33,7 +33,7 @@ export function ScoreTableCard({ game, table, level }: ScoreTableCardProps) {
         {table.sentence}{" "}
         {by &&
           `“Of human” is 0 % at the random score of ${score(by.random)} and 100 % at the human score of ${score(by.human)} (${by.source}, ${by.table}).`}
-        {!by && table.sentence && `No human-normalized score: ${table.not_normalised_because}.`}
+        {!by && table.sentence && `No human-normalized score: ${table.not_normalized_because}.`}
         {table.protocol === "human-starts" &&
           " The papers' start points were not published. Each run names its own."}
         {table.starts && ` All scores are from the same start points: ${table.starts.slice(0, 8)}.`}

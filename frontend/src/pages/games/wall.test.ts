@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { aBestScore, aGameCard, gamesOf, unplayed } from "@/testing/games";
 import { barShare, paramsOf, shownGames, shownProtocol, viewOf, type WallView } from "./wall";
 
-const percent = (human_normalised: number | "NaN" | null) => ({
-  best: [aBestScore({ human_normalised })],
+const percent = (human_normalized: number | "NaN" | null) => ({
+  best: [aBestScore({ human_normalized })],
 });
 const GAMES = [
   aGameCard("Alien", percent(9.8)),
@@ -11,7 +11,7 @@ const GAMES = [
   aGameCard("Breakout", percent(1149)),
   aGameCard("Montezuma Revenge", percent(-2)),
   aGameCard("Phoenix", percent(null)),
-  aGameCard("Qbert", { best: [aBestScore({ protocol: "no-op-30min", human_normalised: null })] }),
+  aGameCard("Qbert", { best: [aBestScore({ protocol: "no-op-30min", human_normalized: null })] }),
   aGameCard("Tennis", percent("NaN")),
   unplayed("Amidar"),
 ];

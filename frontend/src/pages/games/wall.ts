@@ -61,7 +61,7 @@ export function shownGames(
 
 function standing(game: GameCard, protocol: string | undefined): number {
   const score = scoreBy(game, protocol);
-  const percent = score?.human_normalised;
+  const percent = score?.human_normalized;
   if (typeof percent === "number") return percent;
   // After all percentages: other scores, scores by other protocols, games with runs, all others.
   const place = score ? 4 : game.best.length > 0 ? 3 : game.runs > 0 ? 2 : 1;

@@ -73,13 +73,13 @@ export function StudyFields({ options, errors, presets, fields, onChange }: Stud
           onChange={({ currentTarget }) => onChange({ pruner: currentTarget.value as Pruner })}
         />
         <TextInput
-          id={inputId("at_once")}
+          id={inputId("max_concurrent_runs")}
           label="Concurrent runs"
           description="Queued or training. Default: 100, or 2 with TPE."
           inputMode="numeric"
-          value={options.atOnce}
-          error={errors["at_once"]}
-          onChange={({ currentTarget }) => onChange({ atOnce: currentTarget.value })}
+          value={options.maxConcurrentRuns}
+          error={errors["max_concurrent_runs"]}
+          onChange={({ currentTarget }) => onChange({ maxConcurrentRuns: currentTarget.value })}
         />
         <MultiSelect
           id={inputId("preset")}

@@ -25,7 +25,7 @@ export interface StudyOptions {
   sampler: Sampler;
   points: string;
   pruner: Pruner;
-  atOnce: string;
+  maxConcurrentRuns: string;
   /** Presets to compare. Without any, all runs use the form's configuration. */
   presets: string[];
   /** Axes without a form field: fields that vary together. */
@@ -36,11 +36,17 @@ export const NO_OPTIONS: StudyOptions = {
   sampler: "grid",
   points: "20",
   pruner: "none",
-  atOnce: "",
+  maxConcurrentRuns: "",
   presets: [],
   others: [],
 };
-export const OPTION_NAMES: readonly string[] = ["sampler", "points", "pruner", "at_once", "preset"];
+export const OPTION_NAMES: readonly string[] = [
+  "sampler",
+  "points",
+  "pruner",
+  "max_concurrent_runs",
+  "preset",
+];
 
 /** TPE learns from finished runs, so few runs are queued concurrently. */
 const TPE_CONCURRENT_RUNS = 2;
@@ -80,8 +86,9 @@ export function studyOf(described: Described): StudySpecification {
     points: isDrawn ? numberOf(options.points) : null,
     pruner: options.pruner,
     // Queue as many runs as a comparison can show.
-    at_once:
-      numberOf(options.atOnce) ?? (isDrawn && options.sampler === "tpe" ? TPE_CONCURRENT_RUNS : MAX_RUNS),
+    max_concurrent_runs:
+      numberOf(options.maxConcurrentRuns) ??
+      (isDrawn && options.sampler === "tpe" ? TPE_CONCURRENT_RUNS : MAX_RUNS),
   };
 }
 
@@ -142,7 +149,8 @@ export function studyStart(
       sampler: specification.sampler ?? "grid",
       points: String(specification.points ?? NO_OPTIONS.points),
       pruner: specification.pruner ?? "none",
-      atOnce: specification.at_once === undefined ? "" : String(specification.at_once),
+      maxConcurrentRuns:
+        specification.max_concurrent_runs === undefined ? "" : String(specification.max_concurrent_runs),
       presets: compared,
       others,
     },

@@ -5,7 +5,7 @@ import type { ReportBlock } from "@/api/types";
 import { CurveControls } from "@/charts/CurveControls";
 import { GroupControls } from "@/charts/GroupControls";
 import { metricSections, metricTitle } from "@/charts/metrics";
-import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
+import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { type ChartChoice, CHARTS, hasFields, isOfOneRun, readChoice, writeChoice } from "./chartChoice";
 import classes from "./reports.module.css";
 import { RunsField } from "./RunsField";
@@ -107,15 +107,15 @@ interface MetricProps {
 }
 
 function Metric({ metric, names, onChange }: MetricProps) {
-  const catalogue = useMetricCatalogue();
+  const catalog = useMetricCatalog();
   return (
     <Select
       label="Metric"
       searchable
       allowDeselect={false}
-      data={metricSections(catalogue, [...new Set([...names, metric])]).map(({ title, names: members }) => ({
+      data={metricSections(catalog, [...new Set([...names, metric])]).map(({ title, names: members }) => ({
         group: title,
-        items: members.map((name) => ({ value: name, label: metricTitle(catalogue, name) })),
+        items: members.map((name) => ({ value: name, label: metricTitle(catalog, name) })),
       }))}
       value={metric}
       onChange={(next) => onChange(next ?? metric)}

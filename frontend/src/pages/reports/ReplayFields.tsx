@@ -20,7 +20,7 @@ interface ReplayFieldsProps {
 export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
   const shown = useQuery({
     ...blockQuery(SIGNED_IN_SOURCE, { ...block, caption: "" }, 0),
-    enabled: block.video > 0,
+    enabled: block.replay > 0,
   });
   // Null until the author changes the run. Until then the replay names it.
   const [picked, setPicked] = useState<number[] | null>(null);
@@ -28,13 +28,13 @@ export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
   const compared = useQuery(comparisonQuery(runs, [], false)).data;
   const pick = (next: number[]) => {
     setPicked(next);
-    if (next[0] !== runs[0]) onChange({ ...block, video: 0 });
+    if (next[0] !== runs[0]) onChange({ ...block, replay: 0 });
   };
   return (
     <>
       <RunsField single runs={runs} known={compared?.runs ?? []} onChange={pick} />
       {runs[0] !== undefined && (
-        <Replays run={runs[0]} video={block.video} onPick={(video) => onChange({ ...block, video })} />
+        <Replays run={runs[0]} replay={block.replay} onPick={(replay) => onChange({ ...block, replay })} />
       )}
     </>
   );
@@ -42,12 +42,12 @@ export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
 
 interface ReplaysProps {
   run: number;
-  video: number;
-  onPick: (video: number) => void;
+  replay: number;
+  onPick: (replay: number) => void;
 }
 
 /** List of a run's replays with pictures, the newest first. */
-function Replays({ run, video, onPick }: ReplaysProps) {
+function Replays({ run, replay, onPick }: ReplaysProps) {
   const videos = useQuery(replaysQuery(run));
   const choices = (videos.data ?? [])
     .filter(({ file_id }) => file_id !== null)
@@ -61,7 +61,7 @@ function Replays({ run, video, onPick }: ReplaysProps) {
       error={videos.error?.message}
       searchable
       data={choices.map((choice) => ({ value: String(choice.id), label: labelOf(choice) }))}
-      value={video > 0 ? String(video) : null}
+      value={replay > 0 ? String(replay) : null}
       onChange={(id) => onPick(Number(id ?? 0))}
       renderOption={({ option }) => {
         const choice = choices.find(({ id }) => String(id) === option.value);

@@ -158,10 +158,10 @@ describe("a report", () => {
   });
 
   it("saves a refused block as a draft and shows the error", async () => {
-    const wrong = { kind: "replay" as const, video: 5, caption: "x" };
+    const wrong = { kind: "replay" as const, replay: 5, caption: "x" };
     const refuseIt = (asked: Asked) =>
       (asked.body as Report).blocks[1]?.kind === "replay"
-        ? refusal(422, "No.", [{ field: "blocks.1.replay.video", message: "no such replay" }])
+        ? refusal(422, "No.", [{ field: "blocks.1.replay.replay", message: "no such replay" }])
         : changed(asked);
     const server = serve({
       "GET /reports/3": aReport({ blocks: [...aReport().blocks, wrong] }),
@@ -332,7 +332,7 @@ describe("a report", () => {
         : { table: { header: ["Run", "Steps"], rows: [["Quick", 100]] }, missing: "Run 9 was deleted." };
     const blocks: Report["blocks"] = [
       { kind: "table", of: "runs", numbers: [1, 9], columns: ["name", "step"], caption: "Who" },
-      { kind: "replay", video: 7, caption: "" },
+      { kind: "replay", replay: 7, caption: "" },
     ];
     serve({ "GET /reports/3": aReport({ blocks }), "POST /reports/preview": answer });
     open("/reports/3");

@@ -16,7 +16,7 @@ describe("a shared report", () => {
   it("requests only the shared report", async () => {
     const blocks: Report["blocks"] = [
       { kind: "text", markdown: "# Why" },
-      { kind: "replay", video: 7, caption: "" },
+      { kind: "replay", replay: 7, caption: "" },
     ];
     const { title, version, updated_at } = aReport();
     const replay = {

@@ -22,7 +22,7 @@ function edit(block: ReportBlock) {
       comparisonOf(RUNS.filter(({ id }) => (query.get("runs") ?? "").split(",").includes(String(id)))),
     "GET /runs/2/replays": [aReplay(7, 1000), aReplay(8, 3000, { episode_return: 21 })],
     "GET /studies": listOf([]),
-    "GET /metric-catalogue": [],
+    "GET /metric-catalog": [],
     "GET /runs/1": RUNS[0] ?? {},
     "POST /reports/preview": { problem: "Nothing yet." },
   });
@@ -122,9 +122,9 @@ it("picks a replay of a run, the newest first", async () => {
     expect.stringMatching(/1\D*000|1 k/),
   ]);
   fireEvent.click(options[0] as HTMLElement);
-  expect(now()).toMatchObject({ kind: "replay", video: 8 });
+  expect(now()).toMatchObject({ kind: "replay", replay: 8 });
   fireEvent.click(screen.getByRole("button", { name: "Remove run 2" }));
-  expect(now()).toMatchObject({ video: 0 });
+  expect(now()).toMatchObject({ replay: 0 });
 });
 
 it("picks the runs of a table, and clears them for a study", async () => {

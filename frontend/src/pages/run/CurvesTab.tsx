@@ -1,6 +1,6 @@
 import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { metricCatalogueQuery, metricNamesQuery } from "@/api/metrics";
+import { metricCatalogQuery, metricNamesQuery } from "@/api/metrics";
 import type { Run } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
@@ -26,12 +26,12 @@ export function SystemTab({ run }: { run: Run }) {
 function CurveGrid({ run, includes }: { run: Run; includes: (name: string) => boolean }) {
   const [view, setView] = useCurveView();
   const names = useQuery(metricNamesQuery(run.id));
-  const { data: catalogue = [], isPending } = useQuery(metricCatalogueQuery);
+  const { data: catalog = [], isPending } = useQuery(metricCatalogQuery);
   if (names.isError && !names.data) {
     return <QueryError error={names.error} retry={() => void names.refetch()} />;
   }
   if (!names.data || isPending) return <Text c="dimmed">Loading curves…</Text>;
-  const sections = metricSections(catalogue, names.data.filter(includes));
+  const sections = metricSections(catalog, names.data.filter(includes));
   if (sections.length === 0) {
     return (
       <EmptyState title="No curves yet">
@@ -55,7 +55,7 @@ function CurveGrid({ run, includes }: { run: Run; includes: (name: string) => bo
             {section.title}
           </Title>
           <div className={chartClasses.grid}>
-            {chartsOf(catalogue, section.names).map((chart) => (
+            {chartsOf(catalog, section.names).map((chart) => (
               <div key={chart.metrics.join()} className={classes.card}>
                 <Figure runs={[run.id]} chart={chart} view={view} />
               </div>

@@ -6,7 +6,7 @@ import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
 import { chartOf } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
-import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
+import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -24,7 +24,7 @@ import classes from "./run.module.css";
 
 /** Summary of a run: failure, warnings, return, newest replay, notes and configuration. */
 export function OverviewTab({ run }: { run: Run }) {
-  const catalogue = useMetricCatalogue();
+  const catalog = useMetricCatalog();
   const [view] = useCurveView();
   const starting = isStarting(run);
   // A resumed run keeps its curve.
@@ -39,7 +39,7 @@ export function OverviewTab({ run }: { run: Run }) {
           <StartCard run={run} />
         ) : (
           <div className={classes.card}>
-            <Figure runs={[run.id]} chart={chartOf(catalogue, "episode/return")} view={view} height={320} />
+            <Figure runs={[run.id]} chart={chartOf(catalog, "episode/return")} view={view} height={320} />
           </div>
         )}
         <Stack gap="md" className={classes.side}>

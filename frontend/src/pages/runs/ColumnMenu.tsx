@@ -5,7 +5,7 @@ import { Fragment, type ReactNode } from "react";
 import { allMetricNamesQuery } from "@/api/metrics";
 import type { Run } from "@/api/types";
 import { metricSections, metricTitle } from "@/charts/metrics";
-import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
+import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { COLUMNS, configColumns, DEFAULT_COLUMNS, metricColumnId, RUN_COLUMN, STATISTICS } from "./columns";
 import { hasColumn, toggleColumn } from "./columnSpecs";
 import classes from "./runs.module.css";
@@ -61,7 +61,7 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
 }
 
 function MetricChoices({ checkbox }: { checkbox: RenderCheckbox }) {
-  const catalogue = useMetricCatalogue();
+  const catalog = useMetricCatalog();
   const { data: names = [] } = useQuery(allMetricNamesQuery);
   if (names.length === 0) return null;
   return (
@@ -74,16 +74,16 @@ function MetricChoices({ checkbox }: { checkbox: RenderCheckbox }) {
           {statistic}
         </Text>
       ))}
-      {metricSections(catalogue, names)
+      {metricSections(catalog, names)
         .flatMap((section) => section.names)
         .map((name) => (
           <Fragment key={name}>
             <Text size="xs" truncate title={name} aria-hidden>
-              {metricTitle(catalogue, name)}
+              {metricTitle(catalog, name)}
             </Text>
             {STATISTICS.map((statistic) =>
               checkbox(metricColumnId(name, statistic), {
-                "aria-label": `${metricTitle(catalogue, name)}, ${statistic}`,
+                "aria-label": `${metricTitle(catalog, name)}, ${statistic}`,
               }),
             )}
           </Fragment>

@@ -32,7 +32,7 @@ it("renders only the card of the run that changed", async () => {
     "GET /workers": [],
     "GET /health": { broker: { ok: true } },
     "GET /presets": [],
-    "GET /metric-catalogue": [],
+    "GET /metric-catalog": [],
     "GET /metric-names": [],
   });
   const { client } = renderPage(<RunsPage />);

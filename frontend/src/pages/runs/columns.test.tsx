@@ -1,12 +1,12 @@
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { CATALOGUE } from "@/testing/catalogue";
+import { CATALOG } from "@/testing/catalog";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { resolveColumns, metricsInColumns } from "./columns";
 
 const shown = (...columns: string[]) =>
-  resolveColumns(CATALOGUE, columns).map(({ id, width }) => `${id} ${width}`);
+  resolveColumns(CATALOG, columns).map(({ id, width }) => `${id} ${width}`);
 
 it("puts the run and the pinned columns first, in the user's order and widths", () => {
   expect(shown("env~90", "name~300", "tags!", "state")).toEqual([
@@ -20,7 +20,7 @@ it("puts the run and the pinned columns first, in the user's order and widths", 
 });
 
 it("shows and sorts by any statistic of any metric and any hyperparameter", () => {
-  const [, entropy, rate] = resolveColumns(CATALOGUE, [
+  const [, entropy, rate] = resolveColumns(CATALOG, [
     "name",
     "metric.train/entropy.min~90",
     "config.learning_rate",
@@ -34,7 +34,7 @@ it("shows and sorts by any statistic of any metric and any hyperparameter", () =
 });
 
 it("shows memory in MiB", () => {
-  const [, memory] = resolveColumns(CATALOGUE, ["name", "metric.system/rss_bytes.max"]);
+  const [, memory] = resolveColumns(CATALOG, ["name", "metric.system/rss_bytes.max"]);
   const extent = { last: 1, min: 1, max: 681_574_400 };
   const cell = memory?.cell(aRun({ metrics: { "system/rss_bytes": extent } }));
   renderPage(<>{cell}</>);

@@ -1,7 +1,7 @@
 import { Badge, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ConfigValue, Run } from "@/api/types";
-import { type Catalogue, metricTitle, metricUnit } from "@/charts/metrics";
+import { type Catalog, metricTitle, metricUnit } from "@/charts/metrics";
 import { shown } from "@/config-form/draft";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
@@ -149,8 +149,8 @@ const METRIC_ID = /^metric\.(.+)\.(last|max|min)$/;
 
 export const metricColumnId = (metric: string, statistic: Statistic) => `metric.${metric}.${statistic}`;
 
-function metricColumn(catalogue: Catalogue, id: string, metric: string, statistic: Statistic): RunColumn {
-  const title = `${metricTitle(catalogue, metric)}, ${statistic}`;
+function metricColumn(catalog: Catalog, id: string, metric: string, statistic: Statistic): RunColumn {
+  const title = `${metricTitle(catalog, metric)}, ${statistic}`;
   return {
     id,
     title,
@@ -161,7 +161,7 @@ function metricColumn(catalogue: Catalogue, id: string, metric: string, statisti
       <Score
         value={run.metrics[metric]?.[statistic] ?? null}
         meaning={title}
-        unit={metricUnit(catalogue, metric)}
+        unit={metricUnit(catalog, metric)}
       />
     ),
   };
@@ -173,19 +173,19 @@ export function metricsInColumns(columns: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-function findColumn(catalogue: Catalogue, id: string): RunColumn | undefined {
+function findColumn(catalog: Catalog, id: string): RunColumn | undefined {
   const [, metric, word] = METRIC_ID.exec(id) ?? [];
   const statistic = STATISTICS.find((name) => name === word);
-  if (metric && statistic) return metricColumn(catalogue, id, metric, statistic);
+  if (metric && statistic) return metricColumn(catalog, id, metric, statistic);
   if (id.startsWith(CONFIG_PREFIX)) return configColumn(id.slice(CONFIG_PREFIX.length));
   return COLUMNS.find((column) => column.id === id);
 }
 
 /** Return the columns for these specs: the run column, then pinned columns, then the others. */
-export function resolveColumns(catalogue: Catalogue, columns: readonly string[]): RunColumn[] {
+export function resolveColumns(catalog: Catalog, columns: readonly string[]): RunColumn[] {
   const specs = hasColumn(columns, RUN_COLUMN) ? columns : [RUN_COLUMN, ...columns];
   const found = specs.map(parseSpec).flatMap(({ id, width, pinned }) => {
-    const column = findColumn(catalogue, id);
+    const column = findColumn(catalog, id);
     return column ? [{ ...column, width: width ?? column.width, pinned: pinned || id === RUN_COLUMN }] : [];
   });
   const rank = ({ id, pinned }: RunColumn) => (id === RUN_COLUMN ? 0 : pinned ? 1 : 2);

@@ -8,7 +8,7 @@ import {
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
 import type { Run } from "@/api/types";
-import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
+import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { resolveColumns } from "./columns";
 
 const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });
@@ -18,8 +18,8 @@ const helper = createColumnHelper<typeof features, Run>();
 export function useRunTable(runs: Run[], columnIds: readonly string[]) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({});
   const key = columnIds.join(",");
-  const catalogue = useMetricCatalogue();
-  const shown = useMemo(() => resolveColumns(catalogue, key.split(",")), [catalogue, key]);
+  const catalog = useMetricCatalog();
+  const shown = useMemo(() => resolveColumns(catalog, key.split(",")), [catalog, key]);
   const columns = useMemo(
     () =>
       shown.map((column) =>

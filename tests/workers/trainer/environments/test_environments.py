@@ -21,7 +21,7 @@ def test_the_list_has_all_shipped_one_player_atari_games() -> None:
 
 
 @pytest.mark.parametrize("env", ["Arcadia/Labyrinth-v0", "Acrobot-v1"])
-def test_runs_of_neighbouring_seeds_share_no_environment(env: str) -> None:
+def test_runs_of_neighboring_seeds_share_no_environment(env: str) -> None:
     openings: list[bytes] = []
     for seed in (1, 2):
         opened = environments.make(A3cConfig(env=env), 4, seed)

@@ -42,14 +42,14 @@ def test_many_scores_are_resampled_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     assert verdict.interval(scores, seed=1) == whole
 
 
-def test_a_score_is_normalised_by_the_table_of_its_protocol() -> None:
+def test_a_score_is_normalized_by_the_table_of_its_protocol() -> None:
     found = document("ALE/Pong-v5", "no-op-5min", -20.7, 9.3, 9.3)
     assert found.scores == [-20.7, 9.3, 9.3]
     assert found.mean == pytest.approx(-0.7)
     assert found.median == 9.3
-    assert found.human_normalised == pytest.approx(200 / 3)
-    assert found.normalised_by
-    assert (found.normalised_by.table, found.normalised_by.random, found.normalised_by.human) == ("table 4", -20.7, 9.3)
+    assert found.human_normalized == pytest.approx(200 / 3)
+    assert found.normalized_by
+    assert (found.normalized_by.table, found.normalized_by.random, found.normalized_by.human) == ("table 4", -20.7, 9.3)
     assert "66.7 %" in table(found)
     assert "Gorila (Nair et al. 2015), table 4" in table(found)
 
@@ -63,10 +63,10 @@ def test_a_score_is_normalised_by_the_table_of_its_protocol() -> None:
         ("ALE/Tetris-v5", "no-op-5min", "publish no random and human scores of ALE/Tetris-v5"),
     ],
 )
-def test_where_a_score_cannot_be_normalised_the_document_says_why(env: str, protocol: str, because: str) -> None:
+def test_where_a_score_cannot_be_normalized_the_document_says_why(env: str, protocol: str, because: str) -> None:
     found = document(env, protocol, 1.0, 2.0)
-    assert found.human_normalised is None
-    assert because in (found.not_normalised_because or "")
+    assert found.human_normalized is None
+    assert because in (found.not_normalized_because or "")
     assert because in table(found)
 
 

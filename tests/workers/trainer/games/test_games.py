@@ -13,7 +13,7 @@ from workers.trainer.games.games import KEEP_THEIR_WORLD, NO_LIVES, GymnasiumGam
 from workers.trainer.games.video import Frame
 from workers.trainer.methods.trained_networks import Action
 
-# Frames a second of one environment of every kind: emulator, vectorised or not, pictures or readings, discrete or
+# Frames a second of one environment of every kind: emulator, vectorized or not, pictures or readings, discrete or
 # continuous actions, repeated or not.
 FRAMES_PER_SECOND = {
     "ALE/Breakout-v5": 60,
@@ -140,7 +140,7 @@ def test_an_emulators_film_is_of_the_game_that_the_agent_plays(game_name: str) -
     random = np.random.default_rng(3)
     for _ in range(40):
         game.step(int(random.integers(len(game.action_names))))
-        # Grey, the brighter of the last two pictures, 84 × 84.
+        # Gray, the brighter of the last two pictures, 84 × 84.
         first, second = (np.round(picture @ np.array([0.2989, 0.5870, 0.1140])) for picture in pictures[-2:])
         assert np.abs(game.observation[-1] - ROWS @ np.maximum(first, second) @ COLUMNS).max() <= 2
     assert len(pictures) == 1 + 4 * 40

@@ -1,4 +1,4 @@
-"""Videos have the right size, length and colours, and allow seeking; posters are exact."""
+"""Videos have the right size, length and colors, and allow seeking; posters are exact."""
 
 from pathlib import Path
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from workers.trainer.games.video import Frame, VideoWriter, write_png
 
-# Two rows of Atari's colours, in blocks of 16 × 16.
-COLOURS = np.array(
+# Two rows of Atari's colors, in blocks of 16 × 16.
+COLORS = np.array(
     [
         [[200, 72, 72], [0, 0, 0], [236, 236, 236], [92, 186, 92]],
         [[66, 72, 200], [213, 130, 74], [144, 72, 17], [0, 64, 48]],
     ],
     dtype=np.uint8,
 )
-PICTURE: Frame = COLOURS.repeat(16, axis=0).repeat(16, axis=1)
+PICTURE: Frame = COLORS.repeat(16, axis=0).repeat(16, axis=1)
 
 
 def decoded(path: Path) -> list[av.VideoFrame]:
@@ -41,14 +41,14 @@ def rgb(frame: av.VideoFrame) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("scale", [1, 2])
-def test_colours_are_true(tmp_path: Path, scale: int) -> None:
+def test_colors_are_true(tmp_path: Path, scale: int) -> None:
     with VideoWriter(tmp_path / "video.mp4", 30, scale) as video:
         for _ in range(3):
             video.add(PICTURE)
     frame = decoded(tmp_path / "video.mp4")[-1]
     side = 16 * scale
-    centres = rgb(frame)[side // 2 :: side, side // 2 :: side]
-    assert np.abs(centres - COLOURS).max() <= 5
+    centers = rgb(frame)[side // 2 :: side, side // 2 :: side]
+    assert np.abs(centers - COLORS).max() <= 5
     assert (frame.colorspace, frame.color_range) == (Colorspace.ITU709, ColorRange.MPEG)
 
 

@@ -34,8 +34,8 @@ def test_a_graph_reads_its_tensors_anew_and_takes_floats_as_tensors() -> None:
 
 
 @needs_gpu
-@pytest.mark.parametrize("centred", [False, True])
-def test_paac_learns_the_same_with_graphs_as_without(centred: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("centered", [False, True])
+def test_paac_learns_the_same_with_graphs_as_without(centered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     config = PaacConfig(
         env="ALE/Pong-v5",
         num_envs=8,
@@ -43,7 +43,7 @@ def test_paac_learns_the_same_with_graphs_as_without(centred: bool, monkeypatch:
         total_steps=8 * 5 * 4 * WARM_UP_CALLS,
         device="cuda",
         precision="float32",
-        centred_inputs=centred,
+        centered_inputs=centered,
         seed=3,
     )
     with_graphs = trained(config)

@@ -54,7 +54,7 @@ def test_numbers_near_zero_are_taken_for_zero_in_a_thread_and_those_that_it_star
     assert alone == in_another == 0
 
 
-def test_cores_are_dealt_out_to_neighbours_in_equal_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cores_are_dealt_out_to_neighbors_in_equal_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {7, 2, 3, 4, 5, 6}, raising=False)
     monkeypatch.setattr(os, "sched_setaffinity", print, raising=False)
     assert devices.shares_of_cores(2) == [{2, 3, 4}, {5, 6, 7}]

@@ -65,8 +65,8 @@ def test_a_replay_memory_takes_the_memory_of_its_frames(env: str, bytes_of_frame
 
 def test_priorities_take_memory_besides_and_a_cluster_none_of_this_host(monkeypatch: pytest.MonkeyPatch) -> None:
     large = GorilaConfig(replay_frames=1_000_000)
-    prioritised = large.model_copy(update={"prioritised_replay": True})
-    assert total(prioritised) - total(large) == 1_000_000 * 16
+    prioritized = large.model_copy(update={"prioritized_replay": True})
+    assert total(prioritized) - total(large) == 1_000_000 * 16
     monkeypatch.setenv("ARCADIA_RAY_ADDRESS", "10.0.0.1:6379")  # then the cluster's hosts need the memory, not this one
     assert total(large) == 0
 

@@ -22,13 +22,13 @@ from workers.trainer.recording.recording import RecordedEpisode, StoppedError
 SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
 BREAKOUT = PaacConfig(env="ALE/Breakout-v5", life_loss_ends_episode=True)
 
-# Every kind: emulator, pictures in grey and in colour, readings; actions chosen and set; policy, values, memory.
+# Every kind: emulator, pictures in gray and in color, readings; actions chosen and set; policy, values, memory.
 KINDS: dict[str, RunConfig] = {
     "emulator": BREAKOUT,
     "values": GorilaConfig(env="ALE/Pong-v5"),
     "readings": PaacConfig(env="CartPole-v1"),
     "numbers": A3cConfig(env="Pendulum-v1", gamma=0.9),
-    "colours": A3cConfig(env="Arcadia/Labyrinth-v0", lstm_units=8),
+    "colors": A3cConfig(env="Arcadia/Labyrinth-v0", lstm_units=8),
     "driving": PaacConfig(env="Arcadia/CarRacing-v0"),
     "physics": A3cConfig(env="Hopper-v5"),
     "physics seen": A3cConfig(env="Arcadia/ReacherPixels-v0"),
@@ -119,7 +119,7 @@ def test_it_is_the_episode_that_an_evaluation_plays(kind: str, tmp_path: Path) -
     assert numbers == []
 
 
-@pytest.mark.parametrize("kind", ["emulator", "colours"])
+@pytest.mark.parametrize("kind", ["emulator", "colors"])
 def test_the_same_checkpoint_and_seed_give_the_same_bytes(kind: str, tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS[kind])
     for out in "ab":
@@ -149,9 +149,9 @@ def test_the_network_saw_the_picture_that_was_shown_when_it_decided(tmp_path: Pa
     def unlike(decision: int, shift: int) -> float:
         """Compare what was seen at a decision with what was shown some pictures later."""
         picture = track.columns["picture"][decision]
-        grey = shown[picture + shift].mean(axis=2)[::5, ::4][:84, :80]  # 420 × 320 to 84 × 80
+        gray = shown[picture + shift].mean(axis=2)[::5, ::4][:84, :80]  # 420 × 320 to 84 × 80
         narrow = seen[picture].mean(axis=2)[:, np.linspace(0, 83, 80).round().astype(int)]
-        return float(np.abs(grey - narrow).mean())
+        return float(np.abs(gray - narrow).mean())
 
     inner = range(4, len(track) - 4)
     at_once = np.mean([unlike(decision, 0) for decision in inner])
@@ -213,8 +213,8 @@ def test_a_stopped_recording_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_of_stacked_screens_the_newest_is_shown_and_colours_stay() -> None:
+def test_of_stacked_screens_the_newest_is_shown_and_colors_stay() -> None:
     stacked = np.arange(4 * 84 * 84, dtype=np.uint64).reshape(4, 84, 84).astype(np.uint8)
     assert (seen_picture(stacked) == stacked[3][:, :, None]).all()
-    coloured = stacked[:3]
-    assert (seen_picture(coloured)[5, 6] == coloured[:, 5, 6]).all()
+    colored = stacked[:3]
+    assert (seen_picture(colored)[5, 6] == colored[:, 5, 6]).all()

@@ -58,14 +58,14 @@ def network_of(directory: Path, config: RunConfig) -> TrainedNetwork:
     return subjects.agent_subject(*subjects.read(directory, None), protocol_of(config), None).network
 
 
-@pytest.mark.parametrize("kind", ["emulator", "values", "colours", "physics seen"])
+@pytest.mark.parametrize("kind", ["emulator", "values", "colors", "physics seen"])
 def test_it_is_what_the_paper_writes(kind: str, tmp_path: Path) -> None:
     config = KINDS[kind]
     network = network_of(tmp_path, config)
     random = np.random.default_rng(1)
     observation = random.integers(0, 256, size=made_checkpoint.shape(config), dtype=np.uint8)
     memory = tuple((torch.randn_like(h), torch.randn_like(c)) for h, c in network.initial_memory(1))
-    assert bool(memory) == (kind == "colours")
+    assert bool(memory) == (kind == "colors")
     policy, value = saliency(network, torch.from_numpy(observation), memory)
     for row, column in ((0, 16), (7, 9)):
         at = places(SIDE)[row], places(SIDE)[column]
@@ -94,16 +94,16 @@ class Scene:
     value: dict[str, float]
 
 
-COLOURS = {"ball": (236, 236, 236), "own paddle": (92, 186, 92), "other paddle": (213, 130, 74)}
+COLORS = {"ball": (236, 236, 236), "own paddle": (92, 186, 92), "other paddle": (213, 130, 74)}
 # Rows of the field, between the white borders, of which the network sees 84 of 210.
 FIELD = slice(34, 194)
 GRID = np.array([(y, x) for y in places(SIDE) for x in places(SIDE)])
 FIELD_PLACES = (GRID[:, 0] > FIELD.start * SIDE / 210 + 2) & (GRID[:, 0] < FIELD.stop * SIDE / 210 - 2)
 
 
-def seen_at(picture: Frame, colour: tuple[int, int, int]) -> NDArray[np.float64]:
-    """Return the rows and columns of a colour's pixels on the field, as on the picture that the network sees."""
-    rows, columns = np.nonzero((picture[FIELD] == colour).all(axis=-1))
+def seen_at(picture: Frame, color: tuple[int, int, int]) -> NDArray[np.float64]:
+    """Return the rows and columns of a color's pixels on the field, as on the picture that the network sees."""
+    rows, columns = np.nonzero((picture[FIELD] == color).all(axis=-1))
     return np.stack([(rows + FIELD.start) * SIDE / 210, columns * SIDE / 160], axis=1)
 
 
@@ -125,7 +125,7 @@ def scenes(decisions: int, every: int) -> list[Scene]:
     found = []
     for decision in range(decisions):
         observation = torch.from_numpy(game.observation)
-        where = {name: seen_at(shown[-1], colour) for name, colour in COLOURS.items()}
+        where = {name: seen_at(shown[-1], color) for name, color in COLORS.items()}
         if decision % every == 0 and all(len(points) for points in where.values()):
             policy, value = (maps.flatten().numpy() for maps in saliency(subject.network, observation, ()))
             parts = {name: near(points, 5) for name, points in where.items()}
@@ -154,7 +154,7 @@ def test_a_trained_pong_agent_looks_at_ball_and_paddles() -> None:
     assert times("policy", "other paddle") > 2
     # What it expects hangs on the ball and on where the other one is, who must miss it; little on the own paddle.
     assert times("value", "ball") > 2
-    assert times("value", *COLOURS) > 1.3
+    assert times("value", *COLORS) > 1.3
 
 
 # A recorded episode
@@ -169,7 +169,7 @@ def asked_of(track: Track) -> SaliencyParameters:
     )
 
 
-@pytest.mark.parametrize("kind", ["emulator", "colours", "physics seen"])
+@pytest.mark.parametrize("kind", ["emulator", "colors", "physics seen"])
 def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     made_checkpoint.write(tmp_path, KINDS[kind])

@@ -45,7 +45,7 @@ class Camera:
         rays = np.stack([x, y, np.full_like(x, -1.0)], axis=-1).reshape(-1, 3)
         self._rays = rays / np.linalg.norm(rays, axis=1, keepdims=True)
         # A ray that hits nothing has geom −1, so the sky comes last.
-        self._colours = np.vstack([model.geom_rgba[:, :3], SKY]).astype(np.float32)
+        self._colors = np.vstack([model.geom_rgba[:, :3], SKY]).astype(np.float32)
         # Floors with a material get checkers, which make movement visible.
         self._checkered = np.append((model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE) & (model.geom_matid >= 0), False)
 
@@ -74,8 +74,8 @@ class Camera:
         floor = np.flatnonzero(self._checkered[hit])
         squares = np.floor((position[:2] + rays[floor, :2] * distance[floor, None]) / SQUARE).sum(axis=1)
         light[floor] = np.where(squares % 2 == 0, *FLOOR)
-        colours = self._colours[hit] * light[:, None]
-        return (255 * colours).astype(np.uint8).reshape(self._side, self._side, 3)
+        colors = self._colors[hit] * light[:, None]
+        return (255 * colors).astype(np.uint8).reshape(self._side, self._side, 3)
 
     def _pose(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self._view is not None:

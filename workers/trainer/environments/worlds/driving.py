@@ -23,7 +23,7 @@ from gymnasium.spaces import Box
 from gymnasium.wrappers import TimeLimit
 from numpy.typing import NDArray
 
-from workers.trainer.environments.worlds.stack import Grey, GreyStack
+from workers.trainer.environments.worlds.stack import Gray, GrayStack
 
 FRAMES_PER_STEP = 4
 LONGEST_FRAMES = 1000
@@ -41,7 +41,7 @@ FIELD = PLAYFIELD * np.array([[(1, 1), (1, -1), (-1, -1), (-1, 1)]])
 GRASS = np.array([CORNERS + GRASS_DIM * np.array((x, y)) for x in range(-20, 20, 2) for y in range(-20, 20, 2)])
 
 Action = np.int64 | NDArray[np.float32]
-Result = tuple[Grey, float, bool, bool, dict[str, Any]]
+Result = tuple[Gray, float, bool, bool, dict[str, Any]]
 
 
 class SwiftCarRacing(CarRacing):
@@ -68,21 +68,21 @@ class SwiftCarRacing(CarRacing):
         view = pygame.Surface(VIEW)
         _draw(view, FIELD @ turn * zoom + shift, [self.bg_color])
         _draw(view, GRASS @ turn * zoom + shift, [self.grass_color] * len(GRASS))
-        _draw(view, self._road @ turn * zoom + shift, [colour for _, colour in self.road_poly])
+        _draw(view, self._road @ turn * zoom + shift, [color for _, color in self.road_poly])
         car.draw(view, zoom, tuple(shift), angle, draw_particles=False)  # type: ignore[no-untyped-call]
         shrunk = pygame.surfarray.pixels3d(pygame.transform.smoothscale(view, SHRUNK))
         # pygame stores columns first, and the view was drawn with y upwards.
         return shrunk[CROP:-CROP, ::-1].transpose(1, 0, 2)
 
 
-def _draw(view: pygame.Surface, quadrangles: NDArray[np.float64], colours: Sequence[Any]) -> None:
+def _draw(view: pygame.Surface, quadrangles: NDArray[np.float64], colors: Sequence[Any]) -> None:
     """Draw the quadrangles that lie inside the view."""
     seen = (quadrangles.max(axis=1) >= 0).all(axis=1) & (quadrangles.min(axis=1) < VIEW).all(axis=1)
     for i in np.flatnonzero(seen).tolist():
-        pygame.draw.polygon(view, [int(c) for c in colours[i]], quadrangles[i].tolist())
+        pygame.draw.polygon(view, [int(c) for c in colors[i]], quadrangles[i].tolist())
 
 
-class Driving(gymnasium.Env[Grey, Action]):
+class Driving(gymnasium.Env[Gray, Action]):
     """Car racing with a new track every episode. Each tile of road pays 1000 / tiles, each frame costs 0.1."""
 
     metadata = {"render_modes": ["rgb_array_list"], "render_fps": 50}  # noqa: RUF012, as gymnasium declares it
@@ -91,12 +91,12 @@ class Driving(gymnasium.Env[Grey, Action]):
         self.render_mode = render_mode
         self._car = SwiftCarRacing(render_mode="rgb_array", continuous=continuous)
         self._timed = TimeLimit(self._car, LONGEST_FRAMES)
-        self._stack = GreyStack()
+        self._stack = GrayStack()
         self._pictures: list[RenderFrame] = []
-        self.observation_space = Box(0, 255, GreyStack.shape, np.uint8)
+        self.observation_space = Box(0, 255, GrayStack.shape, np.uint8)
         self.action_space = self._car.action_space
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Grey, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Gray, dict[str, Any]]:
         super().reset(seed=seed)
         _, info = self._timed.reset(seed=seed, options=options)
         self._pictures = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.trainer.environments.worlds.maze import COLOURS, Maze
+from workers.trainer.environments.worlds.maze import COLORS, Maze
 
 Floats = NDArray[np.float64]
 Planes = NDArray[np.uint8]
@@ -23,10 +23,10 @@ FLOOR = np.array((120, 110, 100), dtype=np.float64)
 CEILING = np.array((60, 65, 80), dtype=np.float64)
 
 # Brightness of the stripes across a wall cell, for each color. The patterns distinguish walls where colors are dim.
-STRIPES = np.ones((COLOURS, 16))
+STRIPES = np.ones((COLORS, 16))
 STRIPES[:, [0, 15]] = 0.5  # joints between cells
-for _colour in range(COLOURS):
-    STRIPES[_colour, 2 + _colour : 14 : 2 + _colour] = 0.75
+for _color in range(COLORS):
+    STRIPES[_color, 2 + _color : 14 : 2 + _color] = 0.75
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Thing:
 
     half_width: float
     half_height: float
-    height: float  # of its centre above the floor
-    colours: tuple[tuple[int, int, int], tuple[int, int, int]]
+    height: float  # of its center above the floor
+    colors: tuple[tuple[int, int, int], tuple[int, int, int]]
     rings: float
 
 
@@ -71,9 +71,9 @@ class Eye:
     def look(self, maze: Maze, x: float, y: float, heading: float, placed: list[Placed]) -> Planes:
         """Draw the view from (x, y) in the direction `heading`; y is to the right of x, so angles grow clockwise."""
         ahead, right = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
-        distance, colours = self._meet_walls(maze, np.array([x, y]), ahead[:, None] + self._across * right[:, None])
+        distance, colors = self._meet_walls(maze, np.array([x, y]), ahead[:, None] + self._across * right[:, None])
         wall = np.abs(self._down)[:, None] < EYE_HEIGHT * self._focus / distance
-        picture = np.where(wall, np.ascontiguousarray(colours.T)[:, None, :], self._backdrop)
+        picture = np.where(wall, np.ascontiguousarray(colors.T)[:, None, :], self._backdrop)
         self._draw(picture, distance, (x, y), ahead, right, placed)
         return picture
 
@@ -92,15 +92,15 @@ class Eye:
             distance = np.where((distance > 0) & maze.walls[y, x], distance, np.inf)
             first = distance.argmin(axis=1)
             columns = np.arange(len(first))
-            nearest.append([each[columns, first] for each in (distance, beside, maze.colours[y, x])])
-        (x_distance, x_beside, x_colour), (y_distance, y_beside, y_colour) = nearest
+            nearest.append([each[columns, first] for each in (distance, beside, maze.colors[y, x])])
+        (x_distance, x_beside, x_color), (y_distance, y_beside, y_color) = nearest
         along_y = x_distance <= y_distance
         distance = np.minimum(x_distance, y_distance)
-        colour = np.where(along_y, x_colour, y_colour)
+        color = np.where(along_y, x_color, y_color)
         beside = np.where(along_y, x_beside, y_beside)
-        stripe = STRIPES[colour, (16 * (beside - np.floor(beside))).astype(np.int64)]
+        stripe = STRIPES[color, (16 * (beside - np.floor(beside))).astype(np.int64)]
         brightness = stripe * np.where(along_y, 1.0, DARK_SIDE) * dimmed(distance)
-        return distance, (WALLS[colour] * brightness[:, None]).astype(np.uint8)
+        return distance, (WALLS[color] * brightness[:, None]).astype(np.uint8)
 
     def _draw(
         self,
@@ -129,8 +129,8 @@ class Eye:
             radius = np.sqrt(across**2 + down[:, None] ** 2)
             shown = (radius < 1) & (walls[columns] > distance)
             ring = (thing.rings * radius[shown]).astype(np.int64) % 2
-            colours = (np.array(thing.colours) * dimmed(distance)).astype(np.uint8)
-            picture[:, rows, columns][:, shown] = colours[ring].T
+            colors = (np.array(thing.colors) * dimmed(distance)).astype(np.uint8)
+            picture[:, rows, columns][:, shown] = colors[ring].T
 
 
 def dimmed(distance: Floats | float) -> Floats:

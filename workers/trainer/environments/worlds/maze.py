@@ -10,8 +10,8 @@ JUNCTIONS = 6
 CELLS = 2 * JUNCTIONS + 1
 ROOMS = 3
 ROOM_JUNCTIONS = (2, 3)  # rooms are 3×3 to 5×5 cells
-COLOURS = 6
-COLOURED_ALIKE = 4  # side of the areas whose walls share one color, as landmarks
+COLORS = 6
+COLORED_ALIKE = 4  # side of the areas whose walls share one color, as landmarks
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Maze:
     """Walls [y, x] and the color index of each wall."""
 
     walls: NDArray[np.bool_]
-    colours: NDArray[np.int64]
+    colors: NDArray[np.int64]
 
     @property
     def open_cells(self) -> NDArray[np.int64]:
@@ -49,6 +49,6 @@ def dig(random: np.random.Generator) -> Maze:
         width, height = random.integers(ROOM_JUNCTIONS[0], ROOM_JUNCTIONS[1], 2, endpoint=True)
         x, y = random.integers(JUNCTIONS - width + 1), random.integers(JUNCTIONS - height + 1)
         walls[2 * y + 1 : 2 * (y + height), 2 * x + 1 : 2 * (x + width)] = False
-    areas = random.integers(COLOURS, size=(CELLS // COLOURED_ALIKE + 1,) * 2)
-    colours = areas.repeat(COLOURED_ALIKE, axis=0).repeat(COLOURED_ALIKE, axis=1)[:CELLS, :CELLS]
-    return Maze(walls, colours)
+    areas = random.integers(COLORS, size=(CELLS // COLORED_ALIKE + 1,) * 2)
+    colors = areas.repeat(COLORED_ALIKE, axis=0).repeat(COLORED_ALIKE, axis=1)[:CELLS, :CELLS]
+    return Maze(walls, colors)

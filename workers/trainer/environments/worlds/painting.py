@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Picture = NDArray[np.uint8]
-Colour = tuple[int, int, int]
+Color = tuple[int, int, int]
 
-GROUND: Final[Colour] = (24, 28, 38)
-LIGHT: Final[Colour] = (240, 240, 235)
-ORANGE: Final[Colour] = (255, 160, 60)
-BLUE: Final[Colour] = (90, 160, 255)
+GROUND: Final[Color] = (24, 28, 38)
+LIGHT: Final[Color] = (240, 240, 235)
+ORANGE: Final[Color] = (255, 160, 60)
+BLUE: Final[Color] = (90, 160, 255)
 
 
 def ground(rows: int, columns: int) -> Picture:

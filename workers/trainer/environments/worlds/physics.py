@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workers.trainer.environments.worlds.camera import Camera, View
 from workers.trainer.environments.worlds.painting import enlarged
-from workers.trainer.environments.worlds.stack import SIDE, Grey, GreyStack
+from workers.trainer.environments.worlds.stack import SIDE, Gray, GrayStack
 
 # Tasks whose model has no camera.
 VIEWS = {
@@ -77,7 +77,7 @@ class Filmed(gymnasium.Wrapper[Any, Any, Any, Any]):
             self._pictures.append(enlarged(self._camera.picture(), FILM_SCALE))
 
 
-class Pixels(gymnasium.Env[Grey, Numbers]):
+class Pixels(gymnasium.Env[Gray, Numbers]):
     """Task seen only through its camera: the agent gets the last four pictures in gray, not the state vector."""
 
     metadata = {"render_modes": ["rgb_array_list"], "render_fps": 30}  # noqa: RUF012, as gymnasium declares it
@@ -89,16 +89,16 @@ class Pixels(gymnasium.Env[Grey, Numbers]):
         self._task = readings if render_mode is None else Filmed(readings)
         self.metadata = {**self.metadata, "render_fps": self._task.metadata["render_fps"]}
         self._camera = camera_of(readings, SIDE)
-        self._stack = GreyStack()
-        self.observation_space = Box(0, 255, GreyStack.shape, np.uint8)
+        self._stack = GrayStack()
+        self.observation_space = Box(0, 255, GrayStack.shape, np.uint8)
         self.action_space = self._task.action_space
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Grey, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Gray, dict[str, Any]]:
         super().reset(seed=seed)
         _, info = self._task.reset(seed=seed, options=options)
         return self._stack.begin(self._camera.picture()), info
 
-    def step(self, action: Numbers) -> tuple[Grey, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Numbers) -> tuple[Gray, float, bool, bool, dict[str, Any]]:
         _, reward, terminated, truncated, info = self._task.step(action)
         return self._stack.add(self._camera.picture()), float(reward), terminated, truncated, info
 

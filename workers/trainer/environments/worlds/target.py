@@ -53,6 +53,6 @@ class Target(gymnasium.Env[Point, Point]):
         return self.np_random.uniform(-1, 1, 2).astype(np.float32)
 
 
-def _spot(cells: Picture, point: Point, colour: tuple[int, int, int]) -> None:
+def _spot(cells: Picture, point: Point, color: tuple[int, int, int]) -> None:
     column, row = (round(1 + (SIDE - 3) * (coordinate + 1) / 2) for coordinate in (point[0], -point[1]))
-    cells[row - 1 : row + 2, column - 1 : column + 2] = colour
+    cells[row - 1 : row + 2, column - 1 : column + 2] = color

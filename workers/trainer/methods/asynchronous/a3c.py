@@ -10,7 +10,7 @@ from workers.contract.spaces import ActionSpace
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.losses import Losses
 from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
@@ -97,14 +97,14 @@ def learn(
     optimizer: ActorLearnerOptimizer,
     learning_rate: float,
     entropy_cost: float,
-    centring: Centring | None = None,
+    centering: Centering | None = None,
 ) -> dict[str, float]:
     """Perform asynchronous update of θ using dθ. Return the measures, with losses as means over the steps."""
     numbers, values = (output.requires_grad_() for output in actor.tape.recall())
     loss = losses(numbers, values, actor.policy, rollout, config, entropy_cost)
     states, steps = rollout.states, len(rollout.rewards)
     actor.tape.backward(states, *torch.autograd.grad(loss.total, (numbers, values)))
-    correct = centring.centre(actor.tape.input_means(states), steps) if centring else None
+    correct = centering.center(actor.tape.input_means(states), steps) if centering else None
     gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
     optimizer.step(learning_rate, correct)
     return {
@@ -116,9 +116,9 @@ def learn(
     }
 
 
-def centring_of(config: A3cConfig, agent: Agent, parameters: FlatParameters) -> Centring | None:
+def centering_of(config: A3cConfig, agent: Agent, parameters: FlatParameters) -> Centering | None:
     """Return the centering of the bodies' inputs, or None if it is off."""
-    return Centring(agent.bodies, parameters) if config.centred_inputs else None
+    return Centering(agent.bodies, parameters) if config.centered_inputs else None
 
 
 def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
@@ -127,7 +127,7 @@ def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
     environment = OwnEnvironment(config, participant.seed)
     agent = build(config, environment.observation_shape, environment.actions)
     optimizer = participant.optimizer(FlatParameters(agent, shared.values))  # θ' ← θ, here and after every update
-    centring = centring_of(config, agent, optimizer.parameters)
+    centering = centering_of(config, agent, optimizer.parameters)
     actor = PolicyActor(config, participant, environment, agent)
     while participant.goes_on:
         rollout = actor.rollout()
@@ -135,7 +135,7 @@ def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
             break  # a stop may have shortened the rollout
         entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, participant.T, config.total_steps)
         rates = (participant.learning_rate, entropy_cost)
-        measures = learn(actor, rollout, config, optimizer, *rates, centring)
+        measures = learn(actor, rollout, config, optimizer, *rates, centering)
         participant.report_update(len(rollout.rewards), measures)
         participant.report_network(agent, rollout.states)
     environment.close()

@@ -14,7 +14,7 @@ from workers.contract.spaces import ActionSpace, number_of_actions
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.exploration import FinalEpsilons, annealed
 from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
 from workers.trainer.learning.returns import one_step_targets, returns_of_one
@@ -166,14 +166,14 @@ class QLearner:
         self._config, self._participant = config, participant
         self._parameters = FlatParameters(network, shared.values)  # θ' ← θ, here and after every update
         self._optimizer = participant.optimizer(self._parameters)
-        self._centring = Centring(network.body, self._parameters) if config.centred_inputs else None
+        self._centering = Centering(network.body, self._parameters) if config.centered_inputs else None
 
     def accumulate(self, seen: EpisodeSteps, tape: Tape, targets: list[float]) -> None:
         """Compute dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
         states = seen.states[:-1]
         loss, q_mean = q_loss(self.network.head(tape.features(states)), seen, targets)
         self._parameters.backward(loss)
-        self._correct = self._centring.centre(tape.input_means(states), len(states)) if self._centring else None
+        self._correct = self._centering.center(tape.input_means(states), len(states)) if self._centering else None
         self._states = states
         self._measures = {"train/value_loss": loss.item() / len(targets), "train/q_mean": q_mean.item()}
 

@@ -63,5 +63,5 @@ class Adjustment:
             self.counts, self._before = self._before, None
             return
         self._rate, self._before = rate, self.counts
-        neighbours = self.counts.neighbors(self._most)
-        self.counts = neighbours[self._random.integers(len(neighbours))]
+        neighbors = self.counts.neighbors(self._most)
+        self.counts = neighbors[self._random.integers(len(neighbors))]

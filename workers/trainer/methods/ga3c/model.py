@@ -8,7 +8,7 @@ from torch import Tensor
 
 from workers.contract.config import Ga3cConfig
 from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.losses import Losses
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
@@ -127,7 +127,7 @@ class Model:
         self.parameters = FlatParameters(network)
         self.optimizer = RMSProp(self.parameters, config.rmsprop_decay, config.rmsprop_epsilon)
         self._tape = Tape(network.body, most_rows(config))
-        self._centring = Centring(network.body, self.parameters) if config.centred_inputs else None
+        self._centering = Centering(network.body, self.parameters) if config.centered_inputs else None
         self._watch = NetworkWatch(network)
         self.updating = threading.Lock()
         self.step = 0
@@ -162,7 +162,7 @@ class Model:
             entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, self.step, config.total_steps)
             losses = guarded_losses(*self._forward(states), actions, returns, config, entropy_cost)
             self.parameters.backward(losses.total)
-            correct = self._centring.centre(self._tape.input_means(states), batch.size) if self._centring else None
+            correct = self._centering.center(self._tape.input_means(states), batch.size) if self._centering else None
             gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
             self.optimizer.step(learning_rate, correct)
             self._watch.see(shown)  # a single state is prepared differently from several

@@ -23,7 +23,7 @@ from workers.trainer.methods.gorila.parameter_server import ParameterServer, Rep
 from workers.trainer.methods.gorila.replay_memory import (
     Minibatch,
     Numbers,
-    PrioritisedMemory,
+    PrioritizedMemory,
     ReplayMemory,
     Weights,
     frames_of,
@@ -300,8 +300,8 @@ def pull(replica: Replica, server: ParameterServer, record: WorkRecord) -> None:
 def replay_memory(config: GorilaConfig, observation_shape: tuple[int, ...], seed: int) -> ReplayMemory:
     """Create one of the run's replay memories, which together hold `replay_frames`."""
     frames, capacity = frames_of(observation_shape), config.replay_frames // config.num_memories
-    if config.prioritised_replay:
-        return PrioritisedMemory(frames, capacity, seed, config.priority_exponent)
+    if config.prioritized_replay:
+        return PrioritizedMemory(frames, capacity, seed, config.priority_exponent)
     return ReplayMemory(frames, capacity, seed)
 
 

@@ -43,4 +43,4 @@ def replay_need(size: float) -> Need:
 
 def slot_size(config: GorilaConfig, frames: FrameKind) -> int:
     """Return the bytes of a frame and its transition in the replay memory."""
-    return bytes_of_slot(frames) + (BYTES_OF_PRIORITY if config.prioritised_replay else 0)
+    return bytes_of_slot(frames) + (BYTES_OF_PRIORITY if config.prioritized_replay else 0)

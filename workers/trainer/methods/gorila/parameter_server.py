@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from workers.contract.config import GorilaConfig
-from workers.trainer.learning.optimizers import AdaGrad, CentredRMSProp, FlatParameters, MomentumSGD, RMSProp
+from workers.trainer.learning.optimizers import AdaGrad, CenteredRMSProp, FlatParameters, MomentumSGD, RMSProp
 from workers.trainer.networks.networks import ActionValues
 
 Floats = NDArray[np.float32]
@@ -116,13 +116,13 @@ class ParameterShard:
 
 def _optimizer(
     config: GorilaConfig, parameters: FlatParameters, statistics: torch.Tensor
-) -> AdaGrad | RMSProp | CentredRMSProp | MomentumSGD:
+) -> AdaGrad | RMSProp | CenteredRMSProp | MomentumSGD:
     if config.optimizer == "adagrad":
         return AdaGrad(parameters, config.adagrad_epsilon, statistics)
     if config.optimizer == "rmsprop":
         return RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, statistics)
-    if config.optimizer == "centred_rmsprop":
-        return CentredRMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, statistics)
+    if config.optimizer == "centered_rmsprop":
+        return CenteredRMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, statistics)
     return MomentumSGD(parameters, 0.0, statistics)
 
 
@@ -131,7 +131,7 @@ def first_statistics(config: GorilaConfig, values: Floats) -> Floats:
     beginnings = {
         "adagrad": AdaGrad.beginning,
         "rmsprop": RMSProp.beginning,
-        "centred_rmsprop": CentredRMSProp.beginning,
+        "centered_rmsprop": CenteredRMSProp.beginning,
         "sgd": MomentumSGD.beginning,
     }
     first: Floats = beginnings[config.optimizer](torch.from_numpy(values)).numpy()

@@ -242,7 +242,7 @@ class SumTree:
         return nodes - self._first
 
 
-class PrioritisedMemory(ReplayMemory):
+class PrioritizedMemory(ReplayMemory):
     """Draw transition i with P(i) = p_i^α / Σ p_k^α, where p_i = |δ_i| + ε; new transitions get the highest p so far.
 
     Schaul et al. 2016, section 3.3.
@@ -278,8 +278,8 @@ class PrioritisedMemory(ReplayMemory):
         """Return w_i = (N · P(i))^−β / max w."""
         chances = self._tree[slots] / self._tree.total
         weights = (len(self) * chances) ** -beta
-        normalised: Weights = (weights / weights.max()).astype(np.float32)
-        return normalised
+        normalized: Weights = (weights / weights.max()).astype(np.float32)
+        return normalized
 
     def _mark(self, slot: int, complete: bool) -> None:
         if complete != self._complete[slot]:

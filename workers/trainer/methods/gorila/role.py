@@ -23,7 +23,7 @@ Answer = Future[Any]
 # Roles may outnumber cores, but Ray ignores the requested host of an actor that requests no cores.
 CORES_ASKED_FOR = 0.001
 # Ray colors the text of its errors.
-COLOURS = re.compile(r"\x1b\[\d+m")
+COLORS = re.compile(r"\x1b\[\d+m")
 WORKING: tuple[RoleKind, ...] = ("bundle", "actor", "learner")
 # After this many consecutive losses without work, the role is at fault and not a host.
 MOST_LOSSES = 5
@@ -87,7 +87,7 @@ class Role:
         except Exception as error:
             if isinstance(error, RayTaskError) and isinstance(error.cause, MemoryShortageError):
                 raise error.cause from None  # Ray's own text of it is a traceback
-            words = COLOURS.sub("", str(error)).strip()
+            words = COLORS.sub("", str(error)).strip()
             failure = ActorCrashed(f"{self} failed: {words.splitlines()[-1]}")
             failure.add_note(f"{self} on {self.host}: {words}")
             raise failure from None  # the text contains the traceback

@@ -10,7 +10,7 @@ from torch import Tensor
 from workers.contract.config import SynchronousFields
 from workers.contract.config.fields import Decay
 from workers.trainer.environments.episodes import EpisodeBook
-from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.optimizers import Optimizer, clip_to_norm
 from workers.trainer.methods.paac.rollouts import Actors, Policy, Rollout, Value
@@ -95,11 +95,11 @@ class Updater:
 
     def __init__(self, config: SynchronousFields, tape: Tape, optimizer: Optimizer) -> None:
         self._tape, self._optimizer, self._max_grad_norm = tape, optimizer, config.max_grad_norm
-        self._centring = Centring(tape.body, optimizer.parameters) if config.centred_inputs else None
+        self._centering = Centering(tape.body, optimizer.parameters) if config.centered_inputs else None
 
     def update(self, states: Tensor, learning_rate: float | Tensor) -> Tensor:
         """Take one optimizer step with the clipped gradients; return their norm before clipping."""
-        correct = self._centring.centre(self._tape.input_means(states)) if self._centring else None
+        correct = self._centering.center(self._tape.input_means(states)) if self._centering else None
         gradient_norm = clip_to_norm(self._optimizer.parameters.gradients, self._max_grad_norm)
         self._optimizer.step(learning_rate, correct)
         return gradient_norm

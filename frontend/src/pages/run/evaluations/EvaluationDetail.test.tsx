@@ -65,8 +65,8 @@ describe("the evaluation page", () => {
   });
 
   it("says why there is no interval or normalized score", async () => {
-    const single = { interval: null, standard_error: null, human_normalised: null, normalised_by: null };
-    open(found({ ...single, not_normalised_because: "the papers publish none" }));
+    const single = { interval: null, standard_error: null, human_normalized: null, normalized_by: null };
+    open(found({ ...single, not_normalized_because: "the papers publish none" }));
     const text = (await screen.findByRole("region", { name: "Statistics" })).textContent;
     expect(text).toContain("95 % interval–Not available for a single episode.");
     expect(text).toContain("Human-normalized–The papers publish none.");

@@ -33,9 +33,9 @@ describe("the evaluation list", () => {
         protocol: "no-op-30min",
         acting: { name: "epsilon-greedy", epsilon: 0.05 },
         origin: "schedule",
-        human_normalised: null,
-        normalised_by: null,
-        not_normalised_because: "the papers publish none",
+        human_normalized: null,
+        normalized_by: null,
+        not_normalized_because: "the papers publish none",
       }),
     ]);
     const [second, first] = await rows();

@@ -66,9 +66,9 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
               {formatInterval(evaluation.interval)}
             </Text>
           )}
-          {evaluation.human_normalised !== null && (
+          {evaluation.human_normalized !== null && (
             <Text size="xs" c="dimmed" hiddenFrom="sm">
-              {humanPercent(evaluation.human_normalised)} human-normalized
+              {humanPercent(evaluation.human_normalized)} human-normalized
             </Text>
           )}
         </Table.Td>
@@ -103,13 +103,13 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
 }
 
 function NormalizedScore({ evaluation }: { evaluation: Evaluation }) {
-  const { human_normalised, normalised_by, not_normalised_because } = evaluation;
-  if (human_normalised === null) return <span title={not_normalised_because ?? undefined}>–</span>;
+  const { human_normalized, normalized_by, not_normalized_because } = evaluation;
+  if (human_normalized === null) return <span title={not_normalized_because ?? undefined}>–</span>;
   return (
     <>
-      {humanPercent(human_normalised)}
+      {humanPercent(human_normalized)}
       <Text size="xs" c="dimmed">
-        {normalised_by?.source}, {normalised_by?.table}
+        {normalized_by?.source}, {normalized_by?.table}
       </Text>
     </>
   );

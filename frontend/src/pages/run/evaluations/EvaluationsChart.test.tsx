@@ -56,7 +56,7 @@ it("exports a row for each finished evaluation", async () => {
   await userEvent.click(await screen.findByText("Download points (CSV)"));
   await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["evaluations-run-1.csv"]));
   expect(await saved[0]?.text()).toBe(
-    "run,evaluation,step,frames,protocol,acting,seed,episodes,mean,median,standard_error,low,high,human_normalised\r\n" +
+    "run,evaluation,step,frames,protocol,acting,seed,episodes,mean,median,standard_error,low,high,human_normalized\r\n" +
       "1,1,250000,1000000,no-op-5min,sampled,1,30,19.8,20,0.25,19.2,20.3,135\r\n",
   );
 });

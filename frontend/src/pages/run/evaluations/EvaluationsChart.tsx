@@ -21,7 +21,7 @@ const HEADER = [
   "standard_error",
   "low",
   "high",
-  "human_normalised",
+  "human_normalized",
 ];
 
 /** Chart of evaluation scores by step, over the training return. */
@@ -46,7 +46,7 @@ export function EvaluationsChart({ run }: { run: Run }) {
       evaluation.standard_error,
       evaluation.interval?.[0],
       evaluation.interval?.[1],
-      evaluation.human_normalised,
+      evaluation.human_normalized,
     ]);
     return { header: HEADER, rows };
   };

@@ -41,18 +41,18 @@ export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes 
 }
 
 function NormalizedScore({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
-  const { human_normalised, normalised_by, not_normalised_because } = evaluation;
-  if (human_normalised === null || !normalised_by) {
+  const { human_normalized, normalized_by, not_normalized_because } = evaluation;
+  if (human_normalized === null || !normalized_by) {
     return (
       <Statistic name="Human-normalized" value="–">
-        {not_normalised_because && toSentence(not_normalised_because)}
+        {not_normalized_because && toSentence(not_normalized_because)}
       </Statistic>
     );
   }
   const format = (value: MetricValue) => score(value);
-  const { random, human, source, table, protocol } = normalised_by;
+  const { random, human, source, table, protocol } = normalized_by;
   return (
-    <Statistic name="Human-normalized" value={humanPercent(human_normalised)}>
+    <Statistic name="Human-normalized" value={humanPercent(human_normalized)}>
       100 · (mean − random) / (human − random), where random play scores {format(random)} and a human{" "}
       {format(human)} by {protocol}: {source}, {table}.
     </Statistic>

@@ -19,7 +19,7 @@ from workers.trainer.environments.worlds.eye import (
 )
 from workers.trainer.environments.worlds.maze import Maze
 
-Colour = NDArray[np.float64]
+Color = NDArray[np.float64]
 
 
 def picture(maze: Maze, x: float, y: float, heading: float, placed: list[Placed], side: int) -> NDArray[np.uint8]:
@@ -39,9 +39,9 @@ def picture(maze: Maze, x: float, y: float, heading: float, placed: list[Placed]
     return planes
 
 
-def first_wall(maze: Maze, eye: tuple[float, float], ray: tuple[float, float]) -> tuple[float, Colour]:
-    """Try every wall cell, and return the distance and the colour of the first one that the ray enters."""
-    best, colour = math.inf, np.zeros(3)
+def first_wall(maze: Maze, eye: tuple[float, float], ray: tuple[float, float]) -> tuple[float, Color]:
+    """Try every wall cell, and return the distance and the color of the first one that the ray enters."""
+    best, color = math.inf, np.zeros(3)
     for cell_y, cell_x in np.argwhere(maze.walls).tolist():
         enters, leaves = [], []
         for position, direction, low in ((eye[0], ray[0], cell_x), (eye[1], ray[1], cell_y)):
@@ -53,15 +53,15 @@ def first_wall(maze: Maze, eye: tuple[float, float], ray: tuple[float, float]) -
             best = distance
             met_along_y = enters[0] > enters[1]
             beside = eye[1] + distance * ray[1] if met_along_y else eye[0] + distance * ray[0]
-            number = maze.colours[cell_y, cell_x]
+            number = maze.colors[cell_y, cell_x]
             stripe = STRIPES[number, int(16 * (beside - math.floor(beside)))]
-            colour = WALLS[number] * stripe * (1.0 if met_along_y else DARK_SIDE) / (1 + DIMMING * distance)
-    return best, colour
+            color = WALLS[number] * stripe * (1.0 if met_along_y else DARK_SIDE) / (1 + DIMMING * distance)
+    return best, color
 
 
-def wall_at(distance: float, colour: Colour, down: float) -> tuple[int, ...] | None:
+def wall_at(distance: float, color: Color, down: float) -> tuple[int, ...] | None:
     height = EYE_HEIGHT - distance * down
-    return tuple(colour.astype(int)) if 0 < height < 2 * EYE_HEIGHT else None
+    return tuple(color.astype(int)) if 0 < height < 2 * EYE_HEIGHT else None
 
 
 def ground_at(down: float) -> tuple[int, ...]:
@@ -71,8 +71,8 @@ def ground_at(down: float) -> tuple[int, ...]:
 def thing_at(
     placed: list[Placed], eye: tuple[float, float], heading: float, across: float, down: float, wall: float
 ) -> tuple[int, ...] | None:
-    """Return the colour of the nearest thing that this pixel's ray meets before the wall."""
-    nearest, colour = wall, None
+    """Return the color of the nearest thing that this pixel's ray meets before the wall."""
+    nearest, color = wall, None
     for item in placed:
         dx, dy = item.x - eye[0], item.y - eye[1]
         distance = dx * math.cos(heading) + dy * math.sin(heading)
@@ -84,7 +84,5 @@ def thing_at(
         )
         if NEAREST < distance < nearest and radius < 1:
             nearest = distance
-            colour = tuple(
-                int(part / (1 + DIMMING * distance)) for part in thing.colours[int(thing.rings * radius) % 2]
-            )
-    return colour
+            color = tuple(int(part / (1 + DIMMING * distance)) for part in thing.colors[int(thing.rings * radius) % 2])
+    return color

@@ -52,10 +52,10 @@ def test_every_maze_is_connected_walled_in_and_has_rooms_and_corridors(seed: int
     assert walls[[0, -1]].all()
     assert walls[:, [0, -1]].all()
     open_cells = ~walls
-    neighbours = open_cells[2:, 1:-1].astype(int) + open_cells[:-2, 1:-1] + open_cells[1:-1, 2:] + open_cells[1:-1, :-2]
+    neighbors = open_cells[2:, 1:-1].astype(int) + open_cells[:-2, 1:-1] + open_cells[1:-1, 2:] + open_cells[1:-1, :-2]
     inside = open_cells[1:-1, 1:-1]
-    assert (neighbours[inside] == 4).any()  # the middle of a room
-    assert (neighbours[inside] <= 2).sum() > 20
+    assert (neighbors[inside] == 4).any()  # the middle of a room
+    assert (neighbors[inside] <= 2).sum() > 20
 
 
 def test_every_episode_has_a_new_maze_and_a_seed_repeats_all_of_them() -> None:

@@ -37,19 +37,19 @@ def test_things_appear_where_a_pinhole_camera_sees_them(elevation: float) -> Non
     distance, side = 4.0, 84
     picture = Camera(model, data, side, View((0, 0, 0), distance, elevation)).picture()
 
-    pixels_per_metre = side / 2 / np.tan(np.deg2rad(45) / 2) / distance  # across the middle of the picture
-    right = round(42 + pixels_per_metre)
+    pixels_per_meter = side / 2 / np.tan(np.deg2rad(45) / 2) / distance  # across the middle of the picture
+    right = round(42 + pixels_per_meter)
     tilt = np.deg2rad(elevation)
-    up = round(42 - pixels_per_metre * np.cos(tilt) / (1 - np.sin(tilt) / distance))
+    up = round(42 - pixels_per_meter * np.cos(tilt) / (1 - np.sin(tilt) / distance))
     assert picture[42, 42].argmax() == 0
     assert picture[42, 42][0] == pytest.approx(255, abs=2)  # faces the camera and so the light
     assert picture[42, right].argmax() == 1
     assert picture[up, 42].argmax() == 2
     diameter = int((picture[42, :, 0] > picture[42, :, 1] + 30).sum())
-    assert diameter == pytest.approx(2 * 0.3 * pixels_per_metre, abs=2)
+    assert diameter == pytest.approx(2 * 0.3 * pixels_per_meter, abs=2)
     if elevation == 0:
         assert tuple(picture[5, 5]) == tuple(int(255 * part) for part in SKY)
-    shades = {tuple(colour) for colour in picture[60:, :8].reshape(-1, 3)}
+    shades = {tuple(color) for color in picture[60:, :8].reshape(-1, 3)}
     assert shades == {(int(255 * light),) * 3 for light in FLOOR}
 
 

@@ -16,7 +16,7 @@ from workers.contract.spaces import ActionSpace, Continuous, Discrete
 from workers.trainer.environments.environments import Actions
 from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.optimizers import Correction, FlatParameters
 from workers.trainer.methods.asynchronous import a3c
 from workers.trainer.methods.asynchronous.a3c import MEASURES, EpisodeRollout, PolicyActor
@@ -102,10 +102,10 @@ def reported_after(made: Setting, rollout: EpisodeRollout) -> list[object]:
 
 
 def update(
-    made: Setting, rollout: EpisodeRollout, learning_rate: float = 0.01, centring: Centring | None = None
+    made: Setting, rollout: EpisodeRollout, learning_rate: float = 0.01, centering: Centering | None = None
 ) -> dict[str, float]:
     return a3c.learn(
-        made.actor, rollout, made.config, made.optimizer, learning_rate, made.config.entropy_cost, centring
+        made.actor, rollout, made.config, made.optimizer, learning_rate, made.config.entropy_cost, centering
     )
 
 
@@ -268,53 +268,53 @@ def test_a_rollout_stops_at_once_when_the_run_is_asked_to_stop() -> None:
     assert made.shared.T == 0
 
 
-def after_an_update_of_shifted_observations(shift: float, centred: bool) -> Tensor:
+def after_an_update_of_shifted_observations(shift: float, centered: bool) -> Tensor:
     """Return what a network says after an update whose observations were all larger, as its biases allow for."""
-    fields: dict[str, Any] = {"rmsprop_epsilon": 1e-6, "value_network": "separate", "centred_inputs": centred}
+    fields: dict[str, Any] = {"rmsprop_epsilon": 1e-6, "value_network": "separate", "centered_inputs": centered}
     made = setting("." * 9, t_max=4, shift=shift, **fields)
     named = made.optimizer.parameters.named()
     for body in (0, 1):
         weight, bias = (named[f"bodies.{body}.layers.0.{part}"] for part in ("weight", "bias"))
         bias -= shift * weight.sum(1)
     made.optimizer.parameters.changed()
-    centring = a3c.centring_of(made.config, made.agent, made.optimizer.parameters)
-    update(made, made.actor.rollout(), centring=centring)
+    centering = a3c.centering_of(made.config, made.agent, made.optimizer.parameters)
+    update(made, made.actor.rollout(), centering=centering)
     shown = torch.randn(8, 4, generator=torch.Generator().manual_seed(3)) + shift
     numbers, values, _ = made.agent(shown, made.agent.blank)
     return torch.cat((numbers, values.unsqueeze(1)), 1).detach()
 
 
-@pytest.mark.parametrize("centred", [True, False])
-def test_what_all_observations_share_changes_no_update_with_centred_inputs(centred: bool) -> None:
-    plain, shifted = (after_an_update_of_shifted_observations(shift, centred) for shift in (0.0, 3.0))
-    assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centred
+@pytest.mark.parametrize("centered", [True, False])
+def test_what_all_observations_share_changes_no_update_with_centered_inputs(centered: bool) -> None:
+    plain, shifted = (after_an_update_of_shifted_observations(shift, centered) for shift in (0.0, 3.0))
+    assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centered
 
 
-def test_a_centred_update_counts_as_many_states_as_its_rollout_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = setting("." * 9, t_max=4, centred_inputs=True)
-    centring = a3c.centring_of(made.config, made.agent, made.optimizer.parameters)
-    assert centring is not None
-    centre, counted = centring.centre, list[int]()
+def test_a_centered_update_counts_as_many_states_as_its_rollout_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = setting("." * 9, t_max=4, centered_inputs=True)
+    centering = a3c.centering_of(made.config, made.agent, made.optimizer.parameters)
+    assert centering is not None
+    center, counted = centering.center, list[int]()
 
     def counting(means: Sequence[Tensor], states: int) -> Correction:
         counted.append(states)
-        return centre(means, states)
+        return center(means, states)
 
-    monkeypatch.setattr(centring, "centre", counting)
-    update(made, made.actor.rollout(), centring=centring)
+    monkeypatch.setattr(centering, "center", counting)
+    update(made, made.actor.rollout(), centering=centering)
     assert counted == [4]
 
 
-def test_a_run_uses_centred_updates_if_configured() -> None:
-    def weights(centred: bool) -> Tensor:
+def test_a_run_uses_centered_updates_if_configured() -> None:
+    def weights(centered: bool) -> Tensor:
         run = NullRun()
-        config = A3cConfig(env="CartPole-v1", num_actors=1, total_steps=200, centred_inputs=centred)
+        config = A3cConfig(env="CartPole-v1", num_actors=1, total_steps=200, centered_inputs=centered)
         a3c.train(config, run)
         return torch.cat([run.saved[-1].tensors[name].flatten() for name in sorted(run.saved[-1].tensors)])
 
-    centred = weights(centred=True)
-    assert torch.equal(centred, weights(centred=True))
-    assert not torch.equal(centred, weights(centred=False))
+    centered = weights(centered=True)
+    assert torch.equal(centered, weights(centered=True))
+    assert not torch.equal(centered, weights(centered=False))
 
 
 @pytest.mark.parametrize("optimizer", ["shared_rmsprop", "rmsprop", "momentum_sgd"])

@@ -89,11 +89,11 @@ class LiteralLearner:
             d += gradient
         self.states.append(state)
 
-    def centred(self) -> list[tuple[int, Tensor]]:
+    def centered(self) -> list[tuple[int, Tensor]]:
         """Move the running means, over 200 states, by those of the rollout; return them."""
         places = {id(parameter): place for place, parameter in enumerate(self.network.parameters())}
         x = torch.from_numpy(np.concatenate(self.states))
-        for layer in self.network.body.layers if self.config.centred_inputs else ():
+        for layer in self.network.body.layers if self.config.centered_inputs else ():
             if isinstance(layer, nn.Linear):
                 place, mean = places[id(layer.weight)], x.mean(0)
                 share = len(self.states) / 200
@@ -103,10 +103,10 @@ class LiteralLearner:
 
     @torch.no_grad()
     def update(self, T: int) -> None:  # noqa: N803, the paper's letter
-        config, centred, parameters = self.config, self.centred(), list(self.network.parameters())
-        for place, mean in centred:
+        config, centered, parameters = self.config, self.centered(), list(self.network.parameters())
+        for place, mean in centered:
             self.d_theta[place] -= torch.outer(self.d_theta[place + 1], mean)
-        before = [parameters[place] @ mean for place, mean in centred]
+        before = [parameters[place] @ mean for place, mean in centered]
         norm = sum(float((d**2).sum()) for d in self.d_theta) ** 0.5
         eta = config.learning_rate * (1 - min(T, config.total_steps) / config.total_steps)
         for p, g, d in zip(self.network.parameters(), self.g, self.d_theta, strict=True):
@@ -114,7 +114,7 @@ class LiteralLearner:
             g.copy_(config.rmsprop_decay * g + (1 - config.rmsprop_decay) * clipped**2)
             p.sub_(eta * clipped / torch.sqrt(g + config.rmsprop_epsilon))
             d.zero_()
-        for (place, mean), common in zip(centred, before, strict=True):
+        for (place, mean), common in zip(centered, before, strict=True):
             parameters[place + 1].add_(common - parameters[place] @ mean)
         self.states.clear()
 
@@ -229,11 +229,11 @@ def test_one_step_methods_learn_what_a_literal_transcription_of_algorithm_1_lear
     torch.testing.assert_close(theta_minus, flat(literal.target), rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("centred", [False, True], ids=["as in the paper", "centred inputs"])
+@pytest.mark.parametrize("centered", [False, True], ids=["as in the paper", "centered inputs"])
 def test_n_step_q_learns_what_a_literal_transcription_of_algorithm_s1_learns(
-    centred: bool, monkeypatch: pytest.MonkeyPatch
+    centered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = NStepQConfig(**SETTINGS, final_epsilons=GREEDY, centred_inputs=centred)
+    config = NStepQConfig(**SETTINGS, final_epsilons=GREEDY, centered_inputs=centered)
     world, again = MadeSequence(ENDS), MadeSequence(ENDS)
     before, theta, theta_minus = learnt(config, world, monkeypatch)
 

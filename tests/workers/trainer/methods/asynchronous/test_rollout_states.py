@@ -17,7 +17,7 @@ def observations(shape: tuple[int, ...]) -> list[Observations]:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
-@pytest.mark.parametrize("shape", [(4, 84, 84), (3, 84, 84), (5,)], ids=["grey", "coloured", "readings"])
+@pytest.mark.parametrize("shape", [(4, 84, 84), (3, 84, 84), (5,)], ids=["gray", "colored", "readings"])
 def test_states_are_as_the_network_would_prepare_them(shape: tuple[int, ...], dtype: torch.dtype) -> None:
     body = PixelBody(shape, *ARCHITECTURES["nips"]) if len(shape) == 3 else VectorBody(shape, hidden=8)
     prepare = body.to(dtype).prepare

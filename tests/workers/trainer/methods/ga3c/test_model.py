@@ -128,9 +128,9 @@ def test_a_batch_is_full_at_the_minimum_size_and_keeps_copies() -> None:
     assert (batch.size, batch.episodes) == (0, [])
 
 
-def after_an_update_of_shifted_states(shift: float, centred: bool) -> Tensor:
+def after_an_update_of_shifted_states(shift: float, centered: bool) -> Tensor:
     """Return what a network says after an update whose states were all larger, as its biases allow for."""
-    config = made_config(centred_inputs=centred, learning_rate=0.01, rmsprop_epsilon=1e-6)
+    config = made_config(centered_inputs=centered, learning_rate=0.01, rmsprop_epsilon=1e-6)
     network, table = made_network(config), made_experiences(config)
     table.states[:] += shift
     model = Model(config, network, torch.device("cpu"))
@@ -143,14 +143,14 @@ def after_an_update_of_shifted_states(shift: float, centred: bool) -> Tensor:
     return torch.cat((logits, values.unsqueeze(1)), 1).detach()
 
 
-@pytest.mark.parametrize("centred", [True, False])
-def test_what_all_states_share_changes_no_update_with_centred_inputs(centred: bool) -> None:
-    plain, shifted = (after_an_update_of_shifted_states(shift, centred) for shift in (0.0, 3.0))
-    assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centred
+@pytest.mark.parametrize("centered", [True, False])
+def test_what_all_states_share_changes_no_update_with_centered_inputs(centered: bool) -> None:
+    plain, shifted = (after_an_update_of_shifted_states(shift, centered) for shift in (0.0, 3.0))
+    assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centered
 
 
-def test_single_experiences_change_the_weights_with_centred_inputs() -> None:
-    config = made_config(centred_inputs=True, learning_rate=0.01)
+def test_single_experiences_change_the_weights_with_centered_inputs() -> None:
+    config = made_config(centered_inputs=True, learning_rate=0.01)
     network, table = made_network(config), made_experiences(config)
     model = Model(config, network, torch.device("cpu"))
     batch, weight = TrainingBatch(table, config), model.parameters.named()["body.layers.0.weight"]

@@ -40,7 +40,7 @@ SMALLEST: dict[str, Any] = {"num_shards": 1, "num_actors": 1, "num_learners": 1}
 # Each new role imports torch first, which takes a busy machine many times as long as an idle one.
 PATIENCE_SECONDS = 240
 pytestmark = pytest.mark.timeout(300)
-FREE = {**BUNDLED, "mode": "free", "num_actors": 1, "num_learners": 1, "num_shards": 1, "prioritised_replay": True}
+FREE = {**BUNDLED, "mode": "free", "num_actors": 1, "num_learners": 1, "num_shards": 1, "prioritized_replay": True}
 
 
 @pytest.fixture(scope="module")

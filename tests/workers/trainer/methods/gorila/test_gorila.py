@@ -64,7 +64,7 @@ RELATIVES: dict[str, dict[str, Any]] = {
     "errors not clipped": {"clip_errors": False},
     "double": {"double_q": True},
     "dueling": {"dueling": True},
-    "prioritised": {"prioritised_replay": True},
+    "prioritized": {"prioritized_replay": True},
     "RMSProp, rate falling": {"optimizer": "rmsprop", "learning_rate_decay": "linear"},
 }
 
@@ -188,7 +188,7 @@ def test_a_bundle_learns_what_a_literal_transcription_of_algorithm_1_learns(
 
 @pytest.mark.parametrize("clips", [True, False])
 def test_priorities_are_the_errors_as_they_are_learnt_from(clips: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = GorilaConfig(**{**SETTINGS, "prioritised_replay": True, "clip_errors": clips})
+    config = GorilaConfig(**{**SETTINGS, "prioritized_replay": True, "clip_errors": clips})
     monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence(ENDS))
     bundle, server, reported = Bundle(config, config.num_shards, seed=1), server_for(config, fresh(config)), []
     monkeypatch.setattr(bundle.memory, "update_priorities", lambda _, errors: reported.extend(abs(errors)))

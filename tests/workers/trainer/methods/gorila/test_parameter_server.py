@@ -27,9 +27,9 @@ ADAGRAD: dict[str, Any] = {"env": "Arcadia/Catch-v0", "adagrad_epsilon": 0.1}
 CONFIGS = {
     "adagrad": ADAGRAD,
     "rmsprop": {**ADAGRAD, "optimizer": "rmsprop", "rmsprop_decay": 0.9, "rmsprop_epsilon": 0.01},
-    "centred_rmsprop": {
+    "centered_rmsprop": {
         **ADAGRAD,
-        "optimizer": "centred_rmsprop",
+        "optimizer": "centered_rmsprop",
         "rmsprop_decay": 0.9,
         "rmsprop_epsilon": 0.01,
     },
@@ -54,7 +54,7 @@ def literal(optimizer: str, theta: np.ndarray, gradients: list[np.ndarray], rate
             elif optimizer == "rmsprop":
                 statistics[i] = 0.9 * statistics[i] + 0.1 * g[i] ** 2
                 theta[i] -= rate * g[i] / (statistics[i] + 0.01) ** 0.5
-            elif optimizer == "centred_rmsprop":
+            elif optimizer == "centered_rmsprop":
                 mean[i] = 0.9 * mean[i] + 0.1 * g[i]
                 statistics[i] = 0.9 * statistics[i] + 0.1 * g[i] ** 2
                 theta[i] -= rate * g[i] / (statistics[i] - mean[i] ** 2 + 0.01) ** 0.5

@@ -1,4 +1,4 @@
-"""Replay memory against a literal list of transitions, and prioritised replay against its paper's formulas."""
+"""Replay memory against a literal list of transitions, and prioritized replay against its paper's formulas."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from workers.trainer.environments.environments import Observations
 from workers.trainer.methods.gorila.replay_memory import (
     SMALLEST_ERROR,
     FrameKind,
-    PrioritisedMemory,
+    PrioritizedMemory,
     ReplayMemory,
     SumTree,
     Transitions,
@@ -92,9 +92,9 @@ def fill(memory: ReplayMemory, world: World, episodes: int) -> list[Transition]:
 
 
 @pytest.mark.parametrize("kind", [STACKED, READINGS], ids=["stacked", "readings"])
-@pytest.mark.parametrize("prioritised", [False, True], ids=["uniform", "prioritised"])
-def test_samples_are_the_transitions_of_a_literal_list(kind: FrameKind, prioritised: bool) -> None:
-    memory = PrioritisedMemory(kind, 1000, 1, alpha=0.6) if prioritised else ReplayMemory(kind, 1000, 1)
+@pytest.mark.parametrize("prioritized", [False, True], ids=["uniform", "prioritized"])
+def test_samples_are_the_transitions_of_a_literal_list(kind: FrameKind, prioritized: bool) -> None:
+    memory = PrioritizedMemory(kind, 1000, 1, alpha=0.6) if prioritized else ReplayMemory(kind, 1000, 1)
     stored = fill(memory, World(kind, 2), episodes=20)
     assert len(memory) == len(stored)
     assert sampled(memory, 5000) == literal(stored)
@@ -102,11 +102,11 @@ def test_samples_are_the_transitions_of_a_literal_list(kind: FrameKind, prioriti
 
 @pytest.mark.parametrize("kind", [STACKED, READINGS], ids=["stacked", "readings"])
 @pytest.mark.parametrize("episodes", [30, 31, 32, 33, 57])
-@pytest.mark.parametrize("prioritised", [False, True], ids=["uniform", "prioritised"])
+@pytest.mark.parametrize("prioritized", [False, True], ids=["uniform", "prioritized"])
 def test_a_full_memory_gives_the_newest_of_them_and_no_stack_of_overwritten_frames(
-    kind: FrameKind, episodes: int, prioritised: bool
+    kind: FrameKind, episodes: int, prioritized: bool
 ) -> None:
-    memory = PrioritisedMemory(kind, 100, 1, alpha=0.6) if prioritised else ReplayMemory(kind, 100, 1)
+    memory = PrioritizedMemory(kind, 100, 1, alpha=0.6) if prioritized else ReplayMemory(kind, 100, 1)
     stored = fill(memory, World(kind, episodes), episodes)
     found = sampled(memory, 3000)
     assert found == literal(stored[-len(memory) :])
@@ -139,8 +139,8 @@ def test_a_transition_on_atari_takes_one_frame_and_seven_bytes() -> None:
     frames = frames_of((4, 84, 84))
     memory = ReplayMemory(frames, 1000, 1)
     assert memory.bytes == 1000 * bytes_of_slot(frames) == 1000 * (84 * 84 + 7)
-    prioritised = PrioritisedMemory(frames, 1024, 1, alpha=0.6)
-    assert prioritised.bytes == 1024 * (bytes_of_slot(frames) + 2 * 8)
+    prioritized = PrioritizedMemory(frames, 1024, 1, alpha=0.6)
+    assert prioritized.bytes == 1024 * (bytes_of_slot(frames) + 2 * 8)
 
 
 def test_observations_are_stored_as_stacks_only_where_frames_overlap() -> None:
@@ -154,8 +154,8 @@ def test_an_empty_memory_says_so() -> None:
         ReplayMemory(STACKED, 100, 1).sample(1)
 
 
-def filled(steps: int, capacity: int = 100) -> PrioritisedMemory:
-    memory = PrioritisedMemory(FrameKind((1,), np.dtype(np.float32), 1), capacity, 1, ALPHA)
+def filled(steps: int, capacity: int = 100) -> PrioritizedMemory:
+    memory = PrioritizedMemory(FrameKind((1,), np.dtype(np.float32), 1), capacity, 1, ALPHA)
     memory.begin(np.zeros(1, dtype=np.float32))
     for t in range(1, steps + 1):
         memory.add(0, float(t), False, np.array([t], dtype=np.float32))

@@ -1,11 +1,11 @@
-"""Human-normalised scores: 100 · (score − random) / (human − random), both of the same protocol's table."""
+"""Human-normalized scores: 100 · (score − random) / (human − random), both of the same protocol's table."""
 
 from workers.contract import published
-from workers.contract.protocols.document import NormalisedBy
+from workers.contract.protocols.document import NormalizedBy
 
 
-def reference(env: str, protocol: str) -> NormalisedBy | str:
-    """Find the random and the human score of a game by a protocol, or say why there is no normalised score."""
+def reference(env: str, protocol: str) -> NormalizedBy | str:
+    """Find the random and the human score of a game by a protocol, or say why there is no normalized score."""
     rows = {
         row.player: row
         for row in published.scores()
@@ -16,11 +16,11 @@ def reference(env: str, protocol: str) -> NormalisedBy | str:
     random, human = rows["random"], rows["human"]
     if random.score >= human.score:
         return f"the random player beats the human in {env} by {protocol} ({random.source}, {random.table})"
-    return NormalisedBy(
+    return NormalizedBy(
         source=random.source, table=random.table, protocol=protocol, random=random.score, human=human.score
     )
 
 
-def normalised(score: float, by: NormalisedBy) -> float:
+def normalized(score: float, by: NormalizedBy) -> float:
     """Place a score on the scale on which random is 0 and the human 100."""
     return 100 * (score - by.random) / (by.human - by.random)

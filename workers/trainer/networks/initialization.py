@@ -14,9 +14,9 @@ Network = TypeVar("Network", bound=nn.Module)
 HEAD_GAINS = {"policy": 0.01, "value": 1.0, "values": 1.0, "advantages": 1.0}
 
 
-def initialised(network: Network, config: TrainingConfig) -> Network:
+def initialized(network: Network, config: TrainingConfig) -> Network:
     """Initialize a fresh network's weights as configured."""
-    if config.initialisation == "orthogonal":
+    if config.initialization == "orthogonal":
         make_orthogonal(network)
     return network
 

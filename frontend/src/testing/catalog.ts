@@ -1,7 +1,7 @@
-import type { Catalogue } from "@/charts/metrics";
+import type { Catalog } from "@/charts/metrics";
 
 /** A few sections as the server has them. */
-export const CATALOGUE: Catalogue = [
+export const CATALOG: Catalog = [
   {
     prefix: "episode",
     title: "Episodes",

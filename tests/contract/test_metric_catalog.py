@@ -1,4 +1,4 @@
-"""What the trainer reports and what the catalogue names are the same metrics."""
+"""What the trainer reports and what the catalog names are the same metrics."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ from backend.metrics.schemas import NAME_PATTERN
 from tests.factories import metrics as metrics_event
 from workers.contract.config import A3cConfig, PaacConfig
 from workers.contract.events import Metrics
-from workers.contract.metrics import CATALOGUE, METRICS, named
+from workers.contract.metrics import CATALOG, METRICS, named
 from workers.contract.spaces import Discrete
 from workers.trainer.methods.gorila.reporter import histogram
 from workers.trainer.methods.paac.time_shares import TimeShares
@@ -64,17 +64,17 @@ def of_episodes() -> set[str]:
     return set(pack_events([Metrics.model_validate(metrics_event(1, 1, returns=[5.0]))]))
 
 
-def test_every_metric_reported_is_in_the_catalogue() -> None:
+def test_every_metric_reported_is_in_the_catalog() -> None:
     assert written() | put_together() <= METRICS.keys()
 
 
-def test_every_metric_in_the_catalogue_is_reported() -> None:
+def test_every_metric_in_the_catalog_is_reported() -> None:
     assert METRICS.keys() <= written() | put_together() | of_episodes()
 
 
 def test_no_other_names_are_put_together() -> None:
     formatted = {text for path in TRAINER.rglob("*.py") for text in texts(ast.parse(path.read_text())) if MADE in text}
-    sections = "|".join(section.prefix for section in CATALOGUE)
+    sections = "|".join(section.prefix for section in CATALOG)
     assert {text for text in formatted if re.match(rf"({sections})/", text)} == {
         f"time/{MADE}",
         f"gorila/staleness_{MADE}",
@@ -84,13 +84,13 @@ def test_no_other_names_are_put_together() -> None:
     }
 
 
-def test_a_run_in_memory_refuses_a_misspelt_name() -> None:
+def test_a_run_in_memory_refuses_a_misspelled_name() -> None:
     with pytest.raises(ValueError, match="train/entrpoy"):
         NullRun().metrics({"train/entropy": 0.5, "train/entrpoy": 0.5})
 
 
 def test_a_name_stands_once_and_in_its_section() -> None:
-    every = [(section.prefix, metric.name) for section in CATALOGUE for metric in section.all_metrics]
+    every = [(section.prefix, metric.name) for section in CATALOG for metric in section.all_metrics]
     assert len(every) == len(METRICS)
     assert [
         name for prefix, name in every if name.split("/")[0] != prefix or not re.fullmatch(NAME_PATTERN, name)
@@ -98,7 +98,7 @@ def test_a_name_stands_once_and_in_its_section() -> None:
 
 
 def test_a_group_has_several_metrics() -> None:
-    groups = [group for section in CATALOGUE for group in section.groups]
+    groups = [group for section in CATALOG for group in section.groups]
     assert groups
     assert all(len(group.metrics) > 1 for group in groups)
 

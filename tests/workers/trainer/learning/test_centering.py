@@ -1,4 +1,4 @@
-"""Centred updates: the same as those of layers that read x − c, and no filter dies of what all states share."""
+"""Centered updates: the same as those of layers that read x − c, and no filter dies of what all states share."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from workers.contract.config import PaacConfig
 from workers.contract.spaces import Discrete
-from workers.trainer.learning.centring import STATES_OF_A_MEAN, Centring
+from workers.trainer.learning.centering import STATES_OF_A_MEAN, Centering
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 from workers.trainer.methods.paac import paac
 from workers.trainer.methods.paac.rollouts import Rollout
@@ -20,7 +20,7 @@ from workers.trainer.run.run import NullRun
 BACKGROUND, RATE = 87, 0.001
 
 
-class LiterallyCentred(nn.Module):
+class LiterallyCentered(nn.Module):
     """The convolutions and the hidden layer of arch_nips, each with W and b′ = b + Wc, reading x − c."""
 
     def __init__(self, network: ActorCritic, means: list[Tensor]) -> None:
@@ -58,26 +58,26 @@ def test_an_update_equals_that_of_layers_that_read_their_inputs_minus_the_means(
     tape = Tape(network.body, 6)
     tape.act(pixels)
     means = tape.input_means(pixels)
-    literal = LiterallyCentred(network, means)
+    literal = LiterallyCentered(network, means)
     torch.testing.assert_close(literal(pixels), tape.recall(), rtol=1e-4, atol=1e-5)
 
     literal_step(literal, (literal(pixels) @ direction).sum(), learning_rate=0.01, epsilon=1e-3)
     tape.backward(pixels, direction.expand(6, -1))
-    correct = Centring(network.body, parameters).centre(means)
+    correct = Centering(network.body, parameters).center(means)
     RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01, correct)
 
     torch.testing.assert_close(network.body(pixels), literal(pixels), rtol=1e-3, atol=1e-4)
 
 
-def test_a_run_with_centred_inputs_learns_from_vectors_and_repeats_exactly() -> None:
-    def weights(centred: bool) -> bytes:
+def test_a_run_with_centered_inputs_learns_from_vectors_and_repeats_exactly() -> None:
+    def weights(centered: bool) -> bytes:
         run = NullRun()
-        config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=600, centred_inputs=centred)
+        config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=600, centered_inputs=centered)
         paac.train(config, run)
         return b"".join(tensor.numpy().tobytes() for tensor in run.saved[-1].tensors.values())
 
-    assert weights(centred=True) == weights(centred=True)
-    assert weights(centred=True) != weights(centred=False)
+    assert weights(centered=True) == weights(centered=True)
+    assert weights(centered=True) != weights(centered=False)
 
 
 def test_what_others_write_while_the_optimizer_steps_is_not_taken_for_its_step() -> None:
@@ -91,7 +91,7 @@ def test_what_others_write_while_the_optimizer_steps_is_not_taken_for_its_step()
     def after_a_step(interrupted: bool) -> Tensor:
         values = parameters.values.clone()
         parameters.gradients.copy_(torch.linspace(-1, 1, len(values)))
-        correct = Centring(network.body, parameters).centre(tape.input_means(pixels))
+        correct = Centering(network.body, parameters).center(tape.input_means(pixels))
 
         def interrupt(step: Tensor) -> None:
             parameters.values.add_(theirs)
@@ -124,14 +124,14 @@ def noisy_rollout(random: torch.Generator, steps: int, environments: int) -> Rol
     )
 
 
-def dead_filters(centred: bool, updates: int = 20) -> float:
+def dead_filters(centered: bool, updates: int = 20) -> float:
     """Return the share of dead filters in the first layer after some updates with a scale-free step."""
     config = PaacConfig(num_envs=4, t_max=2, value_cost=0.25)
     torch.manual_seed(1)
     network = networks.build(config, (4, 84, 84), Discrete(3))
     parameters = FlatParameters(network)
     optimizer = RMSProp(parameters, 0.99, 1e-10, mean_square=torch.full_like(parameters.values, 1e-10))
-    centring, tape = Centring(network.body, parameters), Tape(network.body, 8)
+    centering, tape = Centering(network.body, parameters), Tape(network.body, 8)
     random = torch.Generator().manual_seed(2)
     for _ in range(updates):
         tape.rewind()
@@ -139,15 +139,15 @@ def dead_filters(centred: bool, updates: int = 20) -> float:
         for states in rollout.states:
             tape.act(states)
         paac.find_gradients(network, tape, rollout, config, config.entropy_cost)
-        correct = centring.centre(tape.input_means(rollout.states.flatten(0, 1))) if centred else None
+        correct = centering.center(tape.input_means(rollout.states.flatten(0, 1))) if centered else None
         optimizer.step(RATE, correct)
     last = torch.cat([noisy_rollout(random, 2, 4).states.flatten(0, 1) for _ in range(8)])
     return measured(network, last)["network/dead_convolution_1"]
 
 
-def test_what_all_states_share_kills_filters_unless_updates_are_centred() -> None:
-    assert dead_filters(centred=False) > 0.8
-    assert dead_filters(centred=True) < 0.5
+def test_what_all_states_share_kills_filters_unless_updates_are_centered() -> None:
+    assert dead_filters(centered=False) > 0.8
+    assert dead_filters(centered=True) < 0.5
 
 
 def parted(states: int) -> float:
@@ -158,7 +158,7 @@ def parted(states: int) -> float:
     torch.manual_seed(0)
     network = networks.build(PaacConfig(env="CartPole-v1"), (4,), Discrete(2))
     parameters, tape = FlatParameters(network), Tape(network.body, 3)
-    centring = Centring(network.body, parameters)
+    centering = Centering(network.body, parameters)
     places = torch.tensor([[0.5, 1.0, 0.5, 1.0], [1.0, 0.5, 1.0, 0.5]])
     before = network.body(places).detach()
     for place, down in [(places[:1], 1.0), (places[1:], -1.0)] * 10:
@@ -167,7 +167,7 @@ def parted(states: int) -> float:
             tape.act(place)
         seen = place.repeat(3, 1)
         tape.backward(seen, torch.full_like(tape.recall(), down))
-        correct = centring.centre(tape.input_means(seen), states)
+        correct = centering.center(tape.input_means(seen), states)
         step = parameters.gradients.clone()
         correct(step)
         parameters.values.sub_(0.01 * step)

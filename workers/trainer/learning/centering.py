@@ -17,7 +17,7 @@ from workers.trainer.learning.optimizers import Correction, FlatParameters
 STATES_OF_A_MEAN = 200
 
 
-class Centring:
+class Centering:
     """Makes the layers of bodies learn as if they read x − c, where c is the (running) mean of their inputs.
 
     Wx + b = W(x − c) + b′ where b′ = b + Wc. In the gradients of W and b′, only that of W differs: by −Δb·cᵀ. A step
@@ -33,7 +33,7 @@ class Centring:
         # For each layer: the number of units, and the slices of its weight and bias.
         self._layers = [(len(layer.weight), place[id(layer.weight)], place[id(layer.bias)]) for layer in layers]
 
-    def centre(self, means: Sequence[Tensor], states: int = STATES_OF_A_MEAN) -> Correction:
+    def center(self, means: Sequence[Tensor], states: int = STATES_OF_A_MEAN) -> Correction:
         """Center the gradients, given the means of each layer's inputs. Return the correction of the step.
 
         Means over many games are used directly. Means over only `states` states update the running means with the
