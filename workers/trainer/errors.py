@@ -7,7 +7,6 @@ TrainerError
 ├── MemoryShortageError      the host has too little memory
 ├── SharedMemoryError        the host has too little shared memory
 ├── TooManyProcessesError    the system allows too few open files
-├── CheckoutError            git cannot describe the checkout that Arcadia runs from
 ├── CheckpointError          a checkpoint cannot be read or written
 ├── DivergedError            a weight of the network is NaN or infinite
 ├── RequestError             the command line requests an impossible evaluation

@@ -21,6 +21,7 @@ from arcadia.cli import (
     record,
     runs,
     study,
+    sync,
     watch,
     workers,
 )
@@ -50,6 +51,7 @@ def add_commands(app: typer.Typer) -> None:
     add("record")(record.record)
     app.add_typer(study.app, name="study")
     app.add_typer(download.app, name="download")
+    add("sync")(sync.sync)
     add("presets")(presets.presets)
     add("workers")(workers.workers)
     add("open")(opening.open_page)

@@ -38,6 +38,7 @@ MODES = ("online", "offline", "disabled")
 REGISTRATION_SECONDS = 15.0
 # The end of a journal in which the last step is looked for.
 TAIL_BYTES = 65_536
+_WITH_STEP = (b'{"kind":"metrics"', b'{"kind":"media"')
 
 
 def init(
@@ -144,6 +145,7 @@ def start_run(
     else:
         uploader.start()
         if resume != "allow" and (problem := uploader.wait_for_rejection(REGISTRATION_SECONDS)):
+            run.discard()
             raise ConflictError(409, problem)
     return run
 
@@ -168,7 +170,7 @@ def last_step(directory: JournalDirectory) -> int:
                 journal.seek(-min(TAIL_BYTES, files.journal.stat().st_size), os.SEEK_END)
                 lines = journal.read().split(b"\n")
             for line in reversed(lines):
-                if line.startswith(b'{"kind":"metrics"'):
+                if line.startswith(_WITH_STEP):
                     try:
                         return int(json.loads(line)["step"])
                     except ValueError:

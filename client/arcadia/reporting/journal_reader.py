@@ -29,6 +29,14 @@ class JournalReader:
             pass
         self.number = number
 
+    def position(self) -> tuple[int, int, bool]:
+        """Return the position, to come back to it with `return_to`."""
+        return self.number, self._offset, self.has_ended
+
+    def return_to(self, position: tuple[int, int, bool]) -> None:
+        """Read again from an earlier position."""
+        self.number, self._offset, self.has_ended = position
+
     def read(self, limit: int, limit_bytes: int) -> list[tuple[int, bytes]]:
         """Return the next events with their numbers: at least one, if there is one, within the limits."""
         found: list[tuple[int, bytes]] = []

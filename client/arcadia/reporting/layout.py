@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -72,6 +73,13 @@ class JournalDirectory:
         """Return the files of all writers, in the order in which they started."""
         described = sorted(file.stem for file in self.path.glob("*.json") if file != self.status)
         return [self.of_writer(writer) for writer in described]
+
+    def remove_writer(self, writer: str) -> None:
+        """Delete the files of a writer, and the directory if it has no other one."""
+        for file in self.path.glob(f"{writer}.*"):
+            file.unlink(missing_ok=True)
+        if not self.writers():
+            shutil.rmtree(self.path, ignore_errors=True)
 
     def read_status(self) -> dict[str, Any]:
         """Return what the uploader last knew, or nothing."""

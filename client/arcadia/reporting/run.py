@@ -149,6 +149,12 @@ class ReportedRun:
             text = "".join(lines)[-MAX_TRACEBACK:]
             self._end({"outcome": "failed", "message": message, "traceback": text}, seconds)
 
+    def discard(self) -> None:
+        """Delete what this process has logged. It is for a run that cannot be, such as one whose id is taken."""
+        self._ended = True
+        self._release()
+        self._directory.remove_writer(self.writer)
+
     def __enter__(self) -> ReportedRun:
         return self
 
@@ -257,12 +263,15 @@ class ReportedRun:
                 return
             self._journal.append({"kind": "end", **{name: value for name, value in event.items() if value}})
             self._ended = True
+        self._release()
+        if self._uploader is not None:
+            self._uploader.finish(seconds)
+
+    def _release(self) -> None:
+        forget(self)
         self._journal.close()
         if self._lock is not None:
             self._lock.release()
-        if self._uploader is not None:
-            self._uploader.finish(seconds)
-        forget(self)
 
 
 def _attach(path: Path, writer: str, config: Mapping[str, Any], step: int, disabled: bool) -> ReportedRun:

@@ -63,6 +63,11 @@ class Upload:
             self._directory.complete.touch()
         return has_sent
 
+    @property
+    def page(self) -> str:
+        """The path of the run's page, once the run is registered."""
+        return next((upload.page for upload in self._writers.values()), "")
+
     def is_complete(self) -> bool:
         """Return True if everything is uploaded, and no script adds anything."""
         return bool(self._writers) and all(upload.is_complete for upload in self._writers.values())

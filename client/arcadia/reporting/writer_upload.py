@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arcadia.reporting.connection import Connection, RejectedError
+from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
 from arcadia.reporting.journal import Journal, repair
 from arcadia.reporting.journal_reader import JournalReader, numbered
 from arcadia.reporting.layout import WriterFiles, note_on_disk
@@ -64,8 +64,14 @@ class WriterUpload:
 
     def _send_rest(self) -> bool:
         sent = False
+        before = self._reader.position()
         while events := self._reader.read(MAX_EVENTS, MAX_BYTES):
-            self._send_events(events)
+            try:
+                self._send_events(events)
+            except (UnavailableError, RejectedError, OSError):
+                self._reader.return_to(before)
+                raise
+            before = self._reader.position()
             sent = True
         return sent
 

@@ -28,9 +28,9 @@ def run(program: str, folder: Path, **variables: str) -> subprocess.CompletedPro
     return _complete(start(program, folder, **variables))
 
 
-def run_file(file: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_file(file: Path, folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a script in a file to its end."""
-    return _complete(_start([str(file), *arguments], folder, {}))
+    return _complete(_start([str(file), *arguments], folder, variables))
 
 
 def _start(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> subprocess.Popen[str]:
@@ -38,6 +38,7 @@ def _start(arguments: Sequence[str], folder: Path, variables: Mapping[str, str])
     return subprocess.Popen(
         [sys.executable, *arguments],
         env={**os.environ, **environment, **variables},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

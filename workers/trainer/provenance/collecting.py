@@ -1,5 +1,6 @@
 """Provenance of this process."""
 
+import dataclasses
 import os
 import platform
 import socket
@@ -7,14 +8,14 @@ import sys
 from pathlib import Path
 
 import psutil
+from arcadia.reporting.provenance.checkout import CheckoutError, read_checkout
+from arcadia.reporting.provenance.hardware import describe_cpu, describe_os, read_gpus
+from arcadia.reporting.provenance.packages import installed_packages
+from arcadia.reporting.provenance.variables import relevant_variables
 
 from workers.contract.build import ROOT, build
-from workers.contract.provenance import Provenance
+from workers.contract.provenance import Checkout, Gpu, Provenance
 from workers.trainer.host.devices import cores
-from workers.trainer.provenance.checkout import CheckoutError, read_checkout
-from workers.trainer.provenance.hardware import describe_cpu, describe_os, read_gpus
-from workers.trainer.provenance.packages import installed_packages
-from workers.trainer.provenance.variables import relevant_variables
 
 
 def trainer_command() -> list[str]:
@@ -29,10 +30,12 @@ def collect_provenance(root: Path = ROOT) -> Provenance:
         state = read_checkout(root)
     except CheckoutError as error:
         problem = str(error)
+    checkout = dataclasses.asdict(state) if state else None
+    diff = checkout.pop("diff") if checkout else ""
     gpus = read_gpus()
     return Provenance(
         build=build(),
-        checkout=state.checkout if state else None,
+        checkout=Checkout.model_validate(checkout) if checkout else None,
         problem=problem,
         python=platform.python_version(),
         host=socket.gethostname(),
@@ -40,11 +43,11 @@ def collect_provenance(root: Path = ROOT) -> Provenance:
         cpu=describe_cpu(),
         cores=cores(),
         memory_bytes=psutil.virtual_memory().total,
-        gpus=gpus.gpus,
+        gpus=[Gpu(name=gpu.name, memory_bytes=gpu.memory_bytes) for gpu in gpus.gpus],
         driver=gpus.driver,
         cuda=gpus.cuda,
         command=trainer_command(),
         environment=relevant_variables(os.environ),
         packages=installed_packages(),
-        diff=state.diff if state else "",
+        diff=diff,
     )

@@ -1,13 +1,21 @@
 """The state of a git checkout: commit, branch, changes and untracked files."""
 
+from __future__ import annotations
+
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from workers.contract.provenance import MAX_DIFF_BYTES, MAX_UNTRACKED
-from workers.trainer.provenance import checkout
-from workers.trainer.provenance.checkout import CheckoutError, CheckoutState, read_checkout
+from arcadia.reporting.provenance import checkout
+from arcadia.reporting.provenance.checkout import (
+    MAX_DIFF_BYTES,
+    MAX_UNTRACKED,
+    CheckoutError,
+    CheckoutState,
+    find_checkout,
+    read_checkout,
+)
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -35,9 +43,9 @@ def state_of(root: Path) -> CheckoutState:
 
 def test_a_clean_checkout_has_its_commit_and_branch(root: Path) -> None:
     state = state_of(root)
-    assert state.checkout.commit == git(root, "rev-parse", "HEAD")
-    assert (state.checkout.branch, state.checkout.dirty, state.checkout.untracked) == ("main", False, [])
-    assert (state.diff, state.checkout.diff_cut) == ("", False)
+    assert state.commit == git(root, "rev-parse", "HEAD")
+    assert (state.branch, state.dirty, state.untracked) == ("main", False, [])
+    assert (state.diff, state.diff_cut) == ("", False)
 
 
 def test_changes_appear_in_the_diff_whether_staged_or_not(root: Path) -> None:
@@ -45,7 +53,7 @@ def test_changes_appear_in_the_diff_whether_staged_or_not(root: Path) -> None:
     (root / "added").write_text("new\n")
     git(root, "add", "added")
     state = state_of(root)
-    assert state.checkout.dirty
+    assert state.dirty
     assert "-one\n+two\n" in state.diff
     assert "+new\n" in state.diff
 
@@ -57,13 +65,13 @@ def test_untracked_files_are_named_and_ignored_ones_are_not(root: Path) -> None:
     (root / "a folder").mkdir()
     (root / "a folder" / "notes ü.txt").write_text("secret")
     state = state_of(root)
-    assert (state.checkout.dirty, state.checkout.untracked) == (True, [".gitignore", "a folder/notes ü.txt"])
+    assert (state.dirty, state.untracked) == (True, [".gitignore", "a folder/notes ü.txt"])
     assert "secret" not in state.diff
 
 
 def test_a_detached_commit_has_no_branch(root: Path) -> None:
     git(root, "checkout", "-q", "--detach")
-    assert state_of(root).checkout.branch is None
+    assert state_of(root).branch is None
 
 
 def test_a_long_diff_and_many_files_are_cut(root: Path) -> None:
@@ -71,8 +79,8 @@ def test_a_long_diff_and_many_files_are_cut(root: Path) -> None:
     for number in range(MAX_UNTRACKED + 1):
         (root / f"untracked-{number}").touch()
     state = state_of(root)
-    assert (len(state.diff), state.checkout.diff_cut) == (MAX_DIFF_BYTES, True)
-    assert len(state.checkout.untracked) == MAX_UNTRACKED
+    assert (len(state.diff), state.diff_cut) == (MAX_DIFF_BYTES, True)
+    assert len(state.untracked) == MAX_UNTRACKED
 
 
 def test_a_long_diff_is_cut_between_characters(root: Path) -> None:
@@ -96,6 +104,12 @@ def test_configured_diff_programs_do_not_run(root: Path, tmp_path: Path) -> None
 
 def test_an_installed_package_has_no_checkout(tmp_path: Path) -> None:
     assert read_checkout(tmp_path) is None
+
+
+def test_the_checkout_of_a_folder_is_found_above_it(root: Path) -> None:
+    (root / "a" / "b").mkdir(parents=True)
+    assert find_checkout(root / "a" / "b") == root
+    assert find_checkout(root) == root
 
 
 def test_a_damaged_repository_is_explained(tmp_path: Path) -> None:

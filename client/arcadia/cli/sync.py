@@ -1,0 +1,38 @@
+"""`arcadia sync`: upload the journals of runs that were logged offline, or whose host was lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arcadia.cli.connection import options_of
+from arcadia.cli.output import say, show
+
+
+def sync(
+    ctx: typer.Context,
+    directories: Annotated[
+        list[Path],
+        typer.Argument(metavar="[DIRECTORIES...]", help="Journals of runs, or folders of them. Default: all of yours."),
+    ] = [],  # noqa: B006 - Typer copies it
+    clean: Annotated[bool, typer.Option("--clean", help="Delete the journals that are uploaded.")] = False,
+) -> None:
+    """Upload the journals of runs that were logged offline. Each event arrives once, however often you call it."""
+    from arcadia.reporting import syncing
+
+    options = options_of(ctx)
+    results = [syncing.sync(each, options.url, options.token()) for each in syncing.find_journals(directories)]
+    for result in results:
+        name = result.directory.path.name
+        if result.problem:
+            say(f"{name} is not uploaded. {result.problem}")
+        else:
+            show(f"{name} is at {result.page}{', and its script still runs' if result.is_running else ''}")
+    if not results:
+        say("Every journal is uploaded.")
+    if clean:
+        say(f"Deleted {len(syncing.clean(directories))} journals that are uploaded.")
+    if any(result.problem and not result.is_running for result in results):
+        raise typer.Exit(1)

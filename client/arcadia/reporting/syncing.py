@@ -1,0 +1,92 @@
+"""Upload of journals that no uploader works on: of offline runs, and of hosts that were switched off."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arcadia.errors import ArcadiaError
+from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
+from arcadia.reporting.layout import JournalDirectory, journals_folder
+from arcadia.reporting.locks import exclusive
+from arcadia.reporting.upload import Upload
+from arcadia.settings import resolve_token, resolve_url
+
+# A server that restarts is available again after this many tries, one per second.
+MAX_TRIES = 5
+
+
+@dataclass(frozen=True)
+class SyncResult:
+    """What became of a journal directory. `problem` is None if it is uploaded."""
+
+    directory: JournalDirectory
+    page: str | None = None
+    problem: str | None = None
+    # Its script still logs, so there will be more.
+    is_running: bool = False
+
+
+def find_journals(folders: Sequence[Path]) -> list[JournalDirectory]:
+    """Return the journals to upload: those given, and those in given folders. Without any, all of this user."""
+    found = []
+    for folder in folders or [journals_folder()]:
+        journal = JournalDirectory(folder.expanduser().absolute())
+        if journal.writers():
+            found.append(journal)
+        elif folder.is_dir():
+            inner = map(JournalDirectory, sorted(each for each in journal.path.iterdir() if each.is_dir()))
+            found += [each for each in inner if each.writers() and not each.complete.exists()]
+        elif folders:
+            raise ArcadiaError(f"{folder} does not exist. Use the folder of a run's journal, or one with such folders.")
+    return found
+
+
+def sync(directory: JournalDirectory, url: str | None = None, token: str | None = None) -> SyncResult:
+    """Upload what a journal directory has."""
+    server = resolve_url(url or os.environ.get("ARCADIA_URL") or _intended_url(directory))
+    upload = Upload(directory, Connection(server, resolve_token(server, token)))
+    with exclusive(directory.lock, wait=False) as is_free:
+        if not is_free:
+            return SyncResult(directory, problem="Another process uploads it.", is_running=True)
+        try:
+            _send(upload)
+        except (UnavailableError, RejectedError, OSError) as error:
+            return SyncResult(directory, problem=str(error))
+    return SyncResult(directory, page=f"{server}{upload.page}", is_running=not upload.is_complete())
+
+
+def clean(folders: Sequence[Path]) -> list[JournalDirectory]:
+    """Delete the journals that are uploaded, and return them."""
+    deleted = []
+    for folder in folders or [journals_folder()]:
+        inner = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+        for journal in map(JournalDirectory, [folder, *inner]):
+            if not (journal.writers() and journal.complete.exists()):
+                continue
+            with exclusive(journal.lock, wait=False) as is_free:
+                if is_free:
+                    shutil.rmtree(journal.path)
+                    deleted.append(journal)
+    return deleted
+
+
+def _send(upload: Upload, tries: int = MAX_TRIES) -> None:
+    try:
+        upload.send()
+    except UnavailableError:
+        if tries == 1:
+            raise
+        time.sleep(1.0)
+        _send(upload, tries - 1)
+
+
+def _intended_url(directory: JournalDirectory) -> str | None:
+    """Return the server that the last script of the run was started for, if it was given one."""
+    url = json.loads(directory.writers()[-1].description.read_text()).get("url")
+    return str(url) if url else None

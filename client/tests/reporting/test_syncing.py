@@ -1,0 +1,133 @@
+"""`arcadia sync`: journals that no uploader works on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reporting import scripts
+from reporting.reported_server import Rejection, ReportedServer
+from reporting.scripts import wait_until
+
+import arcadia
+from arcadia.errors import ArcadiaError
+from arcadia.reporting import syncing
+from arcadia.reporting.layout import JournalDirectory
+from arcadia.reporting.locks import exclusive
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReportedServer]:
+    """Serve reported runs at ARCADIA_URL."""
+    server = ReportedServer()
+    monkeypatch.setenv("ARCADIA_URL", server.url)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Log two runs offline."""
+    monkeypatch.setenv("ARCADIA_JOURNALS", str(tmp_path / "journals"))
+    for number, key in enumerate(["one", "two"]):
+        with arcadia.init(id=key, mode="offline") as run:
+            run.log({"loss": float(number)})
+    return tmp_path / "journals"
+
+
+def run_sync(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    command = [sys.executable, "-m", "arcadia", "sync", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=scripts.WAIT_SECONDS, check=False)
+
+
+def test_all_journals_are_uploaded_once(folder: Path, server: ReportedServer) -> None:
+    done = run_sync()
+    assert (done.returncode, done.stdout) == (0, f"one is at {server.url}/runs/7\ntwo is at {server.url}/runs/8\n")
+    assert sorted(values["loss"] for _, values in server.metrics()) == [0.0, 1.0]
+    again = run_sync()
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "Every journal is uploaded.\n")
+    cleaned = run_sync("--clean")
+    assert cleaned.stderr.endswith("Deleted 2 journals that are uploaded.\n")
+    assert not list(folder.iterdir())
+
+
+def test_one_journal_is_uploaded_by_its_folder(folder: Path, server: ReportedServer) -> None:
+    (journal,) = syncing.find_journals([folder / "two"])
+    result = syncing.sync(journal)
+    assert (result.page, result.problem, result.is_running) == (f"{server.url}/runs/7", None, False)
+    assert server.metrics() == [(0, {"loss": 1.0})]
+    assert [each.key for each in syncing.find_journals([])] == ["one"]
+    assert [each.key for each in syncing.find_journals([folder])] == ["one"]
+
+
+def test_a_folder_that_does_not_exist_is_an_error(folder: Path) -> None:
+    with pytest.raises(ArcadiaError, match="does not exist"):
+        syncing.find_journals([folder / "three"])
+
+
+def test_a_server_that_does_not_answer_is_a_problem(
+    folder: Path, server: ReportedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _seconds: None)
+    server.close()
+    result = syncing.sync(JournalDirectory(folder / "one"))
+    assert result.problem is not None
+    assert result.problem.startswith(f"No Arcadia server answers at {server.url}")
+
+
+def test_a_server_that_restarts_is_tried_again(
+    folder: Path, server: ReportedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _seconds: server.open())
+    server.close()
+    assert syncing.sync(JournalDirectory(folder / "one")).problem is None
+
+
+def test_a_rejected_run_does_not_stop_the_others(folder: Path, server: ReportedServer) -> None:
+    def reject(_path: str, body: Any) -> None:
+        if body.get("key") == "one":
+            raise Rejection(409, "The id one is of a trained run.")
+
+    server.before = reject
+    done = run_sync(folder)
+    assert done.returncode == 1
+    assert done.stderr == "one is not uploaded. The id one is of a trained run.\n"
+    assert done.stdout == f"two is at {server.url}/runs/7\n"
+
+
+def test_a_journal_that_another_process_uploads_is_left_to_it(folder: Path, server: ReportedServer) -> None:
+    with exclusive(folder / "one" / "lock", wait=False):
+        result = syncing.sync(JournalDirectory(folder / "one"))
+    assert result.problem == "Another process uploads it."
+    assert not server.requests
+
+
+def test_an_offline_script_that_runs_is_uploaded_as_far_as_it_is(tmp_path: Path, server: ReportedServer) -> None:
+    program = "run = arcadia.init(id='mine'); run.log({'loss': 1.0}); print('', flush=True); sys.stdin.read()"
+    with scripts.start(program, tmp_path / "journals") as script:
+        assert script.stdout is not None
+        script.stdout.readline()
+        journal = JournalDirectory(tmp_path / "journals" / "mine")
+        wait_until(lambda: journal.writers()[0].provenance.exists())
+        result = syncing.sync(journal)
+        assert (result.is_running, result.problem) == (True, None)
+        assert server.metrics() == [(0, {"loss": 1.0})]
+        assert not server.of_kind("end")
+        script.kill()
+    assert not syncing.sync(journal).is_running
+    assert [end["outcome"] for end in server.of_kind("end")] == ["failed"]
+
+
+def test_the_server_that_a_script_was_given_is_used(
+    folder: Path, server: ReportedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ARCADIA_URL")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    arcadia.init(id="three", mode="offline", url=server.url).finish()
+    assert syncing.sync(JournalDirectory(folder / "three")).page == f"{server.url}/runs/7"

@@ -1,0 +1,207 @@
+"""The uploader's process beside a script: online runs, kills on both sides, requests to stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reporting import scripts
+from reporting.reported_server import Rejection, ReportedServer
+from reporting.scripts import wait_until
+
+LOOP = """
+run = arcadia.init(id="mine")
+print("started", flush=True)
+number = 0
+while not os.path.exists(os.environ["STOP_FILE"]):
+    run.log({"loss": number / 3})
+    number += 1
+    time.sleep(0.002)
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[ReportedServer]:
+    """Serve reported runs."""
+    server = ReportedServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def online(server: ReportedServer, tmp_path: Path) -> dict[str, str]:
+    """Return the environment of an online script."""
+    return {"ARCADIA_MODE": "online", "ARCADIA_URL": server.url, "STOP_FILE": str(tmp_path / "stop")}
+
+
+def uploader_of(folder: Path) -> int | None:
+    """Return the process id of the uploader of a folder's only run."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"arcadia.reporting.uploader" in words and str(scripts.directory(folder)).encode() in words:
+            return int(process.name)
+    return None
+
+
+def assert_arrived_once(server: ReportedServer, folder: Path) -> None:
+    """Check that the server has exactly the events of the journals."""
+    for writer, stored in server.events.items():
+        lines = (scripts.directory(folder) / f"{writer}.jsonl").read_text().splitlines()
+        assert [{name: value for name, value in event.items() if name != "seq"} for event in stored[1:]] == [
+            json.loads(line) for line in lines
+        ]
+        assert [event["seq"] for event in stored] == list(range(1, len(lines) + 2))
+
+
+def wait_for_points(server: ReportedServer, count: int) -> None:
+    """Wait until the server has this many points."""
+    wait_until(lambda: len(server.metrics()) >= count)
+
+
+def is_complete(folder: Path) -> bool:
+    return (scripts.directory(folder) / "complete").exists()
+
+
+def test_a_script_has_uploaded_its_run_when_it_ends(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
+    program = """
+with arcadia.init("maze") as run:
+    for number in range(300):
+        run.log({"loss": number})
+    print(run.url)
+"""
+    ended = scripts.run(program, tmp_path / "journals", **online, ARCADIA_TOKEN="secret")
+    assert ended.returncode == 0, ended.stderr
+    assert server.metrics() == [(number, {"loss": number}) for number in range(300)]
+    assert [end["outcome"] for end in server.of_kind("end")] == ["finished"]
+    assert ended.stdout == f"{server.url}/runs/7\n"
+    assert ended.stderr == f"arcadia: This run is at {server.url}/runs/7\n"
+    assert server.of_kind("provenance")[0]["provenance"]["command"][1] == "-c"
+    wait_until(lambda: uploader_of(tmp_path / "journals") is None)
+
+
+def test_a_killed_script_has_failed_and_all_of_its_points_arrive(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
+    with scripts.start(LOOP, tmp_path / "journals", **online) as script:
+        wait_for_points(server, 20)
+        script.kill()
+    wait_until(lambda: is_complete(tmp_path / "journals"))
+    assert_arrived_once(server, tmp_path / "journals")
+    assert [end["outcome"] for end in server.of_kind("end")] == ["failed"]
+
+
+def test_a_killed_uploader_is_started_again(server: ReportedServer, online: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    program = LOOP.replace("run =", "import arcadia.reporting.uploader_process as u; u.RESTART_SECONDS = 0.0\nrun =")
+    with scripts.start(program, folder, **online) as script:
+        for _ in range(2):
+            wait_for_points(server, len(server.metrics()) + 1)
+            os.kill(wait_until(lambda: uploader_of(folder)), signal.SIGKILL)
+            wait_for_points(server, len(server.metrics()) + 100)
+        (tmp_path / "stop").touch()
+        assert script.wait(scripts.WAIT_SECONDS) == 0
+    wait_until(lambda: is_complete(folder))
+    assert_arrived_once(server, folder)
+    assert [end["outcome"] for end in server.of_kind("end")] == ["finished"]
+
+
+def test_a_script_that_ends_without_a_server_does_not_wait_and_its_uploader_continues(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
+    server.close()
+    began = time.monotonic()
+    ended = scripts.run("arcadia.init().log({'loss': 1.0})", tmp_path / "journals", **online)
+    assert time.monotonic() - began < 30
+    assert ended.returncode == 0
+    assert f"No Arcadia server answers at {server.url}" in ended.stderr
+    assert f"arcadia sync {scripts.directory(tmp_path / 'journals')}" in ended.stderr
+    server.open()
+    wait_until(lambda: is_complete(tmp_path / "journals"))
+    assert server.metrics() == [(0, {"loss": 1.0})]
+    assert [end["outcome"] for end in server.of_kind("end")] == ["finished"]
+
+
+@pytest.mark.parametrize(("desired", "outcome"), [("stop", "stopped"), ("pause", "paused")])
+def test_a_script_stops_when_the_server_asks_for_it(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path, desired: str, outcome: str
+) -> None:
+    program = """
+with arcadia.init() as run:
+    while not run.should_stop():
+        run.log({"loss": 1.0})
+        time.sleep(0.01)
+"""
+    with scripts.start(program, tmp_path / "journals", **online) as script:
+        wait_until(server.metrics)
+        server.desired = desired
+        assert script.wait(scripts.WAIT_SECONDS) == 0
+    assert [end["outcome"] for end in server.of_kind("end")] == [outcome]
+
+
+def test_a_resumed_run_is_not_stopped_by_an_old_request(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
+    server.desired = "stop"
+    folder = tmp_path / "journals"
+    scripts.run("with arcadia.init(id='mine') as run: run.url; run.log({'loss': 1.0})", folder, **online)
+    server.desired = "run"
+    ended = scripts.run("with arcadia.init(id='mine') as run: print(run.should_stop())", folder, **online)
+    assert ended.stdout == "False\n"
+    assert [end["outcome"] for end in server.of_kind("end")] == ["stopped", "finished"]
+
+
+def test_a_run_that_must_exist_is_an_error_if_it_does_not(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
+    def reject(_path: str, body: Any) -> None:
+        if body.get("resume") == "must":
+            raise Rejection(404, "No run has the key mine. Use resume='allow'.")
+
+    server.before = reject
+    ended = scripts.run("arcadia.init(id='mine', resume='must')", tmp_path / "journals", **online)
+    assert ended.returncode == 1
+    assert ended.stderr.rstrip().endswith("No run has the key mine. Use resume='allow'.")
+    assert not (tmp_path / "journals" / "mine").exists()
+
+
+def test_an_uploader_is_no_part_of_the_terminal(server: ReportedServer, online: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    with scripts.start(LOOP, folder, **online) as script:
+        wait_for_points(server, 1)
+        uploader = wait_until(lambda: uploader_of(folder))
+        assert os.getsid(uploader) == uploader != os.getsid(script.pid)
+        # Nothing of the script's output stays open in the uploader, so a pipe of it ends with the script.
+        outputs, held = ({Path(f"/proc/{each}/fd/{n}").readlink() for n in (1, 2)} for each in (script.pid, uploader))
+        assert not outputs & held
+        (tmp_path / "stop").touch()
+        assert script.wait(scripts.WAIT_SECONDS) == 0
+
+
+def test_an_uploader_does_not_import_what_the_current_folder_has(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "cwd").mkdir()
+    (tmp_path / "cwd" / "json.py").write_text("raise RuntimeError('the wrong json')")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import arcadia, os, sys\nos.chdir(sys.argv[1])\nwith arcadia.init() as run: run.log({'loss': 1.0})"
+    )
+    ended = scripts.run_file(script, tmp_path / "journals", str(tmp_path / "cwd"), **online)
+    assert ended.returncode == 0, ended.stderr
+    assert server.metrics() == [(0, {"loss": 1.0})]
+
+
+def test_an_uploader_needs_little_of_python() -> None:
+    program = "import arcadia.reporting.uploader; print([m for m in ('httpx', 'numpy', 'typer') if m in sys.modules])"
+    assert scripts.run(program, Path("unused")).stdout == "[]\n"
