@@ -79,8 +79,8 @@ def parse_time(moment: str) -> datetime:
 
 
 def percent(part: float, whole: float) -> str:
-    """Return a share as a percentage, rounded down so that 100 % means complete."""
-    return f"{int(100 * part / whole) if whole else 0} %"
+    """Return a share as a percentage, rounded down so that 100 % means complete. A last update may exceed the goal."""
+    return f"{min(100, int(100 * part / whole)) if whole else 0} %"
 
 
 def plural(amount: int, noun: str) -> str:

@@ -91,7 +91,7 @@ def test_numbers_and_times_are_short() -> None:
     ]
     assert [duration(value) for value in (None, 0.4, 61, 90_061)] == ["–", "0 s", "1 min 1 s", "1 d 1 h"]
     assert [size(value) for value in (12, 1_500, 25_300_000_000)] == ["12 B", "1.5 kB", "25.3 GB"]
-    assert percent(999, 1_000) == "99 %"
+    assert [percent(step, 1_000) for step in (999, 1_000, 1_016)] == ["99 %", "100 %", "100 %"]
     assert age("2000-01-01T00:00:00Z").endswith(" d")
 
 

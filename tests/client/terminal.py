@@ -1,0 +1,78 @@
+"""A command in a pseudo-terminal: what it shows, and what is typed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Mapping
+from types import TracebackType
+
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+
+ROWS, COLUMNS = 40, 100
+# A piece of a chart.
+BRAILLE = re.compile("[\u2801-\u28ff]{3}")
+_CONTROL_SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Terminal:
+    """The command `arcadia` in a terminal of a fixed size."""
+
+    def __init__(self, *arguments: object, environment: Mapping[str, str]) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        os.set_blocking(self._master, False)
+        self._output = b""
+        kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "arcadia", *map(str, arguments)],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**kept, **environment, "TERM": "xterm"},
+            start_new_session=True,
+            # Ctrl-C reaches the processes of the session's own terminal.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGKILL)
+        self._process.wait(PATIENCE_SECONDS)
+        os.close(self._master)
+
+    @property
+    def shown(self) -> str:
+        """Return everything that was shown so far, without colors and movements of the cursor."""
+        try:
+            while block := os.read(self._master, 1 << 16):
+                self._output += block
+        except (BlockingIOError, OSError):  # nothing more yet, or the command has ended
+            pass
+        return _CONTROL_SEQUENCE.sub("", self._output.decode(errors="replace"))
+
+    def wait_for(self, text: str) -> None:
+        """Wait until a text was shown."""
+        wait_until(lambda: text in self.shown)
+
+    def type(self, text: str) -> None:
+        """Type a text."""
+        os.write(self._master, text.encode())
+
+    def wait(self) -> int:
+        """Wait for the end and return the exit status. The output is read all the time, or the command would block."""
+        wait_until(lambda: (self.shown, self._process.poll())[1] is not None)
+        return int(self._process.returncode)
