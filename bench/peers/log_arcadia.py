@@ -1,0 +1,23 @@
+"""Log one run with Arcadia's client: `python -m bench.peers.log_arcadia URL NUMBER POINTS`."""
+
+import sys
+
+import arcadia
+
+from bench.peers.log_calls import report, time_calls
+from bench.peers.runs import PROJECT
+
+
+def main() -> None:
+    """Log a run, wait until it is uploaded, and print the measurements."""
+    url, number, points = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    run = arcadia.init(PROJECT, f"run {number}", {"seed": number}, url=url)
+    measured = time_calls(run.log, number, points)
+    run.finish(seconds=600)
+    if not (run.directory / "complete").exists():
+        sys.exit(f"{run.directory} is not uploaded")
+    report(measured)
+
+
+if __name__ == "__main__":
+    main()

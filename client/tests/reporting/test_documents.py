@@ -1,0 +1,47 @@
+"""The page about logging: its examples run, and it lists every method."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from reporting import scripts
+from reporting.reported_server import ReportedServer
+
+import arcadia
+
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "client" / "logging.md").read_text()
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def server() -> Iterator[ReportedServer]:
+    """Serve reported runs."""
+    server = ReportedServer()
+    yield server
+    server.close()
+
+
+def test_every_example_runs(server: ReportedServer, tmp_path: Path) -> None:
+    program = "\n".join(EXAMPLES)
+    done = scripts.run(program, tmp_path, ARCADIA_MODE="online", ARCADIA_URL=server.url)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{server.url}/runs/7\n101\n"
+    names = list(dict.fromkeys(each["name"] for each in server.registrations if "name" in each))
+    assert names == ["first try", "media", "notes", "stoppable", "in two parts"]
+    assert [end["outcome"] for end in server.of_kind("end")] == ["finished"] * 6
+    assert {media["media"] for media in server.of_kind("media")} == {"image", "histogram", "table"}
+    assert len(server.of_kind("metrics")) == 2_002
+
+
+@pytest.mark.parametrize("kind", [arcadia.ReportedRun, arcadia.Image, arcadia.Video, arcadia.Histogram, arcadia.Table])
+def test_every_public_name_is_listed(kind: type) -> None:
+    names = {name for name, _ in inspect.getmembers(kind) if not name.startswith("_")} - {"content", "data", "kind"}
+    assert {*names, kind.__name__ if kind is not arcadia.ReportedRun else "init"} <= set(re.findall(r"\w+", DOCUMENT))
+
+
+def test_every_argument_of_init_is_listed() -> None:
+    assert set(inspect.signature(arcadia.init).parameters) <= set(re.findall(r"\w+", DOCUMENT)) | {"config"}
