@@ -16,8 +16,8 @@ from backend.runs.config_sort import field_sort_key, field_type
 from workers.contract.values import LARGEST, MAX_ID, storable
 
 SORTABLE = (
-    "id name state desired algorithm env queue attempt priority created_at started_at finished_at archived_at worker "
-    "step frames total_steps steps_per_second seconds_left last_return best_return episodes"
+    "id name state desired origin project algorithm env queue attempt priority created_at started_at finished_at "
+    "archived_at worker step frames total_steps steps_per_second seconds_left last_return best_return episodes"
 ).split()
 CONFIG_PREFIX = "config:"
 MAX_SEARCH_LENGTH = 200
@@ -36,6 +36,8 @@ class Filters:
     study: int | None = None
     numbers: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
+    projects: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -76,9 +78,10 @@ def _order(sort: str) -> _Order:
     name, descending = sort.removeprefix("-"), sort.startswith("-")
     if name in SORTABLE:
         return _Order(getattr(Run, name), descending)
-    if name.startswith("metric:") and name.count(":") == 2:
-        _, metric, statistic = name.split(":")
-        if statistic in ("last", "min", "max"):
+    if name.startswith("metric:") and name.count(":") >= 2:
+        # Names of metrics may contain colons.
+        metric, _, statistic = name.removeprefix("metric:").rpartition(":")
+        if metric and statistic in ("last", "min", "max"):
             return _Order(getattr(MetricSeries, statistic), descending, metric)
     if name.startswith(CONFIG_PREFIX) and (type_ := field_type(name.removeprefix(CONFIG_PREFIX))):
         return _Order(field_sort_key(name.removeprefix(CONFIG_PREFIX), type_), descending)
@@ -91,7 +94,13 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [
         Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None)
     ]
-    for column, values in ((Run.state, filters.states), (Run.algorithm, filters.algorithms), (Run.env, filters.envs)):
+    for column, values in (
+        (Run.state, filters.states),
+        (Run.algorithm, filters.algorithms),
+        (Run.env, filters.envs),
+        (Run.origin, filters.origins),
+        (Run.project, filters.projects),
+    ):
         if values:
             conditions.append(column.in_(values))
     if filters.numbers:
@@ -107,7 +116,7 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
 
 
 def _contains(text: str) -> ColumnElement[bool]:
-    columns = (Run.name, Run.notes, Run.env, Run.algorithm, Run.failure_message)
+    columns = (Run.name, Run.notes, Run.project, Run.env, Run.algorithm, Run.failure_message)
     matches: list[ColumnElement[bool]] = [column.icontains(text, autoescape=True) for column in columns]
     matches.append(Run.tags.any(RunTag.tag.icontains(text, autoescape=True)))
     number = text.removeprefix("#")

@@ -17,6 +17,7 @@ from backend.runs.states import ACTIVE, to_actions
 from backend.workers.presence import count_idle_workers
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
+from workers.contract.worker_api import QueueName
 
 MAX_WARNINGS = 5
 # A free worker should claim a run within this time.
@@ -25,7 +26,7 @@ EXPECTED_CLAIM_TIME = timedelta(seconds=15)
 
 def to_schemas(session: Session, runs: Sequence[tables.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
     """Return the schemas of runs, with the requested metrics."""
-    queues = {run.queue for run in runs if run.state == "queued"}
+    queues = {run.queue for run in runs if run.state == "queued" and run.queue is not None}
     free, ahead = count_idle_workers(session, queues), _queue_positions(session, queues)
     extents = _extents(session, [run.id for run in runs], metrics) if metrics else {}
     seconds = training_seconds(session, [run.id for run in runs])
@@ -86,19 +87,33 @@ def _extents(
 
 
 def _state_reason(run: tables.Run, free: dict[str, int | None], ahead: int) -> str | None:
+    if run.origin != "trained":
+        return _reported_reason(run)
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
-    if run.state == "running" and run.step >= run.total_steps:
+    if run.state == "running" and _has_all_steps(run):
         return "Finishing: the trainer saves the final checkpoint."
-    if run.state != "queued":
+    if run.state != "queued" or run.queue is None:
         return run.state_reason
-    return " ".join(part for part in (run.state_reason, _waiting_reason(run, free.get(run.queue), ahead)) if part)
+    waiting = _waiting_reason(run, run.queue, free.get(run.queue), ahead)
+    return " ".join(part for part in (run.state_reason, waiting) if part)
 
 
-def _waiting_reason(run: tables.Run, free: int | None, ahead: int) -> str:
-    name = run.queue.upper()
+def _reported_reason(run: tables.Run) -> str | None:
+    if run.state != "running" or run.desired == "run":
+        return run.state_reason
+    word = "stop" if run.desired == "stop" else "pause"
+    return f"Waiting for its script to {word}: it must call should_stop()."
+
+
+def _has_all_steps(run: tables.Run) -> bool:
+    return run.total_steps is not None and run.step >= run.total_steps
+
+
+def _waiting_reason(run: tables.Run, queue: QueueName, free: int | None, ahead: int) -> str:
+    name = queue.upper()
     if free is None:
-        return f"No {name} worker is connected: start one with `arcadia worker --queue {run.queue}`."
+        return f"No {name} worker is connected: start one with `arcadia worker --queue {queue}`."
     if ahead >= free:
         return f"Waiting for a free {name} worker."
     if utc_now() - run.created_at < EXPECTED_CLAIM_TIME:
@@ -133,12 +148,16 @@ def _to_schema(
     failure = None
     if run.failure_message is not None:
         failure = schemas.Failure(message=run.failure_message, traceback=run.failure_traceback)
-    is_training = run.state == "running" and run.step < run.total_steps
+    is_training = run.state == "running" and not _has_all_steps(run)
     return schemas.Run(
         id=run.id,
         name=run.name,
         state=run.state,
         desired=run.desired,
+        origin=run.origin,
+        origin_label=run.origin_label,
+        reported_key=run.reported_key,
+        project=run.project,
         algorithm=run.algorithm,
         method=title_of(run.algorithm),
         env=run.env,

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import StringConstraints
 
 from backend.database.engine import Database, Db
+from backend.database.tables import RunOrigin
 from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
@@ -43,7 +44,7 @@ def parse_filters(
         Text,
         Query(
             max_length=list_query.MAX_SEARCH_LENGTH,
-            description="Search name, notes, tags, environment, method, failure message and id.",
+            description="Search name, notes, project, tags, environment, method, failure message and id.",
         ),
     ] = "",
     archived: Annotated[bool, Query(description="Return archived runs instead of the others.")] = False,
@@ -52,9 +53,13 @@ def parse_filters(
         list[Id], Query(max_length=100, description="Only runs with these ids.")
     ] = [],  # noqa: B006
     name: Annotated[TextValues, Query(description="Any of these names, exactly. Names are not unique.")] = [],  # noqa: B006
+    origin: Annotated[list[RunOrigin], Query(description="Any of these values.")] = [],  # noqa: B006
+    project: Annotated[TextValues, Query(description="Any of these values.")] = [],  # noqa: B006
 ) -> list_query.Filters:
     """Return the filters in the query parameters."""
-    return list_query.Filters([*state], tag, algorithm, env, text.strip(), archived, study, id, name)
+    return list_query.Filters(
+        [*state], tag, algorithm, env, text.strip(), archived, study, id, name, [*origin], project
+    )
 
 
 RunFilters = Annotated[list_query.Filters, Depends(parse_filters)]

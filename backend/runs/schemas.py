@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from backend.database.tables import RunOrigin
 from backend.web.json_numbers import JsonNumber
 from workers.contract.events import RolePlace
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id
@@ -91,10 +92,14 @@ class Run(BaseModel):
     name: str
     state: State
     desired: Desired
-    algorithm: str
+    origin: RunOrigin = Field(description="Whether Arcadia trained it, a script logged it, or it was imported.")
+    origin_label: str | None = Field(description="What logged or imported it, such as Python or TensorBoard.")
+    reported_key: str | None = Field(description="Id by which a script resumes a reported run.")
+    project: str | None
+    algorithm: str = Field(description="Of a reported run any text, also an empty one.")
     method: str = Field(description="Display name of the algorithm.")
-    env: str
-    queue: QueueName
+    env: str = Field(description="Of a reported run any text, also an empty one.")
+    queue: QueueName | None = Field(description="Null for reported runs.")
     attempt: int
     priority: int
     tags: list[str]
@@ -111,7 +116,7 @@ class Run(BaseModel):
     worker: str | None
     step: int = Field(description="Agent steps so far.")
     frames: int = Field(description="Emulator frames so far.")
-    total_steps: int
+    total_steps: int | None = Field(description="Null if a script did not say how many steps there will be.")
     trained_seconds: float = Field(description="Training time, without waiting, pauses and gaps between attempts.")
     steps_per_second: float | None
     seconds_left: float | None = Field(description="Remaining training time; null after the last step.")

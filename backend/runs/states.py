@@ -43,6 +43,9 @@ _ENDED_HOW: dict[State, str] = {
     "stopped": "has already stopped",
 }
 _CONTINUE_HINT = "Fork one of its checkpoints to continue from there, or clone it to start over."
+_RUN_SCRIPT_AGAIN = Refusal(
+    'Run {id} is logged by a script, which Arcadia cannot start. Run it again with arcadia.init(id="{key}").'
+)
 _STILL_ACTIVE = Refusal("Run {id} is still {state}. Stop or pause it first.")
 _ONLY_IF_INACTIVE: dict[State, Decision] = {
     "queued": _STILL_ACTIVE,
@@ -90,13 +93,15 @@ ACTIONS: dict[Action, dict[State, Decision]] = {
 def decide(action: Action, run: Run) -> Decision:
     """Return what an action would change, or why it is not allowed."""
     decision = ACTIONS[action][run.state]
+    if run.origin != "trained" and action == "resume" and run.state not in ACTIVE:
+        decision = _RUN_SCRIPT_AGAIN
     if run.state in ACTIVE:
         decision = _decide_by_desired(action, run.desired) or decision
     if isinstance(decision, Change):
         decision = _decide_by_archived(action, archived=run.archived_at is not None) or decision
     if isinstance(decision, Change):
         return decision
-    return replace(decision, sentence=decision.sentence.format(id=run.id, state=run.state))
+    return replace(decision, sentence=decision.sentence.format(id=run.id, state=run.state, key=run.reported_key))
 
 
 def to_actions(run: Run) -> RunActions:

@@ -1076,6 +1076,73 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reported/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report Run
+         * @description Create a run that a script logs, or let a script resume it.
+         *
+         *     A repeated request with the same key and writer changes nothing. Another writer continues the run with that key,
+         *     which then runs again. Bodies may be compressed with gzip.
+         */
+        post: operations["report_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reported/runs/{run_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log Events
+         * @description Store events of a script. A repeated event changes nothing. A gap in the sequence is an error.
+         *
+         *     Values that cannot be stored are left out with a warning in the run's log. Bodies may be compressed with gzip.
+         */
+        post: operations["log_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reported/runs/{run_id}/files/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload Media
+         * @description Upload an image or a video before the event that names it. A repeated upload changes nothing.
+         *
+         *     PNG, JPEG, GIF, WebP, MP4 and WebM are accepted.
+         */
+        put: operations["upload_media"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/reports": {
         parameters: {
             query?: never;
@@ -1469,6 +1536,46 @@ export interface paths {
          *     that the time was up, or that the run has ended or is paused.
          */
         get: operations["read_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Media
+         * @description Return images, videos, histograms and tables that a run logged, in the order of their steps.
+         */
+        get: operations["list_media"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/media/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Media Names
+         * @description List the names of the media that a run logged.
+         */
+        get: operations["list_media_names"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2407,8 +2514,11 @@ export interface components {
              * @description False for attempts of earlier versions, and until the trainer has reported.
              */
             recorded: boolean;
-            /** Worker */
-            worker: string;
+            /**
+             * Worker
+             * @description Null for a writer of a reported run.
+             */
+            worker: string | null;
         };
         /**
          * Average
@@ -2768,7 +2878,10 @@ export interface components {
          */
         ComparedRun: {
             actions: components["schemas"]["RunActions"];
-            /** Algorithm */
+            /**
+             * Algorithm
+             * @description Of a reported run any text, also an empty one.
+             */
             algorithm: string;
             /** Archived At */
             archived_at: string | null;
@@ -2802,7 +2915,10 @@ export interface components {
              * @enum {string}
              */
             desired: "run" | "pause" | "stop";
-            /** Env */
+            /**
+             * Env
+             * @description Of a reported run any text, also an empty one.
+             */
             env: string;
             /** Episodes */
             episodes: number;
@@ -2839,16 +2955,34 @@ export interface components {
             name: string;
             /** Notes */
             notes: string;
+            /**
+             * Origin
+             * @description Whether Arcadia trained it, a script logged it, or it was imported.
+             * @enum {string}
+             */
+            origin: "trained" | "reported" | "imported";
+            /**
+             * Origin Label
+             * @description What logged or imported it, such as Python or TensorBoard.
+             */
+            origin_label: string | null;
             parent: components["schemas"]["Parent"] | null;
             /** Poster File Id */
             poster_file_id: number | null;
             /** Priority */
             priority: number;
+            /** Project */
+            project: string | null;
             /**
              * Queue
-             * @enum {string}
+             * @description Null for reported runs.
              */
-            queue: "cpu" | "gpu";
+            queue: ("cpu" | "gpu") | null;
+            /**
+             * Reported Key
+             * @description Id by which a script resumes a reported run.
+             */
+            reported_key: string | null;
             /**
              * Roles
              * @description Where each role of the latest attempt runs or last ran. Empty in lists.
@@ -2886,8 +3020,11 @@ export interface components {
             study: components["schemas"]["StudyOfRun"] | null;
             /** Tags */
             tags: string[];
-            /** Total Steps */
-            total_steps: number;
+            /**
+             * Total Steps
+             * @description Null if a script did not say how many steps there will be.
+             */
+            total_steps: number | null;
             /**
              * Trained Seconds
              * @description Training time, without waiting, pauses and gaps between attempts.
@@ -3682,6 +3819,10 @@ export interface components {
             algorithm: components["schemas"]["Choice"][];
             /** Env */
             env: components["schemas"]["Choice"][];
+            /** Origin */
+            origin: components["schemas"]["Choice"][];
+            /** Project */
+            project: components["schemas"]["Choice"][];
             /** State */
             state: components["schemas"]["Choice"][];
             /** Tag */
@@ -4531,6 +4672,307 @@ export interface components {
             time: string;
         };
         /**
+         * LoggedAlert
+         * @description A message for people.
+         */
+        LoggedAlert: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "alert";
+            /**
+             * Level
+             * @default warning
+             * @enum {string}
+             */
+            level?: "info" | "warning" | "error";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Title */
+            title: string;
+        };
+        /**
+         * LoggedConfig
+         * @description Fields of the configuration to add or replace.
+         */
+        LoggedConfig: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "config";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * LoggedEnd
+         * @description The end of the script.
+         */
+        LoggedEnd: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "end";
+            /** Message */
+            message?: string | null;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "finished" | "failed" | "stopped" | "paused";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Traceback */
+            traceback?: string | null;
+        };
+        /**
+         * LoggedEvents
+         * @description Events of one writer, in order. An empty list only says that the script is alive.
+         */
+        LoggedEvents: {
+            /** Events */
+            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedEnd"])[];
+            /** Writer */
+            writer: string;
+        };
+        /**
+         * LoggedLine
+         * @description A line of the log.
+         */
+        LoggedLine: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "log";
+            /**
+             * Level
+             * @default info
+             * @enum {string}
+             */
+            level?: "info" | "warning" | "error";
+            /** Message */
+            message: string;
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
+         * LoggedMedia
+         * @description An image, a video, a histogram or a table.
+         */
+        LoggedMedia: {
+            /** Caption */
+            caption?: string | null;
+            /**
+             * Data
+             * @description A histogram has edges and counts, a table columns and rows.
+             */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "media";
+            /**
+             * Media
+             * @enum {string}
+             */
+            media: "image" | "video" | "histogram" | "table";
+            /** Name */
+            name: string;
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Sha256
+             * @description Hash of an uploaded image or video.
+             */
+            sha256?: string | null;
+            /** Step */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
+         * LoggedMetrics
+         * @description Values of metrics at a step.
+         */
+        LoggedMetrics: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "metrics";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /** Step */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /**
+             * Values
+             * @description By name: any printable text of 1 to 200 characters.
+             */
+            values: {
+                [key: string]: number | ("NaN" | "Infinity" | "-Infinity");
+            };
+        };
+        /**
+         * LoggedNotes
+         * @description The notes of the run, which replace earlier ones.
+         */
+        LoggedNotes: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "notes";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /** Text */
+            text: string;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
+         * LoggedProgress
+         * @description The number of steps that the run will have.
+         */
+        LoggedProgress: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "progress";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Total Steps */
+            total_steps: number | null;
+        };
+        /**
+         * LoggedProvenance
+         * @description The code, packages and host of the script.
+         */
+        LoggedProvenance: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "provenance";
+            provenance: components["schemas"]["Provenance"];
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
+         * LoggedTags
+         * @description Tags to add to the run, and tags to remove.
+         */
+        LoggedTags: {
+            /**
+             * Add
+             * @default []
+             */
+            add?: string[];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "tags";
+            /**
+             * Remove
+             * @default []
+             */
+            remove?: string[];
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
          * LogPage
          * @description Lines of a log in order. Pass `next_after` as `after` to read the next ones.
          */
@@ -4560,6 +5002,78 @@ export interface components {
         MeasureParts: {
             /** Parts */
             parts: string[];
+        };
+        /**
+         * MediaItem
+         * @description An image, a video, a histogram or a table that a run logged.
+         */
+        MediaItem: {
+            /** Attempt */
+            attempt: number;
+            /** Caption */
+            caption: string | null;
+            /**
+             * Data
+             * @description A histogram has edges and counts, a table columns and rows. NaN and infinities are strings.
+             */
+            data: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * File Id
+             * @description The file of an image or a video.
+             */
+            file_id: number | null;
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "image" | "video" | "histogram" | "table";
+            /**
+             * Media Type
+             * @description Media type of the file, such as image/png.
+             */
+            media_type: string | null;
+            /** Name */
+            name: string;
+            /** Step */
+            step: number;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+        };
+        /**
+         * MediaPage
+         * @description One page of media, in the order of their steps.
+         */
+        MediaPage: {
+            /** Items */
+            items: components["schemas"]["MediaItem"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /**
+         * MediaSeries
+         * @description All media of one name and kind.
+         */
+        MediaSeries: {
+            /** Count */
+            count: number;
+            /** First Step */
+            first_step: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "image" | "video" | "histogram" | "table";
+            /** Last Step */
+            last_step: number;
+            /** Name */
+            name: string;
         };
         /**
          * Metric
@@ -5815,6 +6329,107 @@ export interface components {
             version: number;
         };
         /**
+         * ReportedRun
+         * @description A reported run, and the attempt of its writer.
+         */
+        ReportedRun: {
+            /**
+             * Acknowledged
+             * @description Number of the writer's last stored event.
+             */
+            acknowledged: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Desired
+             * @enum {string}
+             */
+            desired: "run" | "pause" | "stop";
+            /**
+             * Path
+             * @description Path of the run's page.
+             */
+            path: string;
+            /** Run Id */
+            run_id: number;
+        };
+        /**
+         * ReportRun
+         * @description A run that a script logs, and the writer that logs it.
+         */
+        ReportRun: {
+            /** Command */
+            command?: string[] | null;
+            /**
+             * Config
+             * @default {}
+             */
+            config?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Env
+             * @description Any text, such as CartPole-v1.
+             */
+            env?: string | null;
+            /** Host */
+            host?: string | null;
+            /**
+             * Joins
+             * @description True if the writer logs beside the others, as a forked process. Its end does not end the run.
+             * @default false
+             */
+            joins?: boolean;
+            /**
+             * Key
+             * @description Id of the run, chosen by the client. A script resumes the run by it.
+             */
+            key: string;
+            /**
+             * Method
+             * @description Any text, such as PPO.
+             */
+            method?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Notes */
+            notes?: string | null;
+            /**
+             * Origin
+             * @default reported
+             * @enum {string}
+             */
+            origin?: "reported" | "imported";
+            /**
+             * Origin Label
+             * @description What logs the run, such as Python or TensorBoard, as pages show it.
+             */
+            origin_label?: string | null;
+            /** Project */
+            project?: string | null;
+            /**
+             * Resume
+             * @description Whether a run with this key must exist, or must not.
+             * @default allow
+             * @enum {string}
+             */
+            resume?: "allow" | "must" | "never";
+            /** Started At */
+            started_at?: string | null;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /** Total Steps */
+            total_steps?: number | null;
+            /**
+             * Writer
+             * @description Id of the process that logs. Its events are numbered from 1.
+             */
+            writer: string;
+        };
+        /**
          * ReportSummary
          * @description A report in the list.
          */
@@ -5916,7 +6531,10 @@ export interface components {
          */
         Run: {
             actions: components["schemas"]["RunActions"];
-            /** Algorithm */
+            /**
+             * Algorithm
+             * @description Of a reported run any text, also an empty one.
+             */
             algorithm: string;
             /** Archived At */
             archived_at: string | null;
@@ -5945,7 +6563,10 @@ export interface components {
              * @enum {string}
              */
             desired: "run" | "pause" | "stop";
-            /** Env */
+            /**
+             * Env
+             * @description Of a reported run any text, also an empty one.
+             */
             env: string;
             /** Episodes */
             episodes: number;
@@ -5980,16 +6601,34 @@ export interface components {
             name: string;
             /** Notes */
             notes: string;
+            /**
+             * Origin
+             * @description Whether Arcadia trained it, a script logged it, or it was imported.
+             * @enum {string}
+             */
+            origin: "trained" | "reported" | "imported";
+            /**
+             * Origin Label
+             * @description What logged or imported it, such as Python or TensorBoard.
+             */
+            origin_label: string | null;
             parent: components["schemas"]["Parent"] | null;
             /** Poster File Id */
             poster_file_id: number | null;
             /** Priority */
             priority: number;
+            /** Project */
+            project: string | null;
             /**
              * Queue
-             * @enum {string}
+             * @description Null for reported runs.
              */
-            queue: "cpu" | "gpu";
+            queue: ("cpu" | "gpu") | null;
+            /**
+             * Reported Key
+             * @description Id by which a script resumes a reported run.
+             */
+            reported_key: string | null;
             /**
              * Roles
              * @description Where each role of the latest attempt runs or last ran. Empty in lists.
@@ -6027,8 +6666,11 @@ export interface components {
             study: components["schemas"]["StudyOfRun"] | null;
             /** Tags */
             tags: string[];
-            /** Total Steps */
-            total_steps: number;
+            /**
+             * Total Steps
+             * @description Null if a script did not say how many steps there will be.
+             */
+            total_steps: number | null;
             /**
              * Trained Seconds
              * @description Training time, without waiting, pauses and gaps between attempts.
@@ -6625,6 +7267,22 @@ export interface components {
             starts: string | null;
             /** Title */
             title: string;
+        };
+        /**
+         * ScriptAnswer
+         * @description What the server has of a writer, and what it wants its script to do.
+         */
+        ScriptAnswer: {
+            /**
+             * Acknowledged
+             * @description Number of the writer's last stored event.
+             */
+            acknowledged: number;
+            /**
+             * Desired
+             * @enum {string}
+             */
+            desired: "run" | "pause" | "stop";
         };
         /**
          * SeriesPoints
@@ -8215,7 +8873,7 @@ export interface operations {
     export_csv: {
         parameters: {
             query?: {
-                /** @description Names of metrics, separated by commas. All if empty. */
+                /** @description Names separated by commas. Quote a name with a comma. All if empty. */
                 names?: string;
                 /** @description Include points of lost attempts that a later attempt trained again, marked as superseded. */
                 superseded?: boolean;
@@ -8249,7 +8907,7 @@ export interface operations {
     export_jsonl: {
         parameters: {
             query?: {
-                /** @description Names of metrics, separated by commas. All if empty. */
+                /** @description Names separated by commas. Quote a name with a comma. All if empty. */
                 names?: string;
                 /** @description Include points of lost attempts that a later attempt trained again, marked as superseded. */
                 superseded?: boolean;
@@ -9739,6 +10397,123 @@ export interface operations {
             };
         };
     };
+    report_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportRun"];
+            };
+        };
+        responses: {
+            /** @description The run exists. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportedRun"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportedRun"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    log_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoggedEvents"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptAnswer"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    upload_media: {
+        parameters: {
+            query: {
+                /** @description The writer whose event names the file. */
+                writer: string;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+                /** @description Hash of the body. */
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFile"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_reports: {
         parameters: {
             query?: never;
@@ -10073,12 +10848,16 @@ export interface operations {
                 /** @description Any of these names, exactly. Names are not unique. */
                 name?: string[];
                 /** @description Any of these values. */
+                origin?: ("trained" | "reported" | "imported")[];
+                /** @description Any of these values. */
+                project?: string[];
+                /** @description Any of these values. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
                 /** @description Runs of this study. */
                 study?: number | null;
                 /** @description All of these tags. */
                 tag?: string[];
-                /** @description Search name, notes, tags, environment, method, failure message and id. */
+                /** @description Search name, notes, project, tags, environment, method, failure message and id. */
                 text?: string;
             };
             header?: never;
@@ -10126,6 +10905,10 @@ export interface operations {
                 metric?: string[];
                 /** @description Any of these names, exactly. Names are not unique. */
                 name?: string[];
+                /** @description Any of these values. */
+                origin?: ("trained" | "reported" | "imported")[];
+                /** @description Any of these values. */
+                project?: string[];
                 /** @description Column, metric:NAME:last|min|max or config:FIELD. Prefix with - for descending order. */
                 sort?: string;
                 /** @description Any of these values. */
@@ -10134,7 +10917,7 @@ export interface operations {
                 study?: number | null;
                 /** @description All of these tags. */
                 tag?: string[];
-                /** @description Search name, notes, tags, environment, method, failure message and id. */
+                /** @description Search name, notes, project, tags, environment, method, failure message and id. */
                 text?: string;
             };
             header?: never;
@@ -10684,6 +11467,75 @@ export interface operations {
             };
         };
     };
+    list_media: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                /** @description Only media of this kind. */
+                kind?: ("image" | "video" | "histogram" | "table") | null;
+                limit?: number;
+                /** @description Only media of this name. */
+                name?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MediaPage"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_media_names: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MediaSeries"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_metric_names: {
         parameters: {
             query?: never;
@@ -10723,7 +11575,7 @@ export interface operations {
                 buckets?: number;
                 /** @description Start of the range on the x axis. */
                 from?: number;
-                /** @description Names separated by commas. All if empty. */
+                /** @description Names separated by commas. Quote a name with a comma. All if empty. */
                 names?: string;
                 /** @description End of the range on the x axis. */
                 to?: number;
@@ -10791,7 +11643,7 @@ export interface operations {
     read_points: {
         parameters: {
             query?: {
-                /** @description Names of metrics, separated by commas. All if empty. */
+                /** @description Names separated by commas. Quote a name with a comma. All if empty. */
                 names?: string;
             };
             header?: never;

@@ -39,6 +39,10 @@ export type Metrics = Schema["RunMetrics"];
 
 export type MetricSection = Schema["MetricSection"];
 
+export type MediaItem = Schema["MediaItem"];
+export type MediaPage = Schema["MediaPage"];
+export type MediaSeries = Schema["MediaSeries"];
+
 export type LogLine = Schema["LogEntry"];
 export type LogPage = Schema["LogPage"];
 export type Checkpoint = Schema["RunCheckpoint"];

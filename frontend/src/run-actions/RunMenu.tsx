@@ -18,6 +18,7 @@ import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
+import { isReported } from "@/ui/states";
 import { PurgeModal } from "./PurgeModal";
 import { useRunControls } from "./useRunControls";
 import { ACTION_NAMES } from "./words";
@@ -82,10 +83,14 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
             (["stop", "pause", "resume"] as const).map(item)
           )}
           <Menu.Divider />
-          <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
-            Run this again
-          </Menu.Item>
-          <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Edit and launch…" />
+          {!isReported(run) && (
+            <>
+              <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
+                Run this again
+              </Menu.Item>
+              <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Edit and launch…" />
+            </>
+          )}
           <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
           <Menu.Divider />
           <ExportItem run={run} format="csv" label="Export all points (CSV)" />

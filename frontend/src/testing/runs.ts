@@ -10,6 +10,10 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     name: "pong-1",
     state: "running",
     desired: "run",
+    origin: "trained",
+    origin_label: null,
+    reported_key: null,
+    project: null,
     algorithm: "paac",
     method: "PAAC",
     env: "ALE/Pong-v5",
@@ -65,6 +69,26 @@ export function aFinishedRun(changes: Changes = {}): Run {
   const actions = { stop: over, pause: over, resume: over, archive: null, purge: null, ...changes.actions };
   const finished_at = "2026-01-01T11:30:02Z";
   return aRun({ state: "finished", finished_at, step: 1_000_000, seconds_left: null, ...changes, actions });
+}
+
+/** A running run that a script logs, without a known total. */
+export function aReportedRun(changes: Changes = {}): Run {
+  return aRun({
+    name: "lander",
+    origin: "reported",
+    origin_label: "Python",
+    reported_key: "key-1",
+    algorithm: "PPO",
+    method: "PPO",
+    env: "LunarLander-v3",
+    queue: null,
+    worker: null,
+    config: { lr: 0.0003 },
+    total_steps: null,
+    steps_per_second: null,
+    seconds_left: null,
+    ...changes,
+  });
 }
 
 /** Roles of one kind on one host. */

@@ -57,7 +57,9 @@ function CardBody({ run }: { run: Run }) {
       <div className={classes.cardLine}>
         <StateCell run={run} />
         <span className={classes.dim}>
-          {run.method} · {shortEnv(run.env)} · <TimeAgo time={run.created_at} />
+          {run.method && `${run.method} · `}
+          {run.env && `${shortEnv(run.env)} · `}
+          <TimeAgo time={run.created_at} />
         </span>
       </div>
       <RunProgress run={run} />

@@ -5,6 +5,7 @@ import { type Catalog, metricTitle, metricUnit } from "@/charts/metrics";
 import { shown } from "@/config-form/draft";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
+import { isReported, originName } from "@/ui/states";
 import { hasColumn, parseSpec } from "./columnSpecs";
 import { RunCell } from "./RunCell";
 import { StateCell } from "./StateCell";
@@ -23,7 +24,7 @@ export interface RunColumn {
   cell: (run: Run) => ReactNode;
 }
 
-const plainText = (text: string | null) => <span className={classes.clip}>{text ?? "–"}</span>;
+const plainText = (text: string | null) => <span className={classes.clip}>{text || "–"}</span>;
 
 /** Return the environment's name without its family prefix. */
 export const shortEnv = (env: string) => env.replace(/^(ALE|Arcadia)\//, "");
@@ -38,7 +39,7 @@ export const COLUMNS: readonly RunColumn[] = [
     width: 104,
     cell: (run) => (
       <span className={classes.clip} title={run.method}>
-        {run.method}
+        {run.method || "–"}
       </span>
     ),
   },
@@ -82,7 +83,21 @@ export const COLUMNS: readonly RunColumn[] = [
   countColumn("episodes", "Episodes"),
   countColumn("attempt", "Attempt"),
   countColumn("priority", "Priority"),
-  { id: "queue", title: "Queue", sort: "queue", width: 80, cell: (run) => run.queue.toUpperCase() },
+  {
+    id: "queue",
+    title: "Queue",
+    sort: "queue",
+    width: 80,
+    cell: (run) => plainText(run.queue?.toUpperCase() ?? null),
+  },
+  { id: "project", title: "Project", sort: "project", width: 128, cell: (run) => plainText(run.project) },
+  {
+    id: "origin",
+    title: "Origin",
+    sort: "origin",
+    width: 112,
+    cell: (run) => plainText(isReported(run) ? originName(run) : "Arcadia"),
+  },
   { id: "worker", title: "Worker", sort: "worker", width: 128, cell: (run) => plainText(run.worker) },
   {
     id: "started_at",

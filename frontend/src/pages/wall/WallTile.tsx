@@ -8,6 +8,7 @@ import type { Run, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { RunDot } from "@/ui/RunDot";
 import { RunName } from "@/ui/RunName";
+import { isReported, originName } from "@/ui/states";
 import classes from "./wall.module.css";
 
 /** Tile of a run with its looping newest replay and progress. A click opens the run. */
@@ -55,7 +56,10 @@ function Pictures({ run, newest }: { run: Run; newest: (Replay & { file_id: numb
   }
   if (poster !== null)
     return <img src={fileAddress(poster)} alt={`Latest frame of ${run.name}`} className={look} />;
-  return <span className={classes.noPicture}>The first replay comes with the first checkpoint.</span>;
+  const words = isReported(run)
+    ? `Logged by ${originName(run)}. It has no replays.`
+    : "The first replay comes with the first checkpoint.";
+  return <span className={classes.noPicture}>{words}</span>;
 }
 
 export function newestOf(replays: readonly Replay[]): (Replay & { file_id: number }) | undefined {
