@@ -8,27 +8,19 @@ from fastapi.responses import FileResponse
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from backend.database.tables import File, StoredKind
+from backend.database.tables import File
 from backend.errors import NotFound, Problem
 from backend.files.storage import stored_path
+from workers.contract.worker_api import FileKind
 
-TYPES: dict[StoredKind, str] = {
+TYPES: dict[FileKind, str] = {
     "checkpoint": "application/octet-stream",
     "video": "video/mp4",
     "poster": "image/png",
     "track": "application/octet-stream",
     "saliency": "application/octet-stream",
 }
-# Media of reported runs, by the suffix that the server gave them. No browser runs scripts in these.
-MEDIA_TYPES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".mp4": "video/mp4",
-    ".webm": "video/webm",
-}
-INLINE_KINDS = ("video", "poster", "media")
+INLINE_KINDS = ("video", "poster")
 ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
@@ -82,7 +74,7 @@ def download(request: Request, file: File, root: Path) -> Response:
     return StoredFile(
         path,
         headers=headers,
-        media_type=MEDIA_TYPES[PurePosixPath(file.path).suffix] if file.kind == "media" else TYPES[file.kind],
+        media_type=TYPES[file.kind],
         filename=f"{_maker_of(file)}-{PurePosixPath(file.path).name}",
         content_disposition_type="inline" if file.kind in INLINE_KINDS else "attachment",
     )

@@ -117,5 +117,4 @@ class Health(Record):
         return int(self.data["workers"])
 
     def __repr__(self) -> str:
-        workers = f"{self.workers} worker{'' if self.workers == 1 else 's'}"
-        return f"<Health {self.data['status']}, version {self.version}, {workers}>"
+        return f"<Health {self.data['status']}, version {self.version}, {self.workers} workers>"

@@ -4,11 +4,9 @@ import type { Run } from "@/api/types";
 import { plural } from "@/ui/format";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
-import { OriginBadge } from "@/ui/OriginBadge";
 import { RunDot } from "@/ui/RunDot";
 import { RunProgress } from "@/ui/RunProgress";
 import { RunStateBadge } from "@/ui/RunStateBadge";
-import { isReported, methodOnEnv } from "@/ui/states";
 import { BestEvaluation } from "./evaluations/BestEvaluation";
 import { RunActions } from "./RunActions";
 import { RunMenu } from "@/run-actions/RunMenu";
@@ -27,10 +25,8 @@ export function RunHeader({ run, isFailureBelow, onPurged }: RunHeaderProps) {
   const navigate = useNavigate();
   return (
     <header>
-      <div className={isReported(run) ? classes.headerPlain : classes.header}>
-        {!isReported(run) && (
-          <Thumbnail fileId={run.poster_file_id} size={72} alt={`Latest frame of ${run.env}`} />
-        )}
+      <div className={classes.header}>
+        <Thumbnail fileId={run.poster_file_id} size={72} alt={`Latest frame of ${run.env}`} />
         <div style={{ minWidth: 0 }}>
           <div className={classes.name}>
             <RunDot run={run} />
@@ -56,12 +52,12 @@ function RunFacts({ run }: { run: Run }) {
   return (
     <div className={classes.facts} style={{ marginTop: 4 }}>
       <span>Run {run.id}</span>
-      <OriginBadge run={run} />
-      {methodOnEnv(run) && <span>{methodOnEnv(run)}</span>}
       <span>
-        {isReported(run) ? "created" : "launched"} <TimeAgo time={run.created_at} />
+        {run.method} on {run.env}
       </span>
-      {run.project && <span>project {run.project}</span>}
+      <span>
+        launched <TimeAgo time={run.created_at} />
+      </span>
       {run.worker && <span>on {run.worker}</span>}
       {run.attempt > 1 && <span>attempt {run.attempt}</span>}
       {run.parent && (
@@ -107,32 +103,19 @@ function RunNumbers({ run }: { run: Run }) {
           <RunProgress run={run} />
         </dd>
       </div>
-      {run.total_steps !== null && (
-        <div>
-          <dt>Steps</dt>
-          <dd>
-            <Short value={run.step} />
-          </dd>
-        </div>
-      )}
-      {!isReported(run) && (
-        <div>
-          <dt>Frames</dt>
-          <dd>
-            <Short value={run.frames} />
-          </dd>
-        </div>
-      )}
+      <div>
+        <dt>Steps</dt>
+        <dd>
+          <Short value={run.step} />
+        </dd>
+      </div>
+      <div>
+        <dt>Frames</dt>
+        <dd>
+          <Short value={run.frames} />
+        </dd>
+      </div>
       <Speed run={run} />
-      {(!isReported(run) || run.episodes > 0) && <Returns run={run} />}
-      {!isReported(run) && <BestEvaluation run={run} />}
-    </dl>
-  );
-}
-
-function Returns({ run }: { run: Run }) {
-  return (
-    <>
       <div>
         <dt>Return, last 100</dt>
         <dd>
@@ -148,6 +131,7 @@ function Returns({ run }: { run: Run }) {
           <Score value={run.best_return} meaning="Best mean of 100 episodes" />
         </dd>
       </div>
-    </>
+      <BestEvaluation run={run} />
+    </dl>
   );
 }

@@ -1,13 +1,12 @@
 import { Link } from "react-router";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
-import { OriginBadge } from "@/ui/OriginBadge";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./runs.module.css";
 
 /** Color, latest frame and linked name of a run. */
-export function RunCell({ run }: { run: Run }) {
+export function RunCell({ run }: { run: ListedRun }) {
   return (
     <div className={classes.run}>
       <RunDot run={run} />
@@ -17,9 +16,8 @@ export function RunCell({ run }: { run: Run }) {
           <RunName name={run.name} wraps />
         </Link>
         <span className={classes.dim}>
-          #{run.id} <OriginBadge run={run} />
+          #{run.id}
           {run.parent && ` · from #${run.parent.run_id}`}
-          {run.project && ` · ${run.project}`}
         </span>
       </div>
     </div>
