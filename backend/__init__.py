@@ -6,11 +6,11 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     config, errors
     database, live
     configuration, doorbell, startup, web, workers
-    files, logs, metrics, provenance
+    events, files, logs, metrics, provenance
     backup, jobs, replays
     checkpoints, saliency, start_sets
     kept_games, recordings, runs
-    comparisons, evaluations
+    comparisons, evaluations, reported
     figures, worker_api
     games, health, studies
     live_games, papers

@@ -36,6 +36,7 @@ from backend.papers.routes import router as papers
 from backend.provenance.routes import router as provenance
 from backend.recordings.routes import router as recordings
 from backend.replays.routes import router as replays
+from backend.reported.routes import router as reported
 from backend.reports.routes import router as reports
 from backend.reports.shared_routes import router as shared
 from backend.runs.routes import router as runs
@@ -61,6 +62,7 @@ from backend.worker_api.transfers import router as transfers
 
 ROUTERS = (
     runs,
+    reported,
     metrics,
     logs,
     transfers,

@@ -63,6 +63,12 @@ class Settings(SettingsWithSecretFiles):
     sweep_seconds: float = Field(
         default=2.0, gt=0, le=60, description="Interval of checks for expired leases and waiting runs."
     )
+    reported_silence_seconds: float = Field(
+        default=300.0,
+        gt=0,
+        le=86_400,
+        description="Time after which a reported run fails if nothing is heard from its script.",
+    )
     max_live_games: int = Field(
         default=2,
         ge=0,

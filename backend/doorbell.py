@@ -62,8 +62,8 @@ class Doorbell:
             return
         if isinstance(waiting, Job):
             after_commit(session, lambda: self.ring(JOBS_QUEUE, waiting.id, LOOK_FOR_JOBS_TASK))
-        else:
-            after_commit(session, lambda: self.ring(waiting.queue, waiting.id))
+        elif (queue_name := waiting.queue) is not None:
+            after_commit(session, lambda: self.ring(queue_name, waiting.id))
 
     def _drop_waiting(self) -> bool:
         """Drop the waiting messages, since the sweeper rings again. Return True if `stop` was among them."""

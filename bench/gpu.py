@@ -28,9 +28,16 @@ def paac(env: str, network: Network, number: int) -> PaacConfig:
 
 
 def ga3c(env: str, network: Network, number: int) -> Ga3cConfig:
-    """Return GA3C's configuration with this number of agents."""
+    """Return GA3C's configuration with this number of agents. On an H100, more than two threads were slower."""
     return Ga3cConfig(
-        env=env, network=network, num_agents=number, dynamic_adjustment=False, min_training_batch=40, device="cuda"
+        env=env,
+        network=network,
+        num_agents=number,
+        num_predictors=1,
+        num_trainers=1,
+        dynamic_adjustment=False,
+        min_training_batch=40,
+        device="cuda",
     )
 
 

@@ -68,6 +68,8 @@ def measure(title: str, settings: Settings, points: int) -> None:
     with TestClient(app, base_url="http://localhost") as client:
         for series in (20, 5, 1):
             print(f"{title}: ingest by HTTP, {series:2} points an event: {ingest(client, series):9,.0f} points/s")
+            rate = ingest_reported(client, series)
+            print(f"{title}: reported run,   {series:2} points an event: {rate:9,.0f} points/s")
         runs = [launch(client) for _ in range(RUNS)]
         began = time.perf_counter()
         fill(app.state.database, runs, points)
@@ -127,6 +129,26 @@ def ingest(client: TestClient, series: int) -> float:
     release = {"attempt": claim["attempt"], "outcome": "finished"}
     client.post(f"/api/v1/worker/runs/{claim['run_id']}/release", json=release, headers=worker)
     return rate
+
+
+def ingest_reported(client: TestClient, series: int) -> float:
+    """Return the points a second that one script gets acknowledged."""
+    writer = {"key": f"bench-{series}", "writer": "bench"}
+    run_id = client.post("/api/v1/reported/runs", json=writer).json()["run_id"]
+    headers = {"Content-Type": "application/json"}
+    bodies = [reported_body(batch, NAMES[:series]) for batch in range(20)]
+    began = time.perf_counter()
+    for content in bodies:
+        answer = client.post(f"/api/v1/reported/runs/{run_id}/events", content=content, headers=headers)
+        assert answer.status_code == 200, answer.text
+    return len(bodies) * EVENTS * series / (time.perf_counter() - began)
+
+
+def reported_body(batch: int, names: list[str]) -> bytes:
+    """Write the body of a request with a batch of events of a script."""
+    fields = {"seq", "time", "kind", "step", "values"}
+    events = [event.model_dump(mode="json", include=fields) for event in metrics(batch, names)]
+    return json.dumps({"writer": "bench", "events": events}).encode()
 
 
 def body(attempt: int, batch: int, names: list[str]) -> bytes:

@@ -54,6 +54,7 @@ BOTH_DATABASES = (
     "backend/database",
     "backend/metrics",
     "backend/provenance",
+    "backend/reported",
     "backend/runs/test_bulk",
     "backend/runs/test_list_query",
     "backend/runs/test_states",

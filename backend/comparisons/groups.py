@@ -36,7 +36,7 @@ def group_runs_over_games(runs: Sequence[Run], by: Sequence[str] = ()) -> list[l
 def parse_group_fields(text: str, runs: Sequence[Run]) -> list[str]:
     """Return the unique field names in a comma-separated list. Raise Invalid if no run has one of them."""
     by = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    known = sorted({name for run in runs for name in run.config})
+    known = sorted({name for run in runs for name in run.comparable_config})
     if unknown := [name for name in by if name not in known]:
         message = f"no run here has a field {unknown[0][:100]}; use some of {', '.join(known)}"
         raise Invalid(FieldError(field="group_by", message=message))
@@ -48,7 +48,7 @@ def _group(runs: Sequence[Run], keys: Mapping[int, Hashable]) -> list[list[Run]]
     configs, repeats = _config_numbers(runs, ignored=()), Counter[Hashable]()
     groups: dict[Hashable, list[Run]] = {}
     for run in runs:
-        identity = (configs[run.id], *_origin(run))
+        identity = (configs[run.id], *_origin(run), *_unknown_seed(run))
         groups.setdefault((keys[run.id], repeats[identity]), []).append(run)
         repeats[identity] += 1
     return list(groups.values())
@@ -56,7 +56,7 @@ def _group(runs: Sequence[Run], keys: Mapping[int, Hashable]) -> list[list[Run]]
 
 def _config_numbers(runs: Sequence[Run], ignored: Sequence[str]) -> dict[int, int]:
     """Return the number of each run's configuration. Equal configurations have equal numbers."""
-    groups = group_identical({run.id: run.config for run in runs}, ignored)
+    groups = group_identical({run.id: run.comparable_config for run in runs}, ignored)
     return {run_id: number for number, ids in enumerate(groups) for run_id in ids}
 
 
@@ -64,5 +64,11 @@ def _origin(run: Run) -> tuple[int | None, int | None]:
     return run.parent_run_id, run.parent_checkpoint_id
 
 
+def _unknown_seed(run: Run) -> tuple[int, ...]:
+    """Return a key that tells runs apart whose scripts report no seed, since most programs then draw a random one."""
+    return () if run.origin == "trained" or "seed" in run.config else (run.id,)
+
+
 def _values(run: Run, by: Sequence[str]) -> Hashable:
-    return tuple(normalize_value(run.config[name]) if name in run.config else None for name in by)
+    config = run.comparable_config
+    return tuple(normalize_value(config[name]) if name in config else None for name in by)

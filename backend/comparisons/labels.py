@@ -23,7 +23,7 @@ def run_labels(runs: Sequence[Run]) -> dict[int, str]:
     """Return a unique label for each run. A single run keeps its name."""
     if len(runs) == 1:
         return {runs[0].id: runs[0].name}
-    described = _describe({run.id: run.config for run in runs}, runs)
+    described = _describe({run.id: run.comparable_config for run in runs}, runs)
     return {run.id: f"{label} #{run.id}" for run, label in zip(runs, described, strict=True)}
 
 
@@ -46,7 +46,7 @@ def group_names(groups: Sequence[Sequence[Run]], by: Sequence[str] = ()) -> list
 
 def group_names_over_games(groups: Sequence[Sequence[Run]]) -> list[str]:
     """Return a unique name for each group whose runs differ only in seed and environment."""
-    configs = {runs[0].id: runs[0].config for runs in groups}
+    configs = {runs[0].id: runs[0].comparable_config for runs in groups}
     differing = [row.field for row in field_differences(configs, field_titles()) if not row.same]
     named = [field for field in differing if field not in (*OMITTED_FIELDS, "seed")][:MAX_FIELDS]
     return group_names(groups, named or ["algorithm"])
@@ -57,13 +57,15 @@ def _describe_shared(runs: Sequence[Run], by: Sequence[str]) -> str:
     methods, games = {title_of(run.algorithm) for run in runs}, {env_title(run.env) for run in runs}
     shared = [name for names in (methods, games) if len(names) == 1 for name in names]
     fields = [name for name in by if name not in ("algorithm", "env")]
-    lacking = [f"no {short_title(name)}" for name in fields if name not in runs[0].config]
-    return " · ".join([*shared, *field_values(runs[0], fields), *lacking]) or "All runs"
+    lacking = [f"no {short_title(name)}" for name in fields if name not in runs[0].comparable_config]
+    return " · ".join([*filter(None, shared), *field_values(runs[0], fields), *lacking]) or "All runs"
 
 
 def _describe_without_seed(groups: Sequence[Sequence[Run]]) -> list[str]:
     firsts = [runs[0] for runs in groups]
-    configs = {run.id: {name: value for name, value in run.config.items() if name != "seed"} for run in firsts}
+    configs = {
+        run.id: {name: value for name, value in run.comparable_config.items() if name != "seed"} for run in firsts
+    }
     same_name = [len({run.name for run in runs}) == 1 for runs in groups]
     return _describe(configs, firsts, same_name)
 
@@ -83,11 +85,11 @@ def _describe(
 
 def _prefix(run: Run, differing: set[str], by_name: bool) -> list[str]:
     method, env = title_of(run.algorithm), env_title(run.env)
-    if not by_name or has_automatic_name(run):
-        return [method, env]
+    if has_automatic_name(run) or (not by_name and method):
+        return [part for part in (method, env) if part]
     parts = [run.name]
-    if "algorithm" in differing:
+    if "algorithm" in differing and method:
         parts.append(method)
-    if "env" in differing:
+    if "env" in differing and env:
         parts.append(env)
     return parts

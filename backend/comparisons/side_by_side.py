@@ -25,7 +25,7 @@ def compare(
     strokes = strokes_by_run(groups if color_groups else [[run] for run in runs])
     return Comparison(
         runs=_to_compared_runs(session, runs, strokes),
-        differences=field_differences({run.id: run.config for run in runs}, field_titles()),
+        differences=field_differences({run.id: run.comparable_config for run in runs}, field_titles()),
         provenance=provenance_differences(latest_provenances(session, [run.id for run in runs])),
         groups=[[run.id for run in group] for group in groups],
         summary=_summarize(session, runs),

@@ -9,6 +9,7 @@ from backend.database.tables import Run
 from backend.evaluations.start_points import missing_start_sets
 from backend.start_sets.schemas import StartSet
 from backend.start_sets.service import list_start_sets, to_schema
+from backend.web.lookup import refuse_reported
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
@@ -47,6 +48,7 @@ class EvaluationChoices(BaseModel):
 
 def choices(session: Session, run: Run) -> EvaluationChoices:
     """Return the choices for an evaluation of a run."""
+    refuse_reported(run, "evaluate")
     usual = CONFIGURATIONS[run.algorithm].usual_acting
     # Random play needs no checkpoint, so it is no choice for a run.
     ways = [EPSILON_GREEDY if name == EPSILON_GREEDY.name else Acting(name=name) for name in get_args(ActingName)]

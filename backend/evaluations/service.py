@@ -14,7 +14,7 @@ from backend.evaluations.schemas import EvaluationRequest, ScoredEpisode
 from backend.evaluations.start_points import find_chosen_start_set
 from backend.jobs import service as jobs
 from backend.start_sets.service import to_reference
-from backend.web.lookup import find_run
+from backend.web.lookup import find_run, refuse_reported
 from workers.contract import events as ev
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
@@ -28,6 +28,7 @@ MAX_UNFINISHED = 50
 
 def request_evaluation(session: Session, run: Run, request: EvaluationRequest) -> Evaluation:
     """Queue the requested evaluation. The caller has locked the run, so the checkpoint is not pruned."""
+    refuse_reported(run, "evaluate")
     protocol = protocol_of(run.config) if request.protocol is None else request.protocol
     usual = CONFIGURATIONS[run.algorithm].usual_acting
     if (reason := unfit_because(protocol, run.env)) is not None:

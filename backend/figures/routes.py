@@ -25,7 +25,7 @@ from backend.figures.schemas import Figure, FigureName
 from backend.figures.scores_figure import draw_evaluation_scores
 from backend.figures.together_figure import draw_together
 from backend.metrics.curves import Window
-from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
+from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis, split_names
 from workers.contract.metrics import EPISODE_RETURN
 from workers.contract.values import Id
 
@@ -137,8 +137,8 @@ def read_together(
     shares: Annotated[bool, Query(description="Stack each metric as a share of their sum.")] = False,
 ) -> Figure:
     """Return some metrics of one run in one chart."""
-    names = metrics.split(",")
-    if not all(re.fullmatch(NAME_PATTERN, name) for name in names):
+    names = split_names(metrics)
+    if not names or not all(re.fullmatch(NAME_PATTERN, name) for name in names):
         raise Invalid(FieldError(field="metrics", message="list names such as ga3c/agents,ga3c/trainers"))
     with db.read() as session:
         run = _require_one(load_runs(session, query.runs))

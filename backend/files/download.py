@@ -8,19 +8,27 @@ from fastapi.responses import FileResponse
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from backend.database.tables import File
+from backend.database.tables import File, StoredKind
 from backend.errors import NotFound, Problem
 from backend.files.storage import stored_path
-from workers.contract.worker_api import FileKind
 
-TYPES: dict[FileKind, str] = {
+TYPES: dict[StoredKind, str] = {
     "checkpoint": "application/octet-stream",
     "video": "video/mp4",
     "poster": "image/png",
     "track": "application/octet-stream",
     "saliency": "application/octet-stream",
 }
-INLINE_KINDS = ("video", "poster")
+# Media of reported runs, by the suffix that the server gave them. No browser runs scripts in these.
+MEDIA_TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".mp4": "video/mp4",
+    ".webm": "video/webm",
+}
+INLINE_KINDS = ("video", "poster", "media")
 ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
@@ -74,7 +82,7 @@ def download(request: Request, file: File, root: Path) -> Response:
     return StoredFile(
         path,
         headers=headers,
-        media_type=TYPES[file.kind],
+        media_type=MEDIA_TYPES[PurePosixPath(file.path).suffix] if file.kind == "media" else TYPES[file.kind],
         filename=f"{_maker_of(file)}-{PurePosixPath(file.path).name}",
         content_disposition_type="inline" if file.kind in INLINE_KINDS else "attachment",
     )

@@ -10,10 +10,9 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from backend.database.engine import Database, after_commit
-from backend.database.tables import File
+from backend.database.tables import File, StoredKind
 from backend.errors import FieldError, Invalid, NotFound
 from backend.files import ownership, removal, storage
-from workers.contract.worker_api import FileKind
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +48,9 @@ def find_reported(session: Session, made_by: Maker, path: str) -> File:
     return file
 
 
-def store(session: Session, received: Path, made_by: Maker, kind: FileKind, path: str, sha256: str, size: int) -> File:
+def store(
+    session: Session, received: Path, made_by: Maker, kind: StoredKind, path: str, sha256: str, size: int
+) -> File:
     """Store a received file. Delete an earlier file of the same attempt and path."""
     if (replaced := session.scalar(_of_attempt(made_by, path))) is not None:
         delete_files(session, [replaced.id])

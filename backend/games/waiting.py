@@ -17,8 +17,9 @@ MAX_RUNS = 50
 
 
 def waiting_runs(session: Session, env: str, scored: Collection[int]) -> tuple[list[WaitingRun], int]:
-    """Return the newest runs without a score, and their total. Archived runs are left out."""
-    listed = select(Run.id).where(Run.env == env, Run.archived_at.is_(None)).order_by(Run.id.desc())
+    """Return the newest runs without a score, and their total. Archived and reported runs are left out."""
+    wanted = (Run.env == env, Run.origin == "trained", Run.archived_at.is_(None))
+    listed = select(Run.id).where(*wanted).order_by(Run.id.desc())
     ids = [number for number in session.scalars(listed) if number not in scored]
     rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MAX_RUNS]))).all()
     queued = any(row.Job is not None and row.Job.state == "queued" for row in rows)

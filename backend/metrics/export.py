@@ -14,8 +14,9 @@ from backend.database.engine import Database, Db
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import Array, Bools, Ints
 from backend.metrics.reading import StoredChunk, chunk_ranges, read_chunks
+from backend.metrics.schemas import split_names
 from backend.metrics.visibility import load_limits
-from backend.web.csv_files import attachment
+from backend.web.csv_files import attachment, csv_line
 from backend.web.json_numbers import JsonNumber, spelled
 from backend.web.lookup import PathRun
 
@@ -24,7 +25,9 @@ router = APIRouter(tags=["export"])
 POINT_FIELDS = ("step", "frames", "time", "value")
 COLUMNS = ("attempt", "superseded", "step", "frames", "time", "name", "value")
 FormatPoints = Callable[[str, int, Array, Bools], str]
-Names = Annotated[str, Query(description="Names of metrics, separated by commas. All if empty.", max_length=10_000)]
+Names = Annotated[
+    str, Query(description="Names separated by commas. Quote a name with a comma. All if empty.", max_length=10_000)
+]
 Superseded = Annotated[
     bool, Query(description="Include points of lost attempts that a later attempt trained again, marked as superseded.")
 ]
@@ -59,7 +62,7 @@ def export_csv(db: Db, run: PathRun, names: Names = "", superseded: Superseded =
 
     def content() -> Iterator[str]:
         yield ",".join(COLUMNS) + "\n"
-        yield from export(db, run.id, to_csv, split(names), superseded=superseded)
+        yield from export(db, run.id, to_csv, split_names(names), superseded=superseded)
 
     return attachment(content(), f"run-{run.id}.csv")
 
@@ -67,7 +70,7 @@ def export_csv(db: Db, run: PathRun, names: Names = "", superseded: Superseded =
 @router.get("/export/runs/{run_id}.jsonl", response_class=StreamingResponse)
 def export_jsonl(db: Db, run: PathRun, names: Names = "", superseded: Superseded = True) -> StreamingResponse:
     """Export all points of a run as JSON lines, by default including superseded ones."""
-    lines = export(db, run.id, to_json_lines, split(names), superseded=superseded)
+    lines = export(db, run.id, to_json_lines, split_names(names), superseded=superseded)
     return attachment(lines, f"run-{run.id}.jsonl", "application/jsonl")
 
 
@@ -77,12 +80,7 @@ def read_points(db: Db, run: PathRun, names: Names = "") -> StreamingResponse:
 
     Superseded points are not included. Metrics that the run has not reported are left out.
     """
-    return JsonStream(stream_columns(db, run.id, split(names)))
-
-
-def split(names: str) -> list[str]:
-    """Return the names in a query parameter."""
-    return [name for name in names.split(",") if name]
+    return JsonStream(stream_columns(db, run.id, split_names(names)))
 
 
 def export(
@@ -147,9 +145,10 @@ def _chunks(database: Database, series: MetricSeries, limits: Ints) -> Iterator[
 
 
 def to_csv(name: str, attempt: int, points: Array, superseded: Bools) -> str:
-    """Return points as CSV lines. Metric names never need quotes; NaN and Infinity are spelled out."""
+    """Return points as CSV lines. NaN and Infinity are spelled out."""
+    cell = csv_line([name]).removesuffix("\n")
     return "".join(
-        f"{attempt},{'true' if hidden else 'false'},{step},{frames},{time!r},{name},{spelled(value)}\n"
+        f"{attempt},{'true' if hidden else 'false'},{step},{frames},{time!r},{cell},{spelled(value)}\n"
         for (step, frames, time, value), hidden in zip(points.tolist(), superseded.tolist(), strict=True)
     )
 

@@ -14,7 +14,7 @@ class MetricSeries(Base):
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
-    name: Mapped[str] = mapped_column(String(120))
+    name: Mapped[str] = mapped_column(String(200))
 
     count: Mapped[int] = mapped_column(BigInteger, default=0)
     last: Mapped[float | None]

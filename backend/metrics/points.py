@@ -54,10 +54,11 @@ def pack_events(metrics: Sequence[Metrics]) -> dict[str, Array]:
             rows.setdefault(EPISODE_RETURN, []).append(returned)
             lasted = (episode.step, episode.frames, event.time, float(episode.length))
             rows.setdefault(EPISODE_LENGTH, []).append(lasted)
-    return {name: _sort_by_step(np.array(points, POINT)) for name, points in rows.items()}
+    return {name: sort_by_step(np.array(points, POINT)) for name, points in rows.items()}
 
 
-def _sort_by_step(points: Array) -> Array:
+def sort_by_step(points: Array) -> Array:
+    """Return the points ordered by step. Points of one step keep their order."""
     steps = points["step"]
     if (steps[1:] >= steps[:-1]).all():
         return points

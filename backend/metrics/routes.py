@@ -9,7 +9,7 @@ from backend.database.engine import Db
 from backend.errors import FieldError, Invalid
 from backend.metrics import queries
 from backend.metrics.curves import Window
-from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics
+from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics, split_names
 from backend.web.lookup import PathRun
 from workers.contract.metrics import CATALOG, MetricSection
 
@@ -20,7 +20,9 @@ router = APIRouter(tags=["metrics"])
 def read_metrics(
     db: Db,
     run: PathRun,
-    names: Annotated[str, Query(description="Names separated by commas. All if empty.", max_length=10_000)] = "",
+    names: Annotated[
+        str, Query(description="Names separated by commas. Quote a name with a comma. All if empty.", max_length=10_000)
+    ] = "",
     x: Axis = "step",
     low: Annotated[float, Query(alias="from", description="Start of the range on the x axis.")] = -inf,
     high: Annotated[float, Query(alias="to", description="End of the range on the x axis.")] = inf,
@@ -32,7 +34,7 @@ def read_metrics(
     If more points are in the range than `buckets`, return the minimum, maximum, mean, last value and count of each
     bucket.
     """
-    wanted = [name for name in names.split(",") if name]
+    wanted = split_names(names)
     if len(wanted) > queries.MAX_NAMES:
         raise Invalid(FieldError(field="names", message=f"at most {queries.MAX_NAMES} names per request"))
     with db.read() as session:

@@ -1,5 +1,6 @@
 """API schemas of metrics."""
 
+import csv
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -7,9 +8,18 @@ from pydantic import BaseModel, ConfigDict, Field
 from backend.web.json_numbers import JsonNumber
 
 MAX_BUCKETS = 5_000
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_./-]{0,119}$"
+# Any text of one line. The server stores only printable names, without spaces around them.
+NAME_PATTERN = r"^[^\x00-\x1f\x7f]{1,200}$"
 
 Axis = Literal["step", "frames", "time", "epoch"]
+
+
+def split_names(text: str) -> list[str]:
+    """Return the metric names of a query parameter, which are separated by commas.
+
+    A name with a comma is in double quotes, as in CSV: "loss, mean",accuracy.
+    """
+    return [name for row in csv.reader([text.replace("\n", " ")]) for name in row if name]
 
 
 class SeriesPoints(BaseModel):

@@ -1,14 +1,12 @@
-"""Storage of reported points, and removal of superseded points from the statistics."""
+"""Storage of points, and removal of superseded points from the statistics."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
-from backend.errors import Problem
 from backend.metrics.models import MetricChunk, MetricClock, MetricPage, MetricSeries
 from backend.metrics.points import (
     CHUNK,
@@ -23,22 +21,13 @@ from backend.metrics.points import (
     summarize,
 )
 from backend.metrics.reading import last_values, visible_summaries, visible_values
-from backend.metrics.schemas import NAME_PATTERN
+from backend.metrics.series import find_or_add_series
 from backend.metrics.visibility import limits_after, load_resumed_steps
 from workers.contract.events import Metrics
 from workers.contract.metrics import EPISODE_RETURN
 
-MAX_SERIES = 500
 # The last points that means are taken over.
 RECENT = 100
-
-
-class UnstorableMetric(Problem):
-    """A metric with an invalid name, or one more than a run may have."""
-
-    status = 422
-    kind = "unstorable-metric"
-    title = "Metric cannot be stored"
 
 
 def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) -> None:
@@ -46,8 +35,15 @@ def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) 
     if not metrics:
         return
     arrived = pack_events(metrics)
-    _advance_clock(session, run.id, attempt, [event.time for event in metrics])
-    known = _find_or_add_series(session, run.id, arrived)
+    times = [event.time for event in metrics]
+    advance_clock(session, run.id, attempt, min(times), max(times))
+    append(session, run, attempt, find_or_add_series(session, run.id, arrived), arrived)
+
+
+def append(
+    session: Session, run: Run, attempt: int, known: Mapping[str, MetricSeries], arrived: Mapping[str, Array]
+) -> None:
+    """Append points, ordered by step, to the series of the same names."""
     tails = _unfinished_chunks(session, known.values())
     full: dict[int, Array] = {}
     for name, points in arrived.items():
@@ -103,31 +99,13 @@ def best_mean(before: Floats, values: Floats, count: int, best: float | None) ->
     return best_of_these if best is None or count < RECENT else float(np.fmax(best, best_of_these))
 
 
-def _advance_clock(session: Session, run_id: int, attempt: int, times: Sequence[float]) -> None:
+def advance_clock(session: Session, run_id: int, attempt: int, first: float, last: float) -> None:
+    """Record that an attempt trained from the first time to the last. Reported times may be out of order."""
     clock = session.get(MetricClock, (run_id, attempt))
     if clock is None:
-        session.add(MetricClock(run_id=run_id, attempt=attempt, first=min(times), last=max(times)))
+        session.add(MetricClock(run_id=run_id, attempt=attempt, first=first, last=last))
     else:
-        clock.last = max(clock.last, *times)
-
-
-def _find_or_add_series(session: Session, run_id: int, names: Iterable[str]) -> dict[str, MetricSeries]:
-    """Return the run's series of these names. Add missing ones."""
-    found = session.scalars(select(MetricSeries).where(MetricSeries.run_id == run_id))
-    every = {series.name: series for series in found}
-    new = [name for name in names if name not in every]
-    for name in new:
-        if not re.fullmatch(NAME_PATTERN, name):
-            raise UnstorableMetric(
-                f"{name[:200]!r} cannot name a metric: use up to 120 letters, digits, '_', '.', '-' and '/'."
-            )
-    if len(every) + len(new) > MAX_SERIES:
-        raise UnstorableMetric(f"A run may have {MAX_SERIES} metrics; this one would have {len(every) + len(new)}.")
-    for name in new:
-        every[name] = MetricSeries(run_id=run_id, name=name, count=0, recent=b"", stored=0, chunks=0, tail=0)
-    session.add_all([every[name] for name in new])
-    session.flush()
-    return {name: every[name] for name in names}
+        clock.first, clock.last = min(clock.first, first), max(clock.last, last)
 
 
 def _unfinished_chunks(session: Session, every: Iterable[MetricSeries]) -> dict[int, MetricChunk]:

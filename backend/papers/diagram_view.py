@@ -45,7 +45,12 @@ def fill_diagram(session: Session, diagram: MethodDiagram, run_id: int | None) -
 def _choices(session: Session, diagram: MethodDiagram) -> list[Run]:
     newest = (
         select(Run)
-        .where(Run.algorithm.in_(diagram.methods), Run.started_at.is_not(None), Run.archived_at.is_(None))
+        .where(
+            Run.origin == "trained",
+            Run.algorithm.in_(diagram.methods),
+            Run.started_at.is_not(None),
+            Run.archived_at.is_(None),
+        )
         .order_by(Run.id.desc())
         .limit(MAX_CHOICES)
     )

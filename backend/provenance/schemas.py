@@ -11,7 +11,7 @@ class AttemptSummary(BaseModel):
     """An attempt of a run, and what differs from the attempt before."""
 
     attempt: int
-    worker: str
+    worker: str | None = Field(description="Null for a writer of a reported run.")
     claimed_at: datetime
     recorded: bool = Field(description="False for attempts of earlier versions, and until the trainer has reported.")
     changes: list[str] = Field(

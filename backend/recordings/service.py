@@ -12,7 +12,7 @@ from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.recordings.schemas import Recording, RecordingRequest
 from backend.replays.service import discard_recording
-from backend.web.lookup import find_run
+from backend.web.lookup import find_run, refuse_reported
 from workers.contract.config.evaluation import protocol_of, unfit_without_starts_because
 from workers.contract.jobs import RecordingParameters
 from workers.contract.protocols import PROTOCOLS
@@ -24,6 +24,7 @@ MAX_SCHEDULED_JOBS = 5
 
 def request(session: Session, run: Run, wanted: RecordingRequest) -> Job:
     """Queue a recording. The caller holds the run's lock, which protects the checkpoint."""
+    refuse_reported(run, "record")
     protocol = protocol_of(run.config) if wanted.protocol is None else wanted.protocol
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))

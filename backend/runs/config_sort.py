@@ -7,13 +7,19 @@ from sqlalchemy import ColumnElement, Double, Text, case, cast
 
 from backend.database.tables import Run
 from workers.contract.config import config_adapter
+from workers.contract.values import storable
 
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
 
 
 def field_type(field: str) -> type[float] | type[str] | None:
-    """Return whether the field sorts as a number or as text, or None if no method has it."""
-    return _field_types().get(field)
+    """Return whether the field sorts as a number or as text, or None if it cannot be a field.
+
+    Fields that no method has are those of reported runs. They sort as numbers.
+    """
+    # SQLite has no escape for a quote in the path of a JSON value.
+    is_possible = bool(field) and '"' not in field and storable(field) == field
+    return _field_types().get(field, float) if is_possible else None
 
 
 def field_sort_key(field: str, type_: type[float] | type[str]) -> ColumnElement[Any]:

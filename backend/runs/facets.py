@@ -21,6 +21,8 @@ class Facets(BaseModel):
     """The choices of each filter, in alphabetical order."""
 
     state: list[Choice]
+    origin: list[Choice]
+    project: list[Choice]
     algorithm: list[Choice]
     env: list[Choice]
     tag: list[Choice]
@@ -33,10 +35,12 @@ def count_facets(session: Session, *, archived: bool) -> Facets:
     def counted(query: Select[*tuple[Any, ...]]) -> list[Choice]:
         rows: Sequence[Row[Any]] = session.execute(query).all()
         # Sort here, because databases sort letters differently.
-        return [Choice(value=value, runs=number) for value, number in sorted(map(tuple, rows))]
+        # Reported runs may have no method, environment or project.
+        return [Choice(value=value, runs=number) for value, number in sorted(tuple(row) for row in rows if row[0])]
 
     def of_runs(column: Any) -> list[Choice]:
         return counted(select(column, func.count()).where(listed).group_by(column))
 
     tags = select(RunTag.tag, func.count()).join(Run, Run.id == RunTag.run_id).where(listed).group_by(RunTag.tag)
-    return Facets(state=of_runs(Run.state), algorithm=of_runs(Run.algorithm), env=of_runs(Run.env), tag=counted(tags))
+    columns = {name: of_runs(getattr(Run, name)) for name in ("state", "origin", "project", "algorithm", "env")}
+    return Facets(**columns, tag=counted(tags))

@@ -2,13 +2,12 @@
 
 import base64
 import json
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session, defer
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.database.tables import Run, RunTag, StudyRun
 from backend.errors import FieldError, Invalid
@@ -17,11 +16,9 @@ from backend.runs.config_sort import field_sort_key, field_type
 from workers.contract.values import LARGEST, MAX_ID, storable
 
 SORTABLE = (
-    "id name state desired algorithm env queue attempt priority created_at started_at finished_at archived_at worker "
-    "step frames total_steps steps_per_second seconds_left last_return best_return episodes"
+    "id name state desired origin project algorithm env queue attempt priority created_at started_at finished_at "
+    "archived_at worker step frames total_steps steps_per_second seconds_left last_return best_return episodes"
 ).split()
-# Columns that most lists do not show.
-LONG_COLUMNS = ("config", "notes", "versions", "command", "failure_traceback")
 CONFIG_PREFIX = "config:"
 MAX_SEARCH_LENGTH = 200
 
@@ -39,6 +36,8 @@ class Filters:
     study: int | None = None
     numbers: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
+    projects: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -57,15 +56,12 @@ class _Order:
     metric: str | None = None
 
 
-def list_runs(
-    session: Session, filters: Filters, sort: str, limit: int, cursor: str | None, long_columns: Collection[str] = ()
-) -> RunRows:
-    """Return one page of runs. Reading a column of LONG_COLUMNS that is not in `long_columns` raises an error."""
+def list_runs(session: Session, filters: Filters, sort: str, limit: int, cursor: str | None) -> RunRows:
+    """Return one page of runs."""
     order = _order(sort)
     conditions = filter_conditions(filters)
     total = session.scalar(select(func.count()).select_from(Run).where(*conditions)) or 0
-    unread = [defer(getattr(Run, name), raiseload=True) for name in LONG_COLUMNS if name not in long_columns]
-    query: Select[Any] = select(Run, order.key.label("sort_key")).where(*conditions).options(*unread)
+    query: Select[Any] = select(Run, order.key.label("sort_key")).where(*conditions)
     if order.metric is not None:
         same = and_(MetricSeries.run_id == Run.id, MetricSeries.name == order.metric)
         query = query.outerjoin(MetricSeries, same)
@@ -82,9 +78,10 @@ def _order(sort: str) -> _Order:
     name, descending = sort.removeprefix("-"), sort.startswith("-")
     if name in SORTABLE:
         return _Order(getattr(Run, name), descending)
-    if name.startswith("metric:") and name.count(":") == 2:
-        _, metric, statistic = name.split(":")
-        if statistic in ("last", "min", "max"):
+    if name.startswith("metric:") and name.count(":") >= 2:
+        # Names of metrics may contain colons.
+        metric, _, statistic = name.removeprefix("metric:").rpartition(":")
+        if metric and statistic in ("last", "min", "max"):
             return _Order(getattr(MetricSeries, statistic), descending, metric)
     if name.startswith(CONFIG_PREFIX) and (type_ := field_type(name.removeprefix(CONFIG_PREFIX))):
         return _Order(field_sort_key(name.removeprefix(CONFIG_PREFIX), type_), descending)
@@ -97,7 +94,13 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [
         Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None)
     ]
-    for column, values in ((Run.state, filters.states), (Run.algorithm, filters.algorithms), (Run.env, filters.envs)):
+    for column, values in (
+        (Run.state, filters.states),
+        (Run.algorithm, filters.algorithms),
+        (Run.env, filters.envs),
+        (Run.origin, filters.origins),
+        (Run.project, filters.projects),
+    ):
         if values:
             conditions.append(column.in_(values))
     if filters.numbers:
@@ -113,7 +116,7 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
 
 
 def _contains(text: str) -> ColumnElement[bool]:
-    columns = (Run.name, Run.notes, Run.env, Run.algorithm, Run.failure_message)
+    columns = (Run.name, Run.notes, Run.project, Run.env, Run.algorithm, Run.failure_message)
     matches: list[ColumnElement[bool]] = [column.icontains(text, autoescape=True) for column in columns]
     matches.append(Run.tags.any(RunTag.tag.icontains(text, autoescape=True)))
     number = text.removeprefix("#")

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import StringConstraints
 
 from backend.database.engine import Database, Db
+from backend.database.tables import RunOrigin
 from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
-from backend.runs import facets, failures, list_query, listed_runs, queries, schemas, service
+from backend.runs import facets, failures, list_fields, list_query, queries, schemas, service
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, run_in_progress, wait_while
@@ -43,7 +44,7 @@ def parse_filters(
         Text,
         Query(
             max_length=list_query.MAX_SEARCH_LENGTH,
-            description="Search name, notes, tags, environment, method, failure message and id.",
+            description="Search name, notes, project, tags, environment, method, failure message and id.",
         ),
     ] = "",
     archived: Annotated[bool, Query(description="Return archived runs instead of the others.")] = False,
@@ -52,15 +53,19 @@ def parse_filters(
         list[Id], Query(max_length=100, description="Only runs with these ids.")
     ] = [],  # noqa: B006
     name: Annotated[TextValues, Query(description="Any of these names, exactly. Names are not unique.")] = [],  # noqa: B006
+    origin: Annotated[list[RunOrigin], Query(description="Any of these values.")] = [],  # noqa: B006
+    project: Annotated[TextValues, Query(description="Any of these values.")] = [],  # noqa: B006
 ) -> list_query.Filters:
     """Return the filters in the query parameters."""
-    return list_query.Filters([*state], tag, algorithm, env, text.strip(), archived, study, id, name)
+    return list_query.Filters(
+        [*state], tag, algorithm, env, text.strip(), archived, study, id, name, [*origin], project
+    )
 
 
 RunFilters = Annotated[list_query.Filters, Depends(parse_filters)]
 
 
-@router.get("/runs", response_model_exclude_unset=True)
+@router.get("/runs", response_model=schemas.RunPage)
 def list_runs(
     db: Db,
     filters: RunFilters,
@@ -74,24 +79,22 @@ def list_runs(
     metric: Annotated[
         list[MetricName], Query(max_length=MAX_NAMES, description="Metrics to include for each run.")
     ] = [],  # noqa: B006
-    include: Annotated[
+    fields: Annotated[
         TextValues,
         Query(
-            description="Further fields to include for each run: config.FIELD for one field of the configuration, or "
-            f"{', '.join(listed_runs.DETAILS)}."
+            description="Fields to include for each run, for example state or config.seed, besides its id. All if "
+            "empty. Lists with few fields are several times smaller."
         ),
     ] = [],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
-) -> schemas.RunPage:
-    """Return one page of runs, with the fields that a table shows. Null and empty fields of a run are left out.
-
-    `GET /runs/{run_id}` returns all fields of a run.
-    """
-    details = listed_runs.parse_details(include)
+) -> schemas.RunPage | Response:
+    """Return one page of runs."""
     with db.read() as session:
-        rows = list_query.list_runs(session, filters, sort, limit, cursor, details.fields)
-        return listed_runs.to_page(session, rows, metric, details)
+        page = list_query.list_runs(session, filters, sort, limit, cursor)
+        items = queries.to_schemas(session, page.runs, metric)
+    runs = schemas.RunPage(items=items, next_cursor=page.next_cursor, total=page.total)
+    return Response(list_fields.to_partial_json(runs, fields), media_type="application/json") if fields else runs
 
 
 @router.get("/run-failures")

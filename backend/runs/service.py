@@ -21,6 +21,7 @@ from backend.runs.names import name_for_copy
 from backend.runs.notices import announce_run
 from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
 from backend.runs.states import Already, Change, Refusal, decide
+from backend.web.lookup import refuse_reported
 from workers.contract.config import RunConfig
 from workers.contract.worker_api import QueueName
 
@@ -50,7 +51,7 @@ def act(session: Session, run: Run, action: Action) -> None:
     """Apply an action to a run. Raise Conflict if it is not allowed."""
     decision = decide(action, run)
     if isinstance(decision, Refusal):
-        raise Conflict(f"Run {run.id} {decision.reason}")
+        raise Conflict(decision.sentence)
     if isinstance(decision, Already):
         return
     if action == "purge":
@@ -64,6 +65,7 @@ def act(session: Session, run: Run, action: Action) -> None:
 
 def clone(session: Session, run: Run, changes: CloneRun) -> Run:
     """Queue a new run with the same configuration, except for some fields."""
+    refuse_reported(run, "clone")
     config = configs.override(run.config, changes.overrides)
     name = changes.name or name_for_copy(run, configs.to_document(config))
     return add_to_queue(session, config, name=name, queue=_queue_for_copy(run, config), tags=_tags(run))
@@ -71,6 +73,7 @@ def clone(session: Session, run: Run, changes: CloneRun) -> Run:
 
 def fork(session: Session, run: Run, changes: ForkRun) -> Run:
     """Queue a run that continues from one of this run's checkpoints. It gets its own copy of the file."""
+    refuse_reported(run, "fork")
     checkpoint = find_forkable(session, run, changes.checkpoint_id)
     config = configs.override(run.config, changes.overrides)
     configs.refuse_other_shape(config, configs.override(run.config, {}))
@@ -152,7 +155,8 @@ def _purge(session: Session, run: Run) -> None:
 
 def _queue_for_copy(run: Run, config: RunConfig) -> QueueName:
     """Return the queue of the original run, unless the copy trains on another device."""
-    return run.queue if config.device == run.config.get("device") else configs.queue_for(config)
+    is_same_device = config.device == run.config.get("device")
+    return run.queue if run.queue is not None and is_same_device else configs.queue_for(config)
 
 
 def _tags(run: Run) -> list[str]:

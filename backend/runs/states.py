@@ -1,7 +1,6 @@
 """State table of runs: the actions allowed in each state, and their effects."""
 
 from dataclasses import dataclass, replace
-from functools import cache
 
 from backend.database.tables import Run
 from backend.runs.schemas import Action, RunActions
@@ -21,16 +20,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The reason why an action is not allowed, without its subject."""
+    """The reason why an action is not allowed."""
 
-    reason: str
+    sentence: str
 
 
 @dataclass(frozen=True)
 class Already:
     """The reason why an action has no effect. The server accepts it, but pages do not offer it."""
 
-    reason: str
+    sentence: str
 
 
 Decision = Change | Refusal | Already
@@ -44,7 +43,10 @@ _ENDED_HOW: dict[State, str] = {
     "stopped": "has already stopped",
 }
 _CONTINUE_HINT = "Fork one of its checkpoints to continue from there, or clone it to start over."
-_STILL_ACTIVE = Refusal("is still {state}. Stop or pause it first.")
+_RUN_SCRIPT_AGAIN = Refusal(
+    'Run {id} is logged by a script, which Arcadia cannot start. Run it again with arcadia.init(id="{key}").'
+)
+_STILL_ACTIVE = Refusal("Run {id} is still {state}. Stop or pause it first.")
 _ONLY_IF_INACTIVE: dict[State, Decision] = {
     "queued": _STILL_ACTIVE,
     "starting": _STILL_ACTIVE,
@@ -62,22 +64,25 @@ ACTIONS: dict[Action, dict[State, Decision]] = {
         "starting": _REQUEST_STOP,
         "running": _REQUEST_STOP,
         "paused": Change(state="stopped", desired="stop"),
-        **{state: Refusal(f"{word}.") for state, word in _ENDED_HOW.items()},
+        **{state: Refusal(f"Run {{id}} {word}.") for state, word in _ENDED_HOW.items()},
     },
     "pause": {
         "queued": Change(state="paused", desired="pause"),
         "starting": _REQUEST_PAUSE,
         "running": _REQUEST_PAUSE,
-        "paused": Refusal("is already paused."),
-        **{state: Refusal(f"{word}.") for state, word in _ENDED_HOW.items()},
+        "paused": Refusal("Run {id} is already paused."),
+        **{state: Refusal(f"Run {{id}} {word}.") for state, word in _ENDED_HOW.items()},
     },
     "resume": {
-        "queued": Refusal("is already queued."),
+        "queued": Refusal("Run {id} is already queued."),
         # Cancel a pause that the trainer has not handled yet.
         "starting": Change(desired="run"),
         "running": Change(desired="run"),
         "paused": Change(state="queued", desired="run"),
-        **{state: Refusal(f"{word} and cannot be resumed. {_CONTINUE_HINT}") for state, word in _ENDED_HOW.items()},
+        **{
+            state: Refusal(f"Run {{id}} {word} and cannot be resumed. {_CONTINUE_HINT}")
+            for state, word in _ENDED_HOW.items()
+        },
     },
     "archive": _ONLY_IF_INACTIVE,
     "restore": dict.fromkeys(_ONLY_IF_INACTIVE, NO_CHANGE),
@@ -87,54 +92,44 @@ ACTIONS: dict[Action, dict[State, Decision]] = {
 
 def decide(action: Action, run: Run) -> Decision:
     """Return what an action would change, or why it is not allowed."""
-    return _decide(action, run.state, run.desired, archived=run.archived_at is not None)
+    decision = ACTIONS[action][run.state]
+    if run.origin != "trained" and action == "resume" and run.state not in ACTIVE:
+        decision = _RUN_SCRIPT_AGAIN
+    if run.state in ACTIVE:
+        decision = _decide_by_desired(action, run.desired) or decision
+    if isinstance(decision, Change):
+        decision = _decide_by_archived(action, archived=run.archived_at is not None) or decision
+    if isinstance(decision, Change):
+        return decision
+    return replace(decision, sentence=decision.sentence.format(id=run.id, state=run.state, key=run.reported_key))
 
 
 def to_actions(run: Run) -> RunActions:
     """Return for each action why it is not allowed now, or None if it is allowed."""
-    return _to_actions(run.state, run.desired, archived=run.archived_at is not None)
-
-
-@cache
-def _to_actions(state: State, desired: Desired, *, archived: bool) -> RunActions:
-    decisions = {action: _decide(action, state, desired, archived=archived) for action in ACTIONS}
+    decisions = {action: decide(action, run) for action in ACTIONS}
     return RunActions.model_validate(
-        {
-            action: None if isinstance(found, Change) else f"This run {found.reason}"
-            for action, found in decisions.items()
-        }
+        {action: None if isinstance(found, Change) else found.sentence for action, found in decisions.items()}
     )
-
-
-def _decide(action: Action, state: State, desired: Desired, *, archived: bool) -> Decision:
-    decision = ACTIONS[action][state]
-    if state in ACTIVE:
-        decision = _decide_by_desired(action, desired) or decision
-    if isinstance(decision, Change):
-        decision = _decide_by_archived(action, archived=archived) or decision
-    if isinstance(decision, Change):
-        return decision
-    return replace(decision, reason=decision.reason.format(state=state))
 
 
 def _decide_by_desired(action: Action, desired: Desired) -> Refusal | Already | None:
     """Return why an action conflicts with a requested stop or pause that the trainer has not handled yet."""
     if desired == "stop" and action == "stop":
-        return Already("is already stopping.")
+        return Already("Run {id} is already stopping.")
     if desired == "stop" and action in ("pause", "resume"):
-        return Refusal("is already stopping.")
+        return Refusal("Run {id} is already stopping.")
     if desired == "pause" and action == "pause":
-        return Already("is already pausing.")
+        return Already("Run {id} is already pausing.")
     if desired == "run" and action == "resume":
-        return Refusal("is already {state}.")
+        return Refusal("Run {id} is already {state}.")
     return None
 
 
 def _decide_by_archived(action: Action, *, archived: bool) -> Already | None:
     if action == "archive" and archived:
-        return Already("is already archived.")
+        return Already("Run {id} is already archived.")
     if action == "restore" and not archived:
-        return Already("is not archived.")
+        return Already("Run {id} is not archived.")
     return None
 
 

@@ -99,7 +99,8 @@ def kind_label(kind: RunKind) -> str:
 
 def _steps_per_second(session: Session, algorithm: str, envs: Sequence[str]) -> float | None:
     """Return the steps per second of the newest runs of a kind, or None if there are none."""
-    query = select(Run.id, Run.step, Run.parent_step).where(Run.algorithm == algorithm, Run.env.in_(envs), Run.step > 0)
+    trained = (Run.origin == "trained", Run.algorithm == algorithm, Run.env.in_(envs), Run.step > 0)
+    query = select(Run.id, Run.step, Run.parent_step).where(*trained)
     rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
     seconds = sum(training_seconds(session, [row.id for row in rows]).values())
     steps = sum(row.step - (row.parent_step or 0) for row in rows)
@@ -111,7 +112,8 @@ def _overhead(session: Session, algorithm: str) -> float:
     query = (
         select(Run.id, Run.config, Attempt.claimed_at, Attempt.ended_at)
         .join(Attempt, Attempt.run_id == Run.id)
-        .where(Run.algorithm == algorithm, Run.state == "finished", Run.attempt == 1, Attempt.ended_at.is_not(None))
+        .where(Run.origin == "trained", Run.algorithm == algorithm, Run.state == "finished", Run.attempt == 1)
+        .where(Attempt.ended_at.is_not(None))
     )
     rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
     trained = training_seconds(session, [row.id for row in rows])

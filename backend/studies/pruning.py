@@ -57,4 +57,7 @@ def _load_progress(session: Session, study: Study) -> list[TrainingProgress]:
     columns = (Run.id, Run.attempt, Run.state, Run.step, Run.total_steps, Run.last_return)
     of_study = (StudyRun.study_id == study.id, Run.step > 0)
     query = select(*columns).join(StudyRun, StudyRun.run_id == Run.id).where(*of_study).order_by(Run.id)
-    return [TrainingProgress(*row) for row in session.execute(query)]
+    return [
+        TrainingProgress(row.id, row.attempt, row.state, row.step, row.total_steps or 0, row.last_return)
+        for row in session.execute(query)
+    ]

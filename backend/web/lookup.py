@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.engine import Db
 from backend.database.tables import Attempt, Job, Run
-from backend.errors import NotFound
+from backend.errors import Conflict, NotFound
 from workers.contract.values import MAX_ID
 
 PathId = Annotated[int, Path(ge=1, le=MAX_ID)]
@@ -20,6 +20,15 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
     if run is None:
         raise NotFound(f"There is no run {run_id}.")
     return run
+
+
+def refuse_reported(run: Run, action: str) -> None:
+    """Raise Conflict if a script logs the run, since Arcadia has neither its program nor its checkpoints."""
+    if run.origin != "trained":
+        raise Conflict(
+            f"Arcadia cannot {action} run {run.id}, because a script logged it. Only runs that Arcadia trains have "
+            "checkpoints and a configuration that it can start."
+        )
 
 
 def find_job(session: Session, job_id: int, *, lock: bool = False) -> Job:

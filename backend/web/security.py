@@ -33,7 +33,7 @@ WORKERS_ONLY = f"{API}/worker/"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Job ids have at most 16 digits.
 LIVE_SOCKET = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
-UPLOAD = re.compile(rf"{API}/worker/(runs|jobs)/\d+/files")
+UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}})")
 
 _HEADERS = {
     "Content-Security-Policy": (

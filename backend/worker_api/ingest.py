@@ -9,12 +9,12 @@ from backend.checkpoints.pruning import update_best
 from backend.checkpoints.service import frames_at_step, store_checkpoint
 from backend.database.tables import Attempt, LogLine, Run
 from backend.evaluations.schedule import schedule_evaluation
+from backend.events.sequence import new_events, to_datetime
 from backend.metrics import service as metrics
 from backend.provenance.service import store_provenance
 from backend.replays.service import keep_replay
 from backend.runs import start_steps
 from backend.runs.notices import announce_run
-from backend.worker_api.event_sequence import new_events, to_datetime
 from backend.worker_api.runs import current_run
 from workers.contract import events as ev
 from workers.contract.worker_api import EventBatch

@@ -12,6 +12,7 @@ from backend.database.tables import Checkpoint, Job, Run
 from backend.evaluations.schedule import catch_up_schedule
 from backend.evaluations.service import discard_result, has_result, store_episode, store_result
 from backend.evaluations.start_points import offer_start_set
+from backend.events.sequence import new_events, to_datetime
 from backend.jobs import service
 from backend.jobs.queue import ORDER
 from backend.kept_games import service as kept_games
@@ -19,7 +20,6 @@ from backend.replays.service import discard_recording, has_recording, keep_recor
 from backend.saliency import service as saliency
 from backend.web.lookup import find_job
 from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
-from backend.worker_api.event_sequence import new_events, to_datetime
 from workers.contract import events as ev
 from workers.contract.worker_api import EventBatch, JobClaim, JobKind, Outcome, Release
 

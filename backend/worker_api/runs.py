@@ -25,7 +25,7 @@ def current_run(session: Session, run_id: int, attempt: int, *, lock: bool = Fal
     Raise StaleAttempt otherwise.
     """
     run = find_run(session, run_id, lock=lock)
-    if run.attempt != attempt or not (run.state in ACTIVE or may_continue(run)):
+    if run.origin != "trained" or run.attempt != attempt or not (run.state in ACTIVE or may_continue(run)):
         raise stale_attempt(run, attempt)
     if lock and run.state not in ACTIVE:
         _continue(session, run)
@@ -46,7 +46,8 @@ def _continue(session: Session, run: Run) -> None:
     session.execute(update(Worker).where(Worker.name == run.worker).values(run_id=run.id))
     note(session, run, f"Worker {run.worker} is back and continues attempt {run.attempt}.")
     announce_run(session, run.id, "run.changed", "run.log")
-    announce_worker(session, run.worker)
+    if run.worker is not None:
+        announce_worker(session, run.worker)
 
 
 def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
@@ -90,7 +91,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
 def release(session: Session, settings: Settings, run_id: int, ended: Release) -> Run:
     """End the attempt of a worker at a run. A repeated call changes nothing."""
     run = find_run(session, run_id, lock=True)
-    if run.attempt != ended.attempt:
+    if run.origin != "trained" or run.attempt != ended.attempt:
         raise stale_attempt(run, ended.attempt)
     if may_continue(run):
         _continue(session, run)

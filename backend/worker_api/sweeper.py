@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
@@ -26,6 +27,7 @@ from backend.errors import NotFound
 from backend.failure_log import FailureLog
 from backend.files.removal import remove_waiting
 from backend.live.notices import publish
+from backend.reported.states import fail_silent
 from backend.runs.states import ACTIVE
 from backend.web.idempotency import delete_expired_keys
 from backend.web.lookup import find_job, find_run
@@ -53,7 +55,7 @@ class Sweeper:
         self._doorbell = doorbell
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
-        self._silences = [SilenceDetector(settings.lease_seconds, settings.sweep_seconds, clock) for _ in _KINDS]
+        self._silences = [SilenceDetector(kind.limit(settings), settings.sweep_seconds, clock) for kind in _KINDS]
         self._connected: set[str] = set()
         self._failures = FailureLog(log)
 
@@ -104,7 +106,7 @@ class Sweeper:
         model = kind.model
         with self._database.read() as session:
             query = select(model.id, model.attempt, model.lease_expires_at).where(
-                model.state.in_(kind.active), model.lease_expires_at.is_not(None)
+                model.state.in_(kind.active), model.lease_expires_at.is_not(None), *kind.conditions
             )
             leases = {(row.id, row.attempt): row.lease_expires_at for row in session.execute(query)}
         for held in silence.silent(leases, now):
@@ -117,8 +119,8 @@ class Sweeper:
         with self._database.write() as session, suppress(NotFound):
             row = kind.locked(session, number)
             if row.attempt == attempt and row.lease_expires_at == lease and row.state in kind.active:
-                worker = row.worker
-                after_commit(session, lambda: log.warning("%s %d: worker %s fell silent", kind.noun, number, worker))
+                held_by = f"worker {row.worker}" if row.worker else "its script"
+                after_commit(session, lambda: log.warning("%s %d: %s fell silent", kind.noun, number, held_by))
                 kind.lose(session, self._settings, row)
                 self._doorbell.ring_after_commit(session, row)
 
@@ -129,18 +131,30 @@ class Sweeper:
 
 @dataclass(frozen=True)
 class _AssignmentKind:
-    """How to lock a run or a job, and how to end the attempt of a silent worker."""
+    """How to lock a run or a job, and how to end the attempt of a silent worker or script."""
 
     noun: str
     model: type[Run] | type[Job]
     active: tuple[str, ...]
     locked: Callable[[Session, int], Any]
     lose: Callable[[Session, Settings, Any], None]
+    limit: Callable[[Settings], float] = attrgetter("lease_seconds")
+    conditions: tuple[ColumnElement[bool], ...] = ()
 
 
+_find_locked_run = partial(find_run, lock=True)
 _KINDS = (
-    _AssignmentKind("run", Run, ACTIVE, partial(find_run, lock=True), runs.lose),
+    _AssignmentKind("run", Run, ACTIVE, _find_locked_run, runs.lose, conditions=(Run.origin == "trained",)),
     _AssignmentKind("job", Job, ("running",), partial(find_job, lock=True), jobs.lose),
+    _AssignmentKind(
+        "reported run",
+        Run,
+        ("running",),
+        _find_locked_run,
+        fail_silent,
+        attrgetter("reported_silence_seconds"),
+        (Run.origin != "trained",),
+    ),
 )
 
 

@@ -1,20 +1,18 @@
 """Routes by which workers upload and download the files of runs and jobs."""
 
-from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session
 
 from backend.config import CurrentSettings, Settings
 from backend.database.engine import Database, Db
 from backend.errors import NotFound
 from backend.evaluations.start_points import start_set_of_job
-from backend.files import service, storage
+from backend.files import service
 from backend.files.download import download
+from backend.files.receiving import BODY, FindMaker, Upload, receive_upload
 from backend.web.lookup import PathId
-from backend.web.write_slots import write_slot
 from backend.worker_api.jobs import current_job
 from backend.worker_api.runs import current_run
 from workers.contract.events import Sha256
@@ -22,17 +20,7 @@ from workers.contract.worker_api import AttemptNumber, FileKind, RunPath, Upload
 
 router = APIRouter(tags=["files"])
 
-# Workers wait 30 seconds for an answer. Use most of it before the uploaded file is discarded.
-UPLOAD_WRITE_TIMEOUT_SECONDS = 20.0
-
 Attempt = Annotated[AttemptNumber, Query()]
-
-
-_BINARY = {"schema": {"type": "string", "format": "binary"}}
-BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
-
-# Finds the attempt that makes a file, and locks its run or job if the second argument is True.
-FindMaker = Callable[[Session, bool], service.Maker]
 
 
 @router.put("/worker/runs/{run_id}/files", openapi_extra=BODY)
@@ -104,31 +92,8 @@ def _of_job(job_id: int, attempt: int) -> FindMaker:
 async def _receive(
     request: Request, db: Database, settings: Settings, find: FindMaker, kind: FileKind, path: str, sha256: str
 ) -> UploadedFile:
-    uploaded_id = await run_in_threadpool(_find_upload, db, find, path, sha256)
-    if uploaded_id is not None:
-        # Read the whole body, so that the worker's connection is not reset while it sends.
-        async for _part in request.stream():
-            pass
-        return UploadedFile(file_id=uploaded_id)
-    received, size = await storage.receive(request.stream(), settings.files_dir, settings.max_file_bytes, sha256)
-
-    def keep() -> int:
-        with db.write() as session:
-            made_by = find(session, True)
-            twin = service.find_upload(session, made_by, path, sha256)
-            return (twin or service.store(session, received, made_by, kind, path, sha256, size)).id
-
-    try:
-        async with write_slot(request.app, UPLOAD_WRITE_TIMEOUT_SECONDS):
-            return UploadedFile(file_id=await run_in_threadpool(keep))
-    finally:
-        received.unlink(missing_ok=True)
-
-
-def _find_upload(db: Database, find: FindMaker, path: str, sha256: str) -> int | None:
-    with db.read() as session:
-        file = service.find_upload(session, find(session, False), path, sha256)
-        return file.id if file else None
+    upload = Upload(find, lambda session, made_by: service.find_upload(session, made_by, path, sha256), kind, sha256)
+    return UploadedFile(file_id=await receive_upload(request, db, settings, upload, lambda _received: path))
 
 
 def _send(request: Request, db: Database, settings: Settings, find: FindMaker, file_id: int) -> Response:

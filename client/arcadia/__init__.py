@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         JobFailedError,
         MissingPackageError,
         NotFoundError,
-        NotLoadedError,
         ServerUnreachableError,
         UnauthorizedError,
         WaitTimeoutError,
@@ -83,7 +82,6 @@ __all__ = [
     "Metrics",
     "MissingPackageError",
     "NotFoundError",
-    "NotLoadedError",
     "Preset",
     "Recording",
     "Replay",
@@ -121,8 +119,7 @@ _NAMES_OF_MODULES = {
     "arcadia._sync.studies": "Study",
     "arcadia.comparison": "Comparison",
     "arcadia.errors": "AmbiguousReferenceError ApiError ArcadiaError ConflictError DownloadError InvalidRequestError "
-    "JobFailedError MissingPackageError NotFoundError NotLoadedError ServerUnreachableError UnauthorizedError "
-    "WaitTimeoutError",
+    "JobFailedError MissingPackageError NotFoundError ServerUnreachableError UnauthorizedError WaitTimeoutError",
     "arcadia.figures": "Figure",
     "arcadia.metrics": "Metrics Series",
     "arcadia.records.log_line": "LogLine",

@@ -93,6 +93,12 @@ def test_every_example_of_a_document_runs(document: str, client: Client, tmp_pat
     assert printed
 
 
+def test_the_stored_outputs_of_the_notebook_are_of_its_code() -> None:
+    program = DOCUMENTS.parents[1] / "client" / "execute_notebook.py"
+    done = subprocess.run([sys.executable, program, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.nightly
 def test_the_notebook_runs(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import nbformat
@@ -105,4 +111,5 @@ def test_the_notebook_runs(client: Client, tmp_path: Path, monkeypatch: pytest.M
     shown = {cell.id: cell.outputs[-1].data for cell in notebook.cells if cell.cell_type == "code"}
     assert "<b>finished</b>" in shown["launch"]["text/html"]
     assert "<svg" in shown["figure"]["image/svg+xml"]
+    assert shown["download"]["text/plain"].startswith("('run-")
     assert "<table>" in shown["compare"]["text/html"]

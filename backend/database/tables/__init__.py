@@ -1,6 +1,6 @@
 """Tables of the database, one module per noun. Those of metrics are in backend/metrics/models.py."""
 
-from backend.database.tables.base import Base, GameEnd, Id, Origin, StudyState
+from backend.database.tables.base import Base, GameEnd, Id, MediaKind, Origin, RunOrigin, StoredKind, StudyState
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
 from backend.database.tables.files import File
@@ -8,6 +8,7 @@ from backend.database.tables.idempotency import IdempotencyKey
 from backend.database.tables.installation import Installation
 from backend.database.tables.jobs import Job
 from backend.database.tables.kept_games import KeptGame
+from backend.database.tables.media import Media
 from backend.database.tables.provenance import ProvenanceDocument
 from backend.database.tables.replays import Replay
 from backend.database.tables.reports import Report
@@ -32,15 +33,19 @@ __all__ = [
     "KeptGame",
     "LogLine",
     "Measurement",
+    "Media",
+    "MediaKind",
     "Origin",
     "PaperStudy",
     "ProvenanceDocument",
     "Replay",
     "Report",
     "Run",
+    "RunOrigin",
     "RunTag",
     "SignInSession",
     "StartSet",
+    "StoredKind",
     "Study",
     "StudyPoint",
     "StudyRun",

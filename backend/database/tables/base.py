@@ -26,6 +26,12 @@ StudyState = Literal["running", "paused", "stopped", "finished"]
 # How a person's game ended. It may be kept before its end.
 GameEnd = Literal["over", "cut off", "unfinished"]
 
+# A trainer of Arcadia trained it, a script reported it, or it was read from files of another tool.
+RunOrigin = Literal["trained", "reported", "imported"]
+MediaKind = Literal["image", "video", "histogram", "table"]
+# Workers upload the other kinds.
+StoredKind = Literal[FileKind, "media"]
+
 # SQLite only assigns increasing ids to a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
 
@@ -59,7 +65,7 @@ class Base(DeclarativeBase):
         State: String(16),
         Desired: String(16),
         QueueName: String(8),
-        FileKind: String(16),
+        StoredKind: String(16),
         LogLevel: String(16),
         Outcome: String(16),
         JobKind: String(16),
@@ -69,4 +75,6 @@ class Base(DeclarativeBase):
         StartPlayer: String(8),
         StudyState: String(16),
         GameEnd: String(16),
+        RunOrigin: String(16),
+        MediaKind: String(16),
     }

@@ -6,8 +6,7 @@ from sqlalchemy import BigInteger, ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.database.columns import utc_now
-from backend.database.tables.base import Base, Id, unique_where
-from workers.contract.worker_api import FileKind
+from backend.database.tables.base import Base, Id, StoredKind, unique_where
 
 
 class File(Base):
@@ -26,7 +25,7 @@ class File(Base):
     # The job that made it, if any. The attempt is then the job's.
     job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"))
     attempt: Mapped[int]
-    kind: Mapped[FileKind]
+    kind: Mapped[StoredKind]
     path: Mapped[str] = mapped_column(String(255))
     stored_path: Mapped[str] = mapped_column(String(255))
     sha256: Mapped[str] = mapped_column(String(64))

@@ -3,31 +3,39 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from backend.database.columns import utc_now
-from backend.database.tables.base import Base, Id
+from backend.database.tables.base import Base, Id, RunOrigin
 from workers.contract.events import LogLevel
 from workers.contract.worker_api import Desired, Outcome, QueueName, State
 
 
 class Run(Base):
-    """A training run: its configuration, state and progress."""
+    """A run: its configuration, state and progress. Reported runs have no queue, worker or checkpoints."""
 
     __tablename__ = "runs"
     __table_args__ = (
         Index("ix_runs_waiting", "state", "queue", "priority", "created_at"),
         Index("ix_runs_listed", "archived_at", "created_at"),
+        UniqueConstraint("reported_key"),
         # Do not reuse the ids of purged runs.
         {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(String(200))
-    algorithm: Mapped[str] = mapped_column(String(32))
+    origin: Mapped[RunOrigin] = mapped_column(default="trained", server_default="trained")
+    # What logged or imported it, such as TensorBoard.
+    origin_label: Mapped[str | None] = mapped_column(String(50))
+    # The id by which a script resumes it.
+    reported_key: Mapped[str | None] = mapped_column(String(64))
+    project: Mapped[str | None] = mapped_column(String(100))
+    # Of a reported run these two may be any text, also an empty one.
+    algorithm: Mapped[str] = mapped_column(String(100))
     env: Mapped[str] = mapped_column(String(100))
-    queue: Mapped[QueueName]
+    queue: Mapped[QueueName | None]
     priority: Mapped[int] = mapped_column(default=0)
     notes: Mapped[str] = mapped_column(Text, default="")
     config: Mapped[dict[str, Any]]
@@ -46,6 +54,7 @@ class Run(Base):
     attempt: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None] = mapped_column(String(100))
     # Kept after its worker fell silent, until the next claim, since that worker may still continue.
+    # Of a reported run: when it fails unless something is heard from its script.
     lease_expires_at: Mapped[datetime | None]
     requeues: Mapped[int] = mapped_column(default=0)
 
@@ -58,7 +67,7 @@ class Run(Base):
 
     step: Mapped[int] = mapped_column(BigInteger, default=0)
     frames: Mapped[int] = mapped_column(BigInteger, default=0)
-    total_steps: Mapped[int] = mapped_column(BigInteger)
+    total_steps: Mapped[int | None] = mapped_column(BigInteger)
     steps_per_second: Mapped[float | None]
     seconds_left: Mapped[float | None]
     episodes: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -69,6 +78,13 @@ class Run(Base):
     command: Mapped[list[str] | None]
 
     tags: Mapped[list["RunTag"]] = relationship(cascade="all, delete-orphan", passive_deletes=True, lazy="selectin")
+
+    @property
+    def comparable_config(self) -> dict[str, Any]:
+        """The configuration with the method and the environment, which those of trained runs contain."""
+        return (
+            self.config if self.origin == "trained" else {"algorithm": self.algorithm, "env": self.env, **self.config}
+        )
 
 
 class Measurement(Base):
@@ -91,13 +107,22 @@ class RunTag(Base):
 
 
 class Attempt(Base):
-    """An attempt at a run: one claim by a worker. `resumed_step` is empty until its trainer reports it."""
+    """An attempt at a run: one claim by a worker, or one writer of a reported run.
+
+    `resumed_step` is empty until its trainer reports it, and always for writers.
+    """
 
     __tablename__ = "attempts"
+    __table_args__ = (UniqueConstraint("run_id", "writer"),)
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     attempt: Mapped[int] = mapped_column(primary_key=True)
-    worker: Mapped[str] = mapped_column(String(100))
+    worker: Mapped[str | None] = mapped_column(String(100))
+    writer: Mapped[str | None] = mapped_column(String(64))
+    # A writer beside others, such as a forked process. Its end does not end the run.
+    joins: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # The kinds of problems with its events that its log mentions.
+    problems: Mapped[list[str] | None]
     claimed_at: Mapped[datetime] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]

@@ -12,17 +12,7 @@ ACTIVE_STATES = frozenset({"starting", "running"})
 
 
 class RunRecord(Record):
-    """The fields of a run, as of the last response. A list leaves out details such as the configuration."""
-
-    def _load_details(self) -> None:
-        """Read all fields."""
-        raise NotImplementedError
-
-    def _detail(self, name: str) -> Any:
-        """Return a field that lists leave out."""
-        if name not in self.data:
-            self._load_details()
-        return self.data[name]
+    """The fields of a run, as of the last response."""
 
     @property
     def id(self) -> int:
@@ -72,7 +62,7 @@ class RunRecord(Record):
     @property
     def config(self) -> dict[str, Any]:
         """All settings of the run."""
-        return dict(self._detail("config"))
+        return dict(self.data["config"])
 
     @property
     def seed(self) -> int | None:
@@ -88,7 +78,7 @@ class RunRecord(Record):
     @property
     def notes(self) -> str:
         """Notes, as Markdown."""
-        return str(self._detail("notes"))
+        return str(self.data["notes"])
 
     @property
     def queue(self) -> str:
@@ -148,7 +138,7 @@ class RunRecord(Record):
     @property
     def trained_seconds(self) -> float:
         """Training time without waiting and pauses."""
-        return float(self._detail("trained_seconds"))
+        return float(self.data["trained_seconds"])
 
     @property
     def last_return(self) -> float | None:
@@ -183,23 +173,18 @@ class RunRecord(Record):
     @property
     def traceback(self) -> str | None:
         """Traceback of the error that ended the run."""
-        if self.data["failure"] is None:
-            return None
-        if "traceback" not in self.data["failure"]:
-            self._load_details()
-        found = self.data["failure"]["traceback"]
-        return None if found is None else str(found)
+        failure = self.data["failure"]
+        return None if failure is None or failure["traceback"] is None else str(failure["traceback"])
 
     @property
     def warnings(self) -> list[str]:
-        """Newest warnings in the log of the latest attempt."""
-        return list(self._detail("warnings"))
+        """Newest warnings in the log of the latest attempt. Lists of runs leave them out."""
+        return list(self.data["warnings"])
 
     @property
     def study_id(self) -> int | None:
         """Number of the run's study."""
-        study = self._detail("study")
-        return None if study is None else int(study["id"])
+        return None if self.data["study"] is None else int(self.data["study"]["id"])
 
     @property
     def parent_id(self) -> int | None:

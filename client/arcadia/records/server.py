@@ -117,4 +117,5 @@ class Health(Record):
         return int(self.data["workers"])
 
     def __repr__(self) -> str:
-        return f"<Health {self.data['status']}, version {self.version}, {self.workers} workers>"
+        workers = f"{self.workers} worker{'' if self.workers == 1 else 's'}"
+        return f"<Health {self.data['status']}, version {self.version}, {workers}>"

@@ -30,11 +30,14 @@ def test_variables_that_affect_training_are_kept_without_secrets() -> None:
         "ARCADIA_BROKER_URL": "redis://secret",
         "ARCADIA_DATABASE_URL": "postgresql://secret",
         "NCCL_API_KEY": "secret",
+        "NVIDIA_REQUIRE_CUDA": "cuda>=13.0 brand=unknown,driver>=535,driver<536",
+        "NVIDIA_VISIBLE_DEVICES": "0",
         "HOME": "/home/ana",
     }
     assert relevant_variables(given) == {
         "ARCADIA_RAY_ADDRESS": "ray://sun:10001",
         "CUDA_VISIBLE_DEVICES": "1",
+        "NVIDIA_VISIBLE_DEVICES": "0",
         "OMP_NUM_THREADS": "2",
     }
 
@@ -48,20 +51,23 @@ def test_the_model_of_the_processor_is_read(tmp_path: Path) -> None:
 
 
 def test_gpus_are_read_with_their_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus = [Gpu("NVIDIA H100 80GB HBM3", 85_520_809_984), Gpu("NVIDIA H200", 2**37)]
+    # The first GPU and both versions are those of a host with an H100.
     answers = {
         "nvmlInit": lambda: None,
         "nvmlShutdown": lambda: None,
         "nvmlDeviceGetCount": lambda: 2,
         "nvmlDeviceGetHandleByIndex": lambda number: number,
-        "nvmlDeviceGetName": lambda number: f"NVIDIA H{number + 1}00",
-        "nvmlDeviceGetMemoryInfo": lambda number: SimpleNamespace(total=(number + 1) * 80 * 2**30),
-        "nvmlSystemGetCudaDriverVersion_v2": lambda: 12_080,
-        "nvmlSystemGetDriverVersion": lambda: "570.124.06",
+        "nvmlDeviceGetName": lambda number: gpus[number].name,
+        "nvmlDeviceGetMemoryInfo": lambda number: SimpleNamespace(total=gpus[number].memory_bytes),
+        "nvmlSystemGetCudaDriverVersion_v2": lambda: 13_000,
+        "nvmlSystemGetDriverVersion": lambda: "580.159.04",
     }
     for name, answer in answers.items():
         monkeypatch.setattr(pynvml, name, answer)
-    gpus = [Gpu("NVIDIA H100", 80 * 2**30), Gpu("NVIDIA H200", 160 * 2**30)]
-    assert read_gpus() == GpuFacts(gpus, "570.124.06", "12.8")
+    assert read_gpus() == GpuFacts(gpus, "580.159.04", "13.0")
+    monkeypatch.setattr(pynvml, "nvmlSystemGetCudaDriverVersion_v2", lambda: 12_080)
+    assert read_gpus().cuda == "12.8"
 
 
 def test_a_host_without_the_driver_has_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1076,6 +1076,73 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reported/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report Run
+         * @description Create a run that a script logs, or let a script resume it.
+         *
+         *     A repeated request with the same key and writer changes nothing. Another writer continues the run with that key,
+         *     which then runs again. Bodies may be compressed with gzip.
+         */
+        post: operations["report_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reported/runs/{run_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log Events
+         * @description Store events of a script. A repeated event changes nothing. A gap in the sequence is an error.
+         *
+         *     Values that cannot be stored are left out with a warning in the run's log. Bodies may be compressed with gzip.
+         */
+        post: operations["log_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reported/runs/{run_id}/files/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload Media
+         * @description Upload an image or a video before the event that names it. A repeated upload changes nothing.
+         *
+         *     PNG, JPEG, GIF, WebP, MP4 and WebM are accepted.
+         */
+        put: operations["upload_media"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/reports": {
         parameters: {
             query?: never;
@@ -1241,9 +1308,7 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Return one page of runs, with the fields that a table shows. Null and empty fields of a run are left out.
-         *
-         *     `GET /runs/{run_id}` returns all fields of a run.
+         * @description Return one page of runs.
          */
         get: operations["list_runs"];
         put?: never;
@@ -1471,6 +1536,46 @@ export interface paths {
          *     that the time was up, or that the run has ended or is paused.
          */
         get: operations["read_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Media
+         * @description Return images, videos, histograms and tables that a run logged, in the order of their steps.
+         */
+        get: operations["list_media"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/media/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Media Names
+         * @description List the names of the media that a run logged.
+         */
+        get: operations["list_media_names"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2409,8 +2514,11 @@ export interface components {
              * @description False for attempts of earlier versions, and until the trainer has reported.
              */
             recorded: boolean;
-            /** Worker */
-            worker: string;
+            /**
+             * Worker
+             * @description Null for a writer of a reported run.
+             */
+            worker: string | null;
         };
         /**
          * Average
@@ -2770,7 +2878,10 @@ export interface components {
          */
         ComparedRun: {
             actions: components["schemas"]["RunActions"];
-            /** Algorithm */
+            /**
+             * Algorithm
+             * @description Of a reported run any text, also an empty one.
+             */
             algorithm: string;
             /** Archived At */
             archived_at: string | null;
@@ -2804,7 +2915,10 @@ export interface components {
              * @enum {string}
              */
             desired: "run" | "pause" | "stop";
-            /** Env */
+            /**
+             * Env
+             * @description Of a reported run any text, also an empty one.
+             */
             env: string;
             /** Episodes */
             episodes: number;
@@ -2830,23 +2944,48 @@ export interface components {
              * @description Display name of the algorithm.
              */
             method: string;
+            /**
+             * Metric extents
+             * @description Values of the requested metrics.
+             */
+            metrics: {
+                [key: string]: components["schemas"]["MetricExtent"];
+            };
             /** Name */
             name: string;
             /** Notes */
             notes: string;
+            /**
+             * Origin
+             * @description Whether Arcadia trained it, a script logged it, or it was imported.
+             * @enum {string}
+             */
+            origin: "trained" | "reported" | "imported";
+            /**
+             * Origin Label
+             * @description What logged or imported it, such as Python or TensorBoard.
+             */
+            origin_label: string | null;
             parent: components["schemas"]["Parent"] | null;
             /** Poster File Id */
             poster_file_id: number | null;
             /** Priority */
             priority: number;
+            /** Project */
+            project: string | null;
             /**
              * Queue
-             * @enum {string}
+             * @description Null for reported runs.
              */
-            queue: "cpu" | "gpu";
+            queue: ("cpu" | "gpu") | null;
+            /**
+             * Reported Key
+             * @description Id by which a script resumes a reported run.
+             */
+            reported_key: string | null;
             /**
              * Roles
-             * @description Where each role of the latest attempt runs or last ran. Empty in comparisons.
+             * @description Where each role of the latest attempt runs or last ran. Empty in lists.
              */
             roles: components["schemas"]["RolePlace"][];
             /**
@@ -2856,7 +2995,7 @@ export interface components {
             seconds_left: number | null;
             /**
              * Start Steps
-             * @description Start steps of a queued or active run. Empty in comparisons.
+             * @description Start steps of a queued or active run. Empty in lists.
              */
             start_steps: components["schemas"]["RunStartStep"][];
             /** Started At */
@@ -2881,8 +3020,11 @@ export interface components {
             study: components["schemas"]["StudyOfRun"] | null;
             /** Tags */
             tags: string[];
-            /** Total Steps */
-            total_steps: number;
+            /**
+             * Total Steps
+             * @description Null if a script did not say how many steps there will be.
+             */
+            total_steps: number | null;
             /**
              * Trained Seconds
              * @description Training time, without waiting, pauses and gaps between attempts.
@@ -2894,7 +3036,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in comparisons.
+             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in lists.
              */
             warnings: string[];
             /** Worker */
@@ -3677,6 +3819,10 @@ export interface components {
             algorithm: components["schemas"]["Choice"][];
             /** Env */
             env: components["schemas"]["Choice"][];
+            /** Origin */
+            origin: components["schemas"]["Choice"][];
+            /** Project */
+            project: components["schemas"]["Choice"][];
             /** State */
             state: components["schemas"]["Choice"][];
             /** Tag */
@@ -3736,14 +3882,6 @@ export interface components {
             message: string;
             /** Runs */
             runs: number;
-        };
-        /**
-         * FailureMessage
-         * @description The message of the error that ended a run.
-         */
-        FailureMessage: {
-            /** Message */
-            message: string;
         };
         /**
          * FieldDifference
@@ -4427,148 +4565,6 @@ export interface components {
             traceback: string | null;
         };
         /**
-         * ListedRun
-         * @description A run in a list, with the fields that a table shows. Null and empty fields are left out.
-         */
-        ListedRun: {
-            /**
-             * Actions
-             * @description Index of the run's actions in the page's actions.
-             */
-            actions: number;
-            /** Algorithm */
-            algorithm: string;
-            /** Archived At */
-            archived_at?: string | null;
-            /** Attempt */
-            attempt: number;
-            /**
-             * Best Return
-             * @description Highest value of last_return.
-             */
-            best_return?: number | null;
-            /** Color */
-            color: string;
-            /**
-             * Command
-             * @description If included.
-             */
-            command?: string[] | null;
-            /**
-             * Config
-             * @description The included configuration fields.
-             */
-            config?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /**
-             * Desired
-             * @enum {string}
-             */
-            desired: "run" | "pause" | "stop";
-            /** Env */
-            env: string;
-            /** Episodes */
-            episodes: number;
-            failure?: components["schemas"]["FailureMessage"] | null;
-            /** Finished At */
-            finished_at?: string | null;
-            /**
-             * Frames
-             * @description Emulator frames so far.
-             */
-            frames: number;
-            /** Id */
-            id: number;
-            /**
-             * Last Return
-             * @description Mean return of the last 100 training episodes.
-             */
-            last_return?: number | null;
-            /**
-             * Method
-             * @description Display name of the algorithm.
-             */
-            method: string;
-            /**
-             * Metric extents
-             * @description Values of the requested metrics.
-             * @default {}
-             */
-            metrics?: {
-                [key: string]: components["schemas"]["MetricExtent"];
-            };
-            /** Name */
-            name: string;
-            /**
-             * Notes
-             * @description If included.
-             */
-            notes?: string | null;
-            parent?: components["schemas"]["Parent"] | null;
-            /** Poster File Id */
-            poster_file_id?: number | null;
-            /** Priority */
-            priority: number;
-            /**
-             * Queue
-             * @enum {string}
-             */
-            queue: "cpu" | "gpu";
-            /**
-             * Seconds Left
-             * @description Remaining training time.
-             */
-            seconds_left?: number | null;
-            /** Started At */
-            started_at?: string | null;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
-            /**
-             * State Reason
-             * @description Sentence that explains the state.
-             */
-            state_reason?: string | null;
-            /**
-             * Step
-             * @description Agent steps so far.
-             */
-            step: number;
-            /** Steps Per Second */
-            steps_per_second?: number | null;
-            /** @description If included. Null if the run belongs to none. */
-            study?: components["schemas"]["StudyOfRun"] | null;
-            /**
-             * Tags
-             * @default []
-             */
-            tags?: string[];
-            /** Total Steps */
-            total_steps: number;
-            /**
-             * Trained Seconds
-             * @description If included.
-             */
-            trained_seconds?: number | null;
-            /**
-             * Versions
-             * @description If included.
-             */
-            versions?: {
-                [key: string]: string;
-            } | null;
-            /** Worker */
-            worker?: string | null;
-        };
-        /**
          * LiveGame
          * @description A live game with the state of its job. Watch it at the WebSocket /api/v1/live/{id}.
          */
@@ -4676,6 +4672,307 @@ export interface components {
             time: string;
         };
         /**
+         * LoggedAlert
+         * @description A message for people.
+         */
+        LoggedAlert: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "alert";
+            /**
+             * Level
+             * @default warning
+             * @enum {string}
+             */
+            level?: "info" | "warning" | "error";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Title */
+            title: string;
+        };
+        /**
+         * LoggedConfig
+         * @description Fields of the configuration to add or replace.
+         */
+        LoggedConfig: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "config";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * LoggedEnd
+         * @description The end of the script.
+         */
+        LoggedEnd: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "end";
+            /** Message */
+            message?: string | null;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "finished" | "failed" | "stopped" | "paused";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Traceback */
+            traceback?: string | null;
+        };
+        /**
+         * LoggedEvents
+         * @description Events of one writer, in order. An empty list only says that the script is alive.
+         */
+        LoggedEvents: {
+            /** Events */
+            events: (components["schemas"]["LoggedMetrics"] | components["schemas"]["LoggedLine"] | components["schemas"]["LoggedConfig"] | components["schemas"]["LoggedTags"] | components["schemas"]["LoggedNotes"] | components["schemas"]["LoggedProgress"] | components["schemas"]["LoggedProvenance"] | components["schemas"]["LoggedMedia"] | components["schemas"]["LoggedAlert"] | components["schemas"]["LoggedEnd"])[];
+            /** Writer */
+            writer: string;
+        };
+        /**
+         * LoggedLine
+         * @description A line of the log.
+         */
+        LoggedLine: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "log";
+            /**
+             * Level
+             * @default info
+             * @enum {string}
+             */
+            level?: "info" | "warning" | "error";
+            /** Message */
+            message: string;
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
+         * LoggedMedia
+         * @description An image, a video, a histogram or a table.
+         */
+        LoggedMedia: {
+            /** Caption */
+            caption?: string | null;
+            /**
+             * Data
+             * @description A histogram has edges and counts, a table columns and rows.
+             */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "media";
+            /**
+             * Media
+             * @enum {string}
+             */
+            media: "image" | "video" | "histogram" | "table";
+            /** Name */
+            name: string;
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Sha256
+             * @description Hash of an uploaded image or video.
+             */
+            sha256?: string | null;
+            /** Step */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
+         * LoggedMetrics
+         * @description Values of metrics at a step.
+         */
+        LoggedMetrics: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "metrics";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /** Step */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /**
+             * Values
+             * @description By name: any printable text of 1 to 200 characters.
+             */
+            values: {
+                [key: string]: number | ("NaN" | "Infinity" | "-Infinity");
+            };
+        };
+        /**
+         * LoggedNotes
+         * @description The notes of the run, which replace earlier ones.
+         */
+        LoggedNotes: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "notes";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /** Text */
+            text: string;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
+         * LoggedProgress
+         * @description The number of steps that the run will have.
+         */
+        LoggedProgress: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "progress";
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+            /** Total Steps */
+            total_steps: number | null;
+        };
+        /**
+         * LoggedProvenance
+         * @description The code, packages and host of the script.
+         */
+        LoggedProvenance: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "provenance";
+            provenance: components["schemas"]["Provenance"];
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
+         * LoggedTags
+         * @description Tags to add to the run, and tags to remove.
+         */
+        LoggedTags: {
+            /**
+             * Add
+             * @default []
+             */
+            add?: string[];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "tags";
+            /**
+             * Remove
+             * @default []
+             */
+            remove?: string[];
+            /**
+             * Seq
+             * @description Number of the event within its writer, from 1.
+             */
+            seq: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
          * LogPage
          * @description Lines of a log in order. Pass `next_after` as `after` to read the next ones.
          */
@@ -4705,6 +5002,78 @@ export interface components {
         MeasureParts: {
             /** Parts */
             parts: string[];
+        };
+        /**
+         * MediaItem
+         * @description An image, a video, a histogram or a table that a run logged.
+         */
+        MediaItem: {
+            /** Attempt */
+            attempt: number;
+            /** Caption */
+            caption: string | null;
+            /**
+             * Data
+             * @description A histogram has edges and counts, a table columns and rows. NaN and infinities are strings.
+             */
+            data: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * File Id
+             * @description The file of an image or a video.
+             */
+            file_id: number | null;
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "image" | "video" | "histogram" | "table";
+            /**
+             * Media Type
+             * @description Media type of the file, such as image/png.
+             */
+            media_type: string | null;
+            /** Name */
+            name: string;
+            /** Step */
+            step: number;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+        };
+        /**
+         * MediaPage
+         * @description One page of media, in the order of their steps.
+         */
+        MediaPage: {
+            /** Items */
+            items: components["schemas"]["MediaItem"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /**
+         * MediaSeries
+         * @description All media of one name and kind.
+         */
+        MediaSeries: {
+            /** Count */
+            count: number;
+            /** First Step */
+            first_step: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "image" | "video" | "histogram" | "table";
+            /** Last Step */
+            last_step: number;
+            /** Name */
+            name: string;
         };
         /**
          * Metric
@@ -5960,6 +6329,107 @@ export interface components {
             version: number;
         };
         /**
+         * ReportedRun
+         * @description A reported run, and the attempt of its writer.
+         */
+        ReportedRun: {
+            /**
+             * Acknowledged
+             * @description Number of the writer's last stored event.
+             */
+            acknowledged: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Desired
+             * @enum {string}
+             */
+            desired: "run" | "pause" | "stop";
+            /**
+             * Path
+             * @description Path of the run's page.
+             */
+            path: string;
+            /** Run Id */
+            run_id: number;
+        };
+        /**
+         * ReportRun
+         * @description A run that a script logs, and the writer that logs it.
+         */
+        ReportRun: {
+            /** Command */
+            command?: string[] | null;
+            /**
+             * Config
+             * @default {}
+             */
+            config?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Env
+             * @description Any text, such as CartPole-v1.
+             */
+            env?: string | null;
+            /** Host */
+            host?: string | null;
+            /**
+             * Joins
+             * @description True if the writer logs beside the others, as a forked process. Its end does not end the run.
+             * @default false
+             */
+            joins?: boolean;
+            /**
+             * Key
+             * @description Id of the run, chosen by the client. A script resumes the run by it.
+             */
+            key: string;
+            /**
+             * Method
+             * @description Any text, such as PPO.
+             */
+            method?: string | null;
+            /** Name */
+            name?: string | null;
+            /** Notes */
+            notes?: string | null;
+            /**
+             * Origin
+             * @default reported
+             * @enum {string}
+             */
+            origin?: "reported" | "imported";
+            /**
+             * Origin Label
+             * @description What logs the run, such as Python or TensorBoard, as pages show it.
+             */
+            origin_label?: string | null;
+            /** Project */
+            project?: string | null;
+            /**
+             * Resume
+             * @description Whether a run with this key must exist, or must not.
+             * @default allow
+             * @enum {string}
+             */
+            resume?: "allow" | "must" | "never";
+            /** Started At */
+            started_at?: string | null;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /** Total Steps */
+            total_steps?: number | null;
+            /**
+             * Writer
+             * @description Id of the process that logs. Its events are numbered from 1.
+             */
+            writer: string;
+        };
+        /**
          * ReportSummary
          * @description A report in the list.
          */
@@ -6061,7 +6531,10 @@ export interface components {
          */
         Run: {
             actions: components["schemas"]["RunActions"];
-            /** Algorithm */
+            /**
+             * Algorithm
+             * @description Of a reported run any text, also an empty one.
+             */
             algorithm: string;
             /** Archived At */
             archived_at: string | null;
@@ -6090,7 +6563,10 @@ export interface components {
              * @enum {string}
              */
             desired: "run" | "pause" | "stop";
-            /** Env */
+            /**
+             * Env
+             * @description Of a reported run any text, also an empty one.
+             */
             env: string;
             /** Episodes */
             episodes: number;
@@ -6114,23 +6590,48 @@ export interface components {
              * @description Display name of the algorithm.
              */
             method: string;
+            /**
+             * Metric extents
+             * @description Values of the requested metrics.
+             */
+            metrics: {
+                [key: string]: components["schemas"]["MetricExtent"];
+            };
             /** Name */
             name: string;
             /** Notes */
             notes: string;
+            /**
+             * Origin
+             * @description Whether Arcadia trained it, a script logged it, or it was imported.
+             * @enum {string}
+             */
+            origin: "trained" | "reported" | "imported";
+            /**
+             * Origin Label
+             * @description What logged or imported it, such as Python or TensorBoard.
+             */
+            origin_label: string | null;
             parent: components["schemas"]["Parent"] | null;
             /** Poster File Id */
             poster_file_id: number | null;
             /** Priority */
             priority: number;
+            /** Project */
+            project: string | null;
             /**
              * Queue
-             * @enum {string}
+             * @description Null for reported runs.
              */
-            queue: "cpu" | "gpu";
+            queue: ("cpu" | "gpu") | null;
+            /**
+             * Reported Key
+             * @description Id by which a script resumes a reported run.
+             */
+            reported_key: string | null;
             /**
              * Roles
-             * @description Where each role of the latest attempt runs or last ran. Empty in comparisons.
+             * @description Where each role of the latest attempt runs or last ran. Empty in lists.
              */
             roles: components["schemas"]["RolePlace"][];
             /**
@@ -6140,7 +6641,7 @@ export interface components {
             seconds_left: number | null;
             /**
              * Start Steps
-             * @description Start steps of a queued or active run. Empty in comparisons.
+             * @description Start steps of a queued or active run. Empty in lists.
              */
             start_steps: components["schemas"]["RunStartStep"][];
             /** Started At */
@@ -6165,8 +6666,11 @@ export interface components {
             study: components["schemas"]["StudyOfRun"] | null;
             /** Tags */
             tags: string[];
-            /** Total Steps */
-            total_steps: number;
+            /**
+             * Total Steps
+             * @description Null if a script did not say how many steps there will be.
+             */
+            total_steps: number | null;
             /**
              * Trained Seconds
              * @description Training time, without waiting, pauses and gaps between attempts.
@@ -6178,7 +6682,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in comparisons.
+             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in lists.
              */
             warnings: string[];
             /** Worker */
@@ -6188,8 +6692,8 @@ export interface components {
          * RunActions
          * @description For each action, the reason why it is not allowed now, or null if it is allowed.
          *
-         *     The server rejects a forbidden action with 409. Four actions have no effect but are accepted: archive when archived,
-         *     restore when not archived, stop while stopping, pause while pausing.
+         *     The server rejects a forbidden action with 409 and the same sentence. Four actions have no effect but are accepted:
+         *     archive when archived, restore when not archived, stop while stopping, pause while pausing.
          */
         RunActions: {
             /** Archive */
@@ -6413,13 +6917,8 @@ export interface components {
          * @description One page of runs.
          */
         RunPage: {
-            /**
-             * Actions
-             * @description Each distinct set of actions of the runs, once.
-             */
-            actions: components["schemas"]["RunActions"][];
             /** Items */
-            items: components["schemas"]["ListedRun"][];
+            items: components["schemas"]["Run"][];
             /** Next Cursor */
             next_cursor: string | null;
             /** Total */
@@ -6768,6 +7267,22 @@ export interface components {
             starts: string | null;
             /** Title */
             title: string;
+        };
+        /**
+         * ScriptAnswer
+         * @description What the server has of a writer, and what it wants its script to do.
+         */
+        ScriptAnswer: {
+            /**
+             * Acknowledged
+             * @description Number of the writer's last stored event.
+             */
+            acknowledged: number;
+            /**
+             * Desired
+             * @enum {string}
+             */
+            desired: "run" | "pause" | "stop";
         };
         /**
          * SeriesPoints
@@ -8358,7 +8873,7 @@ export interface operations {
     export_csv: {
         parameters: {
             query?: {
-                /** @description Names of metrics, separated by commas. All if empty. */
+                /** @description Names separated by commas. Quote a name with a comma. All if empty. */
                 names?: string;
                 /** @description Include points of lost attempts that a later attempt trained again, marked as superseded. */
                 superseded?: boolean;
@@ -8392,7 +8907,7 @@ export interface operations {
     export_jsonl: {
         parameters: {
             query?: {
-                /** @description Names of metrics, separated by commas. All if empty. */
+                /** @description Names separated by commas. Quote a name with a comma. All if empty. */
                 names?: string;
                 /** @description Include points of lost attempts that a later attempt trained again, marked as superseded. */
                 superseded?: boolean;
@@ -9882,6 +10397,123 @@ export interface operations {
             };
         };
     };
+    report_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportRun"];
+            };
+        };
+        responses: {
+            /** @description The run exists. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportedRun"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportedRun"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    log_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoggedEvents"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptAnswer"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    upload_media: {
+        parameters: {
+            query: {
+                /** @description The writer whose event names the file. */
+                writer: string;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+                /** @description Hash of the body. */
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFile"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_reports: {
         parameters: {
             query?: never;
@@ -10216,12 +10848,16 @@ export interface operations {
                 /** @description Any of these names, exactly. Names are not unique. */
                 name?: string[];
                 /** @description Any of these values. */
+                origin?: ("trained" | "reported" | "imported")[];
+                /** @description Any of these values. */
+                project?: string[];
+                /** @description Any of these values. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
                 /** @description Runs of this study. */
                 study?: number | null;
                 /** @description All of these tags. */
                 tag?: string[];
-                /** @description Search name, notes, tags, environment, method, failure message and id. */
+                /** @description Search name, notes, project, tags, environment, method, failure message and id. */
                 text?: string;
             };
             header?: never;
@@ -10260,15 +10896,19 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Any of these values. */
                 env?: string[];
+                /** @description Fields to include for each run, for example state or config.seed, besides its id. All if empty. Lists with few fields are several times smaller. */
+                fields?: string[];
                 /** @description Only runs with these ids. */
                 id?: number[];
-                /** @description Further fields to include for each run: config.FIELD for one field of the configuration, or config, notes, study, trained_seconds, versions, command. */
-                include?: string[];
                 limit?: number;
                 /** @description Metrics to include for each run. */
                 metric?: string[];
                 /** @description Any of these names, exactly. Names are not unique. */
                 name?: string[];
+                /** @description Any of these values. */
+                origin?: ("trained" | "reported" | "imported")[];
+                /** @description Any of these values. */
+                project?: string[];
                 /** @description Column, metric:NAME:last|min|max or config:FIELD. Prefix with - for descending order. */
                 sort?: string;
                 /** @description Any of these values. */
@@ -10277,7 +10917,7 @@ export interface operations {
                 study?: number | null;
                 /** @description All of these tags. */
                 tag?: string[];
-                /** @description Search name, notes, tags, environment, method, failure message and id. */
+                /** @description Search name, notes, project, tags, environment, method, failure message and id. */
                 text?: string;
             };
             header?: never;
@@ -10827,6 +11467,75 @@ export interface operations {
             };
         };
     };
+    list_media: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                /** @description Only media of this kind. */
+                kind?: ("image" | "video" | "histogram" | "table") | null;
+                limit?: number;
+                /** @description Only media of this name. */
+                name?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MediaPage"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_media_names: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MediaSeries"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_metric_names: {
         parameters: {
             query?: never;
@@ -10866,7 +11575,7 @@ export interface operations {
                 buckets?: number;
                 /** @description Start of the range on the x axis. */
                 from?: number;
-                /** @description Names separated by commas. All if empty. */
+                /** @description Names separated by commas. Quote a name with a comma. All if empty. */
                 names?: string;
                 /** @description End of the range on the x axis. */
                 to?: number;
@@ -10934,7 +11643,7 @@ export interface operations {
     read_points: {
         parameters: {
             query?: {
-                /** @description Names of metrics, separated by commas. All if empty. */
+                /** @description Names separated by commas. Quote a name with a comma. All if empty. */
                 names?: string;
             };
             header?: never;

@@ -21,21 +21,7 @@ export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
 export type Run = With<Schema["Run"], { config: RunConfig }>;
 export type RolePlace = Schema["RolePlace"];
 export type RunState = Run["state"];
-/** Fields of a listed run that only some requests include. */
-type ListDetail = "config" | "notes" | "study" | "trained_seconds" | "versions" | "command";
-/** A run in a list, with the fields that a table shows. Every `Run` has them too. */
-export type ListedRun = Pick<Run, Exclude<keyof Schema["ListedRun"] & keyof Run, ListDetail | "failure">> & {
-  failure: Schema["FailureMessage"] | null;
-  /** The fields that the list requests. */
-  config?: RunConfig;
-  /** The metrics that the list requests. */
-  metrics?: Schema["ListedRun"]["metrics"];
-};
-export interface RunPage {
-  items: ListedRun[];
-  total: number;
-  next_cursor: string | null;
-}
+export type RunPage = With<Schema["RunPage"], { items: Run[] }>;
 export type Facets = Schema["Facets"];
 export type FailureGroup = Schema["FailureGroup"];
 export type LaunchRequest = Schema["CreateRun"];
@@ -52,6 +38,10 @@ export type MetricSeries = Schema["SeriesPoints"];
 export type Metrics = Schema["RunMetrics"];
 
 export type MetricSection = Schema["MetricSection"];
+
+export type MediaItem = Schema["MediaItem"];
+export type MediaPage = Schema["MediaPage"];
+export type MediaSeries = Schema["MediaSeries"];
 
 export type LogLine = Schema["LogEntry"];
 export type LogPage = Schema["LogPage"];

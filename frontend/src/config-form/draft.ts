@@ -177,6 +177,11 @@ export function sameValue(a: ConfigValue | undefined, b: ConfigValue | undefined
 export function shown(value: ConfigValue | undefined): string {
   if (value === undefined || value === null) return "none";
   if (typeof value === "boolean") return value ? "on" : "off";
-  if (typeof value === "object") return value.map(legible).join(", ");
+  // Configurations of reported runs may be nested.
+  if (typeof value === "object") {
+    return Array.isArray(value) && value.every((item) => typeof item === "number")
+      ? value.map(legible).join(", ")
+      : JSON.stringify(value);
+  }
   return typeof value === "number" ? legible(value) : value;
 }

@@ -16,8 +16,9 @@ import {
 import { Link } from "react-router";
 import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
-import type { BulkAction, ListedRun, Run } from "@/api/types";
+import type { BulkAction, Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
+import { isReported } from "@/ui/states";
 import { PurgeModal } from "./PurgeModal";
 import { useRunControls } from "./useRunControls";
 import { ACTION_NAMES } from "./words";
@@ -32,7 +33,7 @@ const ICONS = {
 };
 
 interface RunMenuProps {
-  run: ListedRun;
+  run: Run;
   onLaunched?: (copy: Run) => void;
   onPurged?: () => void;
 }
@@ -82,10 +83,14 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
             (["stop", "pause", "resume"] as const).map(item)
           )}
           <Menu.Divider />
-          <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
-            Run this again
-          </Menu.Item>
-          <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Edit and launch…" />
+          {!isReported(run) && (
+            <>
+              <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
+                Run this again
+              </Menu.Item>
+              <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Edit and launch…" />
+            </>
+          )}
           <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
           <Menu.Divider />
           <ExportItem run={run} format="csv" label="Export all points (CSV)" />
@@ -114,7 +119,7 @@ function LinkItem({ to, Icon, label }: { to: string; Icon: typeof IconCopy; labe
   );
 }
 
-function ExportItem({ run, format, label }: { run: ListedRun; format: "csv" | "jsonl"; label: string }) {
+function ExportItem({ run, format, label }: { run: Run; format: "csv" | "jsonl"; label: string }) {
   return (
     <Menu.Item
       component="a"
@@ -127,7 +132,7 @@ function ExportItem({ run, format, label }: { run: ListedRun; format: "csv" | "j
   );
 }
 
-function ActionItem({ run, action, onClick }: { run: ListedRun; action: BulkAction; onClick: () => void }) {
+function ActionItem({ run, action, onClick }: { run: Run; action: BulkAction; onClick: () => void }) {
   const Icon = ICONS[action];
   const refusal = run.actions[action];
   return (

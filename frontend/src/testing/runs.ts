@@ -1,14 +1,19 @@
-import type { ListedRun, RolePlace, Run } from "@/api/types";
+import type { RolePlace, Run } from "@/api/types";
 
 type Changes = Partial<Omit<Run, "actions">> & { actions?: Partial<Run["actions"]> };
 
 /** A running run with plausible numbers; tests change what they are about. */
 export function aRun({ actions, ...changes }: Changes = {}): Run {
+  const { id = 1 } = changes;
   return {
-    id: 1,
+    id,
     name: "pong-1",
     state: "running",
     desired: "run",
+    origin: "trained",
+    origin_label: null,
+    reported_key: null,
+    project: null,
     algorithm: "paac",
     method: "PAAC",
     env: "ALE/Pong-v5",
@@ -43,12 +48,13 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     actions: {
       stop: null,
       pause: null,
-      resume: "This run is already running.",
-      archive: "This run is still running. Stop or pause it first.",
-      restore: "This run is not archived.",
-      purge: "This run is still running. Stop or pause it first.",
+      resume: `Run ${id} is running already.`,
+      archive: `Run ${id} is still running. Stop or pause it first.`,
+      restore: `Run ${id} is not archived.`,
+      purge: `Run ${id} is still running. Stop or pause it first.`,
       ...actions,
     },
+    metrics: {},
     roles: [],
     start_steps: [],
     warnings: [],
@@ -58,10 +64,31 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
 
 /** A finished run: it can be archived and purged, and no longer steered. */
 export function aFinishedRun(changes: Changes = {}): Run {
-  const over = "This run has already finished.";
+  const { id = 1 } = changes;
+  const over = `Run ${id} has finished.`;
   const actions = { stop: over, pause: over, resume: over, archive: null, purge: null, ...changes.actions };
   const finished_at = "2026-01-01T11:30:02Z";
   return aRun({ state: "finished", finished_at, step: 1_000_000, seconds_left: null, ...changes, actions });
+}
+
+/** A running run that a script logs, without a known total. */
+export function aReportedRun(changes: Changes = {}): Run {
+  return aRun({
+    name: "lander",
+    origin: "reported",
+    origin_label: "Python",
+    reported_key: "key-1",
+    algorithm: "PPO",
+    method: "PPO",
+    env: "LunarLander-v3",
+    queue: null,
+    worker: null,
+    config: { lr: 0.0003 },
+    total_steps: null,
+    steps_per_second: null,
+    seconds_left: null,
+    ...changes,
+  });
 }
 
 /** Roles of one kind on one host. */
@@ -72,33 +99,4 @@ export function rolesOn(
   times_lost = 0,
 ): RolePlace[] {
   return numbers.map((number) => ({ kind, number, host, times_lost }));
-}
-
-/** Fields of a run that lists leave out. */
-const UNLISTED = "config notes study trained_seconds versions command roles start_steps warnings".split(" ");
-const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
-
-interface ListOptions {
-  total?: number;
-  next_cursor?: string | null;
-  /** Settings to include, as the API names them: config.seed. */
-  include?: string[];
-}
-
-/** Return a page of the run list as the server sends it: without empty fields, and with each set of actions once. */
-export function runListOf(
-  runs: readonly ListedRun[],
-  { total = runs.length, next_cursor = null, include = [] }: ListOptions = {},
-) {
-  const actions = [...new Set(runs.map((run) => JSON.stringify(run.actions)))];
-  const items = runs.map((run) => {
-    const listed = Object.entries(run).filter(([name, value]) => !UNLISTED.includes(name) && !isEmpty(value));
-    const settings = Object.entries(run.config ?? {}).filter(([name]) => include.includes(`config.${name}`));
-    return {
-      ...Object.fromEntries(listed),
-      ...(include.length > 0 && { config: Object.fromEntries(settings) }),
-      actions: actions.indexOf(JSON.stringify(run.actions)),
-    };
-  });
-  return { items, actions: actions.map((set): unknown => JSON.parse(set)), total, next_cursor };
 }

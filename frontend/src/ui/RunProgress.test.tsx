@@ -1,7 +1,7 @@
 import { screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
-import { aFinishedRun, aRun } from "@/testing/runs";
+import { aFinishedRun, aReportedRun, aRun } from "@/testing/runs";
 import { RunProgress } from "./RunProgress";
 
 const HOUR = 3600;
@@ -23,5 +23,11 @@ describe("the progress of a run", () => {
     const bar = screen.getByRole("progressbar");
     expect(bar.parentElement?.textContent?.replace(/[\s\u202f](?=%)/g, "")).toBe(words);
     expect(words.split("%")[0]).toBe(bar.getAttribute("aria-valuenow"));
+  });
+
+  it("shows the steps without a bar if the total is not known", () => {
+    renderPage(<RunProgress run={aReportedRun({ step: 1_234_567 })} />);
+    expect(screen.getByText("1.2 M steps")).toBeTruthy();
+    expect(screen.queryByRole("progressbar")).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import { Tooltip } from "@mantine/core";
 import type { Run } from "@/api/types";
 import classes from "./Run.module.css";
-import { duration, exact, percent, wholePercent } from "./format";
+import { duration, exact, percent, short, wholePercent } from "./format";
 
 type ProgressOf = Pick<Run, "state" | "step" | "total_steps" | "seconds_left">;
 
@@ -14,8 +14,19 @@ function timeLeft(seconds: number): string {
   return duration(Math.round(seconds / step) * step);
 }
 
-/** Progress bar of a run with the time left. */
+/** Progress bar of a run with the time left. Without a known total, only its steps. */
 export function RunProgress({ run }: { run: ProgressOf }) {
+  if (run.total_steps === null) {
+    return (
+      <Tooltip label={`${exact(run.step)} steps; the total is not known`}>
+        <span>{short(run.step, "steps")}</span>
+      </Tooltip>
+    );
+  }
+  return <ProgressBar run={{ ...run, total_steps: run.total_steps }} />;
+}
+
+function ProgressBar({ run }: { run: ProgressOf & { total_steps: number } }) {
   const fraction = run.total_steps > 0 ? Math.min(1, run.step / run.total_steps) : 0;
   const left =
     run.state === "running" && run.seconds_left !== null ? `${timeLeft(run.seconds_left)} left` : null;

@@ -24,6 +24,21 @@ export function isState(word: string): word is RunState {
   return Object.hasOwn(STATE_NAMES, word);
 }
 
+/** Return true if a script logs the run, so that Arcadia cannot train it, copy it or play with its agent. */
+export function isReported(run: Pick<Run, "origin">): boolean {
+  return run.origin !== "trained";
+}
+
+/** Return what logged or imported a run, for example "Python" or "TensorBoard". */
+export function originName(run: Pick<Run, "origin" | "origin_label">): string {
+  return run.origin_label ?? (run.origin === "imported" ? "Imported" : "Script");
+}
+
+/** Return the method and the environment of a run: "PAAC on ALE/Pong-v5". A script may name neither. */
+export function methodOnEnv(run: Pick<Run, "method" | "env">): string {
+  return [run.method, run.env].filter(Boolean).join(" on ");
+}
+
 type StateOf = Pick<Run, "state" | "desired">;
 
 export function isActive(run: Pick<Run, "state">): boolean {
@@ -34,7 +49,8 @@ export function isActive(run: Pick<Run, "state">): boolean {
  * Return what to expect of a run without, for example, replays: `comes` says when the next one appears, `never` that
  * the run ended without any.
  */
-export function availabilityText(run: Pick<Run, "state">, comes: string, never: string): string {
+export function availabilityText(run: Pick<Run, "state" | "origin">, comes: string, never: string): string {
+  if (run.state === "paused" && isReported(run)) return never;
   if (run.state === "paused") return `This run is paused; resume it to continue. ${comes}`;
   if (run.state === "queued") return `This run is waiting for a worker. ${comes}`;
   return isActive(run) ? comes : never;

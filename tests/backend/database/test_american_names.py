@@ -21,24 +21,24 @@ PAAC = {
     "algorithm": "paac",
     "env": "CartPole-v1",
     "total_steps": 100_000,
-    "centered_inputs": True,
-    "initialization": "orthogonal",
+    "centred_inputs": True,
+    "initialisation": "orthogonal",
 }
 GORILA = {
     "algorithm": "gorila",
     "env": "CartPole-v1",
     "total_steps": 100_000,
-    "optimizer": "centered_rmsprop",
-    "prioritized_replay": True,
+    "optimizer": "centred_rmsprop",
+    "prioritised_replay": True,
 }
 STUDY = {
-    "name": "centered or not",
-    "question": 'Does "centered_inputs" help? Use "at_once": 2.',
+    "name": "centred or not",
+    "question": 'Does "centred_inputs" help? Use "at_once": 2.',
     "config": GORILA,
-    "changes": {"initialization": "uniform"},
+    "changes": {"initialisation": "uniform"},
     "axes": [
-        {"field": "centered_inputs", "values": [True, False]},
-        {"field": ["optimizer", "rmsprop_decay"], "values": [["centered_rmsprop", 0.9], ["adagrad", 0.5]]},
+        {"field": "centred_inputs", "values": [True, False]},
+        {"field": ["optimizer", "rmsprop_decay"], "values": [["centred_rmsprop", 0.9], ["adagrad", 0.5]]},
     ],
     "seeds": [1, 2],
     "at_once": 3,
@@ -56,17 +56,17 @@ EVALUATION = {
     "median": 3.0,
     "standard_error": None,
     "interval": None,
-    "human_normalized": 79.0,
-    "normalized_by": {"source": "Gorila", "table": "table 4", "protocol": "no-op-5min", "random": -20.7, "human": 9.3},
-    "not_normalized_because": None,
+    "human_normalised": 79.0,
+    "normalised_by": {"source": "Gorila", "table": "table 4", "protocol": "no-op-5min", "random": -20.7, "human": 9.3},
+    "not_normalised_because": None,
     "episodes": [],
 }
-QUOTE = 'The block {"kind": "replay", "replay": 7} and the field centered_inputs'
+QUOTE = 'The block {"kind": "replay", "video": 7} and the field centred_inputs'
 BLOCKS: list[dict[str, Any]] = [
     {"kind": "text", "markdown": QUOTE},
-    {"kind": "chart", "address": "/api/v1/figures/curves?runs=1,2&group_by=centered_inputs", "caption": QUOTE},
-    {"kind": "table", "of": "runs", "numbers": [1], "columns": ["name", "config.initialization"], "caption": ""},
-    {"kind": "replay", "replay": 7, "caption": "video"},
+    {"kind": "chart", "address": "/api/v1/figures/curves?runs=1,2&group_by=centred_inputs", "caption": QUOTE},
+    {"kind": "table", "of": "runs", "numbers": [1], "columns": ["name", "config.initialisation"], "caption": ""},
+    {"kind": "replay", "video": 7, "caption": "video"},
     {"kind": "draft", "content": '{"kind":"replay","video":0,"caption":"zu früh"}'},
     {"kind": "draft", "content": QUOTE},
     {"kind": "draft", "content": json.dumps({"kind": "text", "markdown": QUOTE})},
@@ -75,7 +75,7 @@ RESPONSE = json.dumps({"id": 3, "blocks": [BLOCKS[0], BLOCKS[3]]}, separators=("
 RUN = """
     INSERT INTO runs (id, name, algorithm, env, queue, priority, notes, config, state, desired, attempt, requeues,
         created_at, step, frames, total_steps, episodes)
-    VALUES (:id, 'centered_inputs', 'paac', 'CartPole-v1', 'cpu', 0, '', :config, 'stopped', 'stop', 1, 0,
+    VALUES (:id, 'centred_inputs', 'paac', 'CartPole-v1', 'cpu', 0, '', :config, 'stopped', 'stop', 1, 0,
         :time, 5, 5, 10, 0)
 """
 JOB = """
@@ -94,7 +94,7 @@ EVALUATIONS = """
 """
 STUDIES = """
     INSERT INTO studies (id, name, question, specification, state, created_at, started_at)
-    VALUES (1, 'centered or not', '', :specification, 'running', :time, :time)
+    VALUES (1, 'centred or not', '', :specification, 'running', :time, :time)
 """
 REPORT = """
     INSERT INTO reports (id, title, blocks, version, created_at, updated_at)

@@ -77,7 +77,7 @@ def test_a_request_without_a_write_slot_is_asked_to_retry(
 ) -> None:
     run_id, _attempt = api.running()
     monkeypatch.setattr(write_slots, "WRITE_TIMEOUT_SECONDS", 0.05)
-    monkeypatch.setattr("backend.worker_api.transfers.UPLOAD_WRITE_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("backend.files.receiving.UPLOAD_WRITE_TIMEOUT_SECONDS", 0.05)
     with ThreadPoolExecutor(write_slots.MAX_CONCURRENT_WRITES) as pool:
         with locked_by_another_program(settings):
             beats = [pool.submit(api.beat, f"w{number}") for number in range(write_slots.MAX_CONCURRENT_WRITES)]

@@ -252,8 +252,8 @@ def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
             raise RuntimeError("this row is odd")
         lose(session, settings, run)
 
-    runs, jobs = sweeping._KINDS
-    monkeypatch.setattr(sweeping, "_KINDS", (replace(runs, lose=broken), jobs))
+    runs, *others = sweeping._KINDS
+    monkeypatch.setattr(sweeping, "_KINDS", (replace(runs, lose=broken), *others))
     clock = Clock()
     reaper, _ = sweeper(database, settings, clock)
     wait(reaper, clock, 40)

@@ -109,7 +109,7 @@ def test_a_run_with_the_earlier_names_of_its_fields_continues_and_is_evaluated(
     path = tmp_path / checkpoints.write(tmp_path, run.saved[-1], config, {}).file
     rename_as_before(path)
     (tmp_path / layout.CONFIG).write_text(with_earlier_names(config.model_dump_json()))
-    assert b"centered_inputs" in path.read_bytes()
+    assert b"centred_inputs" in path.read_bytes()
 
     arguments = ["--dir", str(tmp_path), "--resume", "--set", "total_steps=400"]
     launch = launching.read(launching.parser().parse_args(arguments))

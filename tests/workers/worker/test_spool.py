@@ -28,7 +28,7 @@ def test_nothing_is_read_before_the_trainer_writes(tmp_path: Path) -> None:
 
 
 def test_an_evaluation_that_an_earlier_version_wrote_is_sent_with_the_current_names(tmp_path: Path) -> None:
-    document = {"protocol": "episodes", "human_normalized": 5.0, "normalized_by": None, "not_normalized_because": "no"}
+    document = {"protocol": "episodes", "human_normalised": 5.0, "normalised_by": None, "not_normalised_because": "no"}
     event = {"kind": "evaluation", "seq": 1, "document": document}
     (tmp_path / "events.jsonl").write_text(json.dumps(event) + "\n")
     (sent,) = Spool(tmp_path).read().events

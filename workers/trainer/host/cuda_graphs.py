@@ -15,33 +15,43 @@ Result = TypeVar("Result")
 
 # Before kernels can be recorded, libraries must be loaded and buffers allocated.
 WARM_UP_CALLS = 3
+# Each graph keeps its own memory on the GPU. Work beyond this limit runs without one.
+MAX_GRAPHS = 128
+
+Argument = Tensor | slice | float
 
 
 def graphed(work: Callable[..., Result], device: torch.device) -> Callable[..., Result]:
     """Return the work unchanged for a CPU, or as a CUDA graph for a GPU.
 
-    The work takes tensors, slices and floats and must not branch on their values. Its tensors use the same memory in
-    every call. On a GPU it receives each float as a tensor, and its result is valid until the next call.
+    The work takes tensors, slices and floats and must not branch on their values. Tensors on the GPU use the same
+    memory in every call. Tensors on the CPU and floats are copied to the GPU for each call, floats as tensors. The
+    result is valid until the next call.
     """
     return Graphed(work) if device.type == "cuda" else work
 
 
 class Graphed(Generic[Result]):
-    """Work that is recorded as a CUDA graph for each set of tensors and slices. Several threads may call it."""
+    """Work that is recorded as a CUDA graph for each set of tensors and slices.
+
+    Several threads may call it at the same time if their tensors and slices differ.
+    """
+
+    # torch cannot record two graphs at the same time.
+    _recording = threading.Lock()
 
     def __init__(self, work: Callable[..., Result]) -> None:
         self._work = work
         self._recordings: dict[tuple[object, ...], RecordedWork[Result]] = {}
         self._calls: dict[tuple[object, ...], int] = {}
-        self._recording = threading.Lock()
 
-    def __call__(self, *arguments: Tensor | slice | float) -> Result:
+    def __call__(self, *arguments: Argument) -> Result:
         signature = tuple(map(_signature, arguments))
         if signature not in self._recordings:
             with self._recording:
                 calls = self._calls[signature] = self._calls.get(signature, 0) + 1
                 recording = RecordedWork(self._work, arguments)
-                if calls <= WARM_UP_CALLS:
+                if calls <= WARM_UP_CALLS or len(self._recordings) >= MAX_GRAPHS:
                     return recording.run()
                 recording.record()
                 self._recordings[signature] = recording
@@ -51,9 +61,9 @@ class Graphed(Generic[Result]):
 class RecordedWork(Generic[Result]):
     """One CUDA graph with the arguments that it reads."""
 
-    def __init__(self, work: Callable[..., Result], arguments: tuple[Tensor | slice | float, ...]) -> None:
+    def __init__(self, work: Callable[..., Result], arguments: tuple[Argument, ...]) -> None:
         self._work = work
-        self._arguments = [torch.tensor(each, device="cuda") if isinstance(each, float) else each for each in arguments]
+        self._arguments = [each if isinstance(each, slice) else torch.as_tensor(each).cuda() for each in arguments]
         self._graph = torch.cuda.CUDAGraph()
 
     def run(self) -> Result:
@@ -66,17 +76,21 @@ class RecordedWork(Generic[Result]):
         with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
             self._result = self.run()
 
-    def replay(self, arguments: tuple[Tensor | slice | float, ...]) -> Result:
-        """Run the recorded kernels with these floats."""
+    def replay(self, arguments: tuple[Argument, ...]) -> Result:
+        """Run the recorded kernels with these floats and tensors on the CPU."""
         for own, argument in zip(self._arguments, arguments, strict=True):
-            if isinstance(argument, float) and isinstance(own, Tensor):
+            if isinstance(own, slice):
+                continue
+            if isinstance(argument, float):
                 own.fill_(argument)
+            elif isinstance(argument, Tensor) and not argument.is_cuda:
+                own.copy_(argument, non_blocking=True)
         self._graph.replay()
         return self._result
 
 
-def _signature(argument: Tensor | slice | float) -> object:
-    """Return a key that distinguishes tensors by memory and shape, and slices by bounds."""
+def _signature(argument: Argument) -> object:
+    """Return a key that distinguishes tensors by shape and by memory on the GPU, and slices by bounds."""
     if isinstance(argument, Tensor):
-        return argument.data_ptr(), argument.shape
+        return argument.data_ptr() if argument.is_cuda else None, argument.shape
     return (argument.start, argument.stop) if isinstance(argument, slice) else None

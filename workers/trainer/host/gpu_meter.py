@@ -11,7 +11,8 @@ UUID_PREFIXES = ("GPU-", "MIG-")
 
 READINGS: dict[str, Callable[[Any], float]] = {
     "system/gpu_percent": lambda gpu: pynvml.nvmlDeviceGetUtilizationRates(gpu).gpu,
-    "system/gpu_memory_bytes": lambda gpu: pynvml.nvmlDeviceGetMemoryInfo(gpu).used,
+    # Version 1 adds the memory that the driver reserves, half a gigabyte on an H100, which nvidia-smi leaves out.
+    "system/gpu_memory_bytes": lambda gpu: pynvml.nvmlDeviceGetMemoryInfo(gpu, version=pynvml.nvmlMemory_v2).used,
     "system/gpu_power_watts": lambda gpu: pynvml.nvmlDeviceGetPowerUsage(gpu) / 1000,
     "system/gpu_temperature": lambda gpu: pynvml.nvmlDeviceGetTemperature(gpu, pynvml.NVML_TEMPERATURE_GPU),
 }

@@ -39,11 +39,13 @@ class Centering:
         Means over many games are used directly. Means over only `states` states update the running means with the
         weight states / STATES_OF_A_MEAN.
         """
-        share, kept = min(1.0, states / STATES_OF_A_MEAN), self._means or means
-        means = self._means = [before.lerp(mean, share) for before, mean in zip(kept, means, strict=True)]
+        share = min(1.0, states / STATES_OF_A_MEAN)
+        running = self._means = self._means or [mean.clone() for mean in means]
+        for kept, mean in zip(running, means, strict=True):
+            kept.lerp_(mean, share)  # in place, as a CUDA graph needs it
         layers = self._rows_of(self._gradients)
         # A convolution reads each channel at several places.
-        rows = [mean.repeat(weight.shape[1] // len(mean)) for mean, (weight, _) in zip(means, layers, strict=True)]
+        rows = [mean.repeat(weight.shape[1] // len(mean)) for mean, (weight, _) in zip(running, layers, strict=True)]
         for (of_weight, of_bias), row in zip(layers, rows, strict=True):
             of_weight.addr_(of_bias, row, alpha=-1)
 

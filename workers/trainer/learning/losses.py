@@ -13,3 +13,7 @@ class Losses:
     policy: Tensor
     value: Tensor
     entropy: Tensor
+
+    def detached(self) -> "Losses":
+        """Return the losses without autograd's graph. As long as it exists, no backward pass fits in a CUDA graph."""
+        return Losses(self.total.detach(), self.policy.detach(), self.value.detach(), self.entropy.detach())

@@ -96,7 +96,8 @@ class NetworkWatch:
 @torch.no_grad()
 def measured(network: Measurable, states: Tensor) -> dict[str, float]:
     """Return the share of dead units in each layer that can die, and the standard deviation of the states' values."""
-    batches = [network.prepare(batch) for batch in states.split(AT_ONCE)]
+    device = next(network.trunks[0].parameters()).device
+    batches = [network.prepare(batch.to(device)) for batch in states.split(AT_ONCE)]
     values = torch.cat([network.state_values(batch) for batch in batches])
     # With two trunks, the one with more dead units counts.
     shares: dict[str, float] = {}

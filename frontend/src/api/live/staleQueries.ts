@@ -4,6 +4,7 @@ import { evaluationKeys } from "../evaluations";
 import { figureKeys } from "../figures";
 import { gameKeys } from "../games";
 import { liveGameKeys } from "../liveGames";
+import { mediaKeys } from "../media";
 import { metricKeys } from "../metrics";
 import { paperKeys } from "../papers";
 import { recordingKeys } from "../recordings";
@@ -61,6 +62,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
           checkpointKeys.list(event.run_id),
           replayKeys.list(event.run_id),
           recordingKeys.list(event.run_id),
+          mediaKeys.all(event.run_id),
           evaluationKeys.ofRun(event.run_id),
           liveGameKeys.ofRun(event.run_id),
           figureKeys.evaluations(event.run_id),

@@ -6,6 +6,7 @@ import type { Run } from "@/api/types";
 import { sameValue, shown } from "@/config-form/draft";
 import { nearestPreset } from "@/config-form/reference";
 import { useConfigFields } from "@/config-form/useConfigFields";
+import { isReported } from "@/ui/states";
 import classes from "./run.module.css";
 
 /** Settings that are always shown. */
@@ -20,8 +21,40 @@ const MAIN_FIELDS = [
   "seed",
 ];
 
+/** Settings of a reported run that are shown. */
+const FIRST_FIELDS = 10;
+
 /** The main settings, and those that differ from the nearest preset. */
 export function ConfigSummary({ run }: { run: Run }) {
+  return isReported(run) ? <ReportedSummary run={run} /> : <TrainedSummary run={run} />;
+}
+
+function ReportedSummary({ run }: { run: Run }) {
+  const fields = Object.entries(run.config);
+  return (
+    <section className={classes.card} aria-label="Configuration summary">
+      <Title order={2} mb="xs">
+        Configuration
+      </Title>
+      <dl className={classes.pairs}>
+        {fields.slice(0, FIRST_FIELDS).map(([name, value]) => (
+          <Pair key={name} title={name} differs={false} value={shown(value)} />
+        ))}
+      </dl>
+      <Text size="xs" c="dimmed" mt="xs">
+        {fields.length === 0 ? (
+          "The script logged no configuration."
+        ) : (
+          <Anchor component={Link} to={`/runs/${run.id}/config`} size="xs">
+            See {fields.length > FIRST_FIELDS ? `all ${fields.length} settings` : "all settings"}
+          </Anchor>
+        )}
+      </Text>
+    </section>
+  );
+}
+
+function TrainedSummary({ run }: { run: Run }) {
   const fields = useConfigFields(run);
   const presets = useQuery(presetsQuery);
   const preset = nearestPreset(presets.data ?? [], run.config);

@@ -8,6 +8,7 @@ import { sameValue, shown } from "@/config-form/draft";
 import { type FormField, sectionsOf } from "@/config-form/schema";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyText } from "@/ui/CopyText";
+import { isReported } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { curlCommand, trainCommand } from "./commands";
 import { ProvenanceCard } from "./provenance/ProvenanceCard";
@@ -16,27 +17,93 @@ import { useConfigFields } from "@/config-form/useConfigFields";
 
 /** All settings of a run with their defaults, commands that launch it again, and its provenance. */
 export function ConfigTab({ run }: { run: Run }) {
-  const presets = useQuery(presetsQuery);
   return (
     <Stack gap="md" className={classes.narrow}>
-      <Settings run={run} />
-      <section className={classes.card} aria-label="Run this again">
-        <Title order={2} mb="xs">
-          Run this again
-        </Title>
-        <Stack gap="sm">
-          <Group gap="xs">
-            <CopyText label="Copy as JSON" text={JSON.stringify(run.config, null, 2)} />
-            <Button component={Link} to={`/launch?like=${run.id}`} size="xs" variant="default">
-              Edit and launch…
-            </Button>
-          </Group>
-          <Command title="On this server" command={curlCommand(window.location.origin, run.config)} />
-          <Command title="Without a server" command={trainCommand(run, presets.data ?? [])} />
-        </Stack>
-      </section>
+      {isReported(run) ? <ReportedSettings run={run} /> : <Settings run={run} />}
+      {isReported(run) ? <RunScriptAgain run={run} /> : <RunAgain run={run} />}
       <ProvenanceCard run={run} />
     </Stack>
+  );
+}
+
+function RunAgain({ run }: { run: Run }) {
+  const presets = useQuery(presetsQuery);
+  return (
+    <section className={classes.card} aria-label="Run this again">
+      <Title order={2} mb="xs">
+        Run this again
+      </Title>
+      <Stack gap="sm">
+        <Group gap="xs">
+          <CopyText label="Copy as JSON" text={JSON.stringify(run.config, null, 2)} />
+          <Button component={Link} to={`/launch?like=${run.id}`} size="xs" variant="default">
+            Edit and launch…
+          </Button>
+        </Group>
+        <Command title="On this server" command={curlCommand(window.location.origin, run.config)} />
+        <Command title="Without a server" command={trainCommand(run, presets.data ?? [])} />
+      </Stack>
+    </section>
+  );
+}
+
+/** How to start the script again, as the same run or as a new one. */
+function RunScriptAgain({ run }: { run: Run }) {
+  return (
+    <section className={classes.card} aria-label="Run the script again">
+      <Title order={2} mb="xs">
+        Run the script again
+      </Title>
+      <Stack gap="sm">
+        {run.command && <Command title="It was started with" command={run.command.map(quoted).join(" ")} />}
+        {run.origin === "reported" && (
+          <Command
+            title="To continue this run, begin it with"
+            command={`arcadia.init(id=${JSON.stringify(run.reported_key)})`}
+          />
+        )}
+        <Group>
+          <CopyText label="Copy configuration as JSON" text={JSON.stringify(run.config, null, 2)} />
+        </Group>
+      </Stack>
+    </section>
+  );
+}
+
+/** Quote a part of a command line for a shell, if it needs it. */
+const quoted = (part: string) =>
+  /^[\w@%+=:,./-]+$/.test(part) ? part : `'${part.replaceAll("'", `'\\''`)}'`;
+
+function ReportedSettings({ run }: { run: Run }) {
+  const fields = Object.entries(run.config);
+  return (
+    <section className={classes.card} aria-label="Settings">
+      <Title order={2} mb="xs">
+        Settings
+      </Title>
+      {fields.length === 0 ? (
+        <Text c="dimmed">The script logged no configuration.</Text>
+      ) : (
+        <WideTable label="Table of settings">
+          <Table verticalSpacing={6} layout="auto">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Setting</Table.Th>
+                <Table.Th>Value</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {fields.map(([name, value]) => (
+                <Table.Tr key={name}>
+                  <Table.Td>{name}</Table.Td>
+                  <Table.Td className={classes.settingValue}>{shown(value)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </WideTable>
+      )}
+    </section>
   );
 }
 

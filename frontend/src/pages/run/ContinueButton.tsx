@@ -15,7 +15,7 @@ export function ContinueButton({ run }: { run: Run }) {
   const fork = useForkRun();
   const navigate = useNavigate();
   const [last] = checkpoints
-    .filter(({ available, file_id, step }) => available && file_id !== null && step < run.total_steps)
+    .filter(({ available, file_id, step }) => available && file_id !== null && step < (run.total_steps ?? 0))
     .toSorted((a, b) => b.step - a.step || b.id - a.id);
   if (!last) return null;
 

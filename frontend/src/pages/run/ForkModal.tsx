@@ -131,7 +131,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
         {(config.restored || savedName.restored) && <RestoredDraftNote onStartOver={discardDraft} />}
         {remainingSteps <= 0 && (
           <Text size="sm" role="status" fw={500}>
-            {checkpoint.step >= run.total_steps && NO_STEPS_LEFT}
+            {checkpoint.step >= (run.total_steps ?? 0) && NO_STEPS_LEFT}
             Raise the total steps above {exact(checkpoint.step)}.
           </Text>
         )}

@@ -1,16 +1,17 @@
 import { Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
+import { metricNamesQuery } from "@/api/metrics";
 import { replaysQuery } from "@/api/replays";
 import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
-import { chartOf } from "@/charts/metrics";
+import { chartOf, metricSections } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { isActive, availabilityText } from "@/ui/states";
+import { availabilityText, isActive, isReported } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
 import { NotesCard } from "./NotesCard";
@@ -19,13 +20,16 @@ import { newestFirst } from "@/replays/places";
 import { RolesCard } from "./RolesCard";
 import { RunTimes } from "./RunTimes";
 import { StartCard, isStarting } from "./StartCard";
+import { isLearningMetric } from "./systemMetrics";
 import { WarningsCard } from "./WarningsCard";
 import classes from "./run.module.css";
 
+const RETURN = "episode/return";
+/** Charts of a run that reports no return. */
+const MAIN_CHARTS = 2;
+
 /** Summary of a run: failure, warnings, return, newest replay, notes and configuration. */
 export function OverviewTab({ run }: { run: Run }) {
-  const catalog = useMetricCatalog();
-  const [view] = useCurveView();
   const starting = isStarting(run);
   // A resumed run keeps its curve.
   const isNew = starting && run.step === 0;
@@ -35,15 +39,9 @@ export function OverviewTab({ run }: { run: Run }) {
       <WarningsCard run={run} />
       {starting && !isNew && <StartCard run={run} />}
       <div className={classes.overview}>
-        {isNew ? (
-          <StartCard run={run} />
-        ) : (
-          <div className={classes.card}>
-            <Figure runs={[run.id]} chart={chartOf(catalog, "episode/return")} view={view} height={320} />
-          </div>
-        )}
+        {isNew ? <StartCard run={run} /> : <MainCharts run={run} />}
         <Stack gap="md" className={classes.side}>
-          <NewestReplay run={run} />
+          {!isReported(run) && <NewestReplay run={run} />}
           <NotesCard run={run} />
         </Stack>
         <Stack gap="md">
@@ -54,6 +52,37 @@ export function OverviewTab({ run }: { run: Run }) {
           </div>
         </Stack>
       </div>
+    </Stack>
+  );
+}
+
+/** The return of a run, or the first metrics of a script that reports none. */
+function MainCharts({ run }: { run: Run }) {
+  const catalog = useMetricCatalog();
+  const [view] = useCurveView();
+  const { data: names = [] } = useQuery({ ...metricNamesQuery(run.id), enabled: isReported(run) });
+  const hasReturn = !isReported(run) || names.length === 0 || names.includes(RETURN);
+  const learning = metricSections(catalog, names.filter(isLearningMetric(run))).flatMap(
+    (section) => section.names,
+  );
+  const metrics = hasReturn || learning.length === 0 ? [RETURN] : learning.slice(0, MAIN_CHARTS);
+  return (
+    <Stack gap="md">
+      {metrics.map((metric) => (
+        <div key={metric} className={classes.card}>
+          <Figure
+            runs={[run.id]}
+            chart={chartOf(catalog, metric)}
+            view={view}
+            height={metrics.length > 1 ? 220 : 320}
+          />
+        </div>
+      ))}
+      {isReported(run) && (
+        <Anchor component={Link} to={`/runs/${run.id}/curves`} size="sm">
+          See all curves
+        </Anchor>
+      )}
     </Stack>
   );
 }

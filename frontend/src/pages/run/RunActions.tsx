@@ -10,6 +10,7 @@ import { Link } from "react-router";
 import type { RunAction } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { useRunControls } from "@/run-actions/useRunControls";
+import { isReported } from "@/ui/states";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ContinueButton } from "./ContinueButton";
 
@@ -34,6 +35,13 @@ const ACTIONS: { action: RunAction; label: string; tooltip: string; Icon: typeof
   },
 ];
 
+/** The script decides when to end: it must check for a request. */
+const SCRIPT_TOOLTIPS: Partial<Record<RunAction, string>> = {
+  resume: "Let the script continue.",
+  pause: "Ask the script to end, so that it can be run again later.",
+  stop: "Ask the script to end. You can undo this for 10 seconds.",
+};
+
 /** Buttons for the actions that the run allows now. */
 export function RunActions({ run }: { run: Run }) {
   const { perform, isStopPending, undoStop, sending } = useRunControls(run);
@@ -50,7 +58,7 @@ export function RunActions({ run }: { run: Run }) {
     <>
       {ACTIONS.filter(({ action }) => run.actions[action] === null).map(
         ({ action, label, tooltip, Icon }) => (
-          <Tooltip key={action} label={tooltip}>
+          <Tooltip key={action} label={isReported(run) ? SCRIPT_TOOLTIPS[action] : tooltip}>
             <Button
               ref={action === "stop" ? stop : undefined}
               size="xs"
@@ -64,18 +72,22 @@ export function RunActions({ run }: { run: Run }) {
           </Tooltip>
         ),
       )}
-      <Tooltip label="Watch the agent play in real time, with its values and action probabilities.">
-        <Button
-          component={Link}
-          to={`/runs/${run.id}/live`}
-          size="xs"
-          variant="default"
-          leftSection={<IconBroadcast size={14} aria-hidden />}
-        >
-          Watch live
-        </Button>
-      </Tooltip>
-      {(run.state === "stopped" || run.state === "failed") && <ContinueButton run={run} />}
+      {!isReported(run) && (
+        <Tooltip label="Watch the agent play in real time, with its values and action probabilities.">
+          <Button
+            component={Link}
+            to={`/runs/${run.id}/live`}
+            size="xs"
+            variant="default"
+            leftSection={<IconBroadcast size={14} aria-hidden />}
+          >
+            Watch live
+          </Button>
+        </Tooltip>
+      )}
+      {!isReported(run) && (run.state === "stopped" || run.state === "failed") && (
+        <ContinueButton run={run} />
+      )}
     </>
   );
 }

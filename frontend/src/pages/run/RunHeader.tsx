@@ -4,9 +4,11 @@ import type { Run } from "@/api/types";
 import { plural } from "@/ui/format";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
+import { OriginBadge } from "@/ui/OriginBadge";
 import { RunDot } from "@/ui/RunDot";
 import { RunProgress } from "@/ui/RunProgress";
 import { RunStateBadge } from "@/ui/RunStateBadge";
+import { isReported, methodOnEnv } from "@/ui/states";
 import { BestEvaluation } from "./evaluations/BestEvaluation";
 import { RunActions } from "./RunActions";
 import { RunMenu } from "@/run-actions/RunMenu";
@@ -25,8 +27,10 @@ export function RunHeader({ run, isFailureBelow, onPurged }: RunHeaderProps) {
   const navigate = useNavigate();
   return (
     <header>
-      <div className={classes.header}>
-        <Thumbnail fileId={run.poster_file_id} size={72} alt={`Latest frame of ${run.env}`} />
+      <div className={isReported(run) ? classes.headerPlain : classes.header}>
+        {!isReported(run) && (
+          <Thumbnail fileId={run.poster_file_id} size={72} alt={`Latest frame of ${run.env}`} />
+        )}
         <div style={{ minWidth: 0 }}>
           <div className={classes.name}>
             <RunDot run={run} />
@@ -52,12 +56,12 @@ function RunFacts({ run }: { run: Run }) {
   return (
     <div className={classes.facts} style={{ marginTop: 4 }}>
       <span>Run {run.id}</span>
+      <OriginBadge run={run} />
+      {methodOnEnv(run) && <span>{methodOnEnv(run)}</span>}
       <span>
-        {run.method} on {run.env}
+        {isReported(run) ? "created" : "launched"} <TimeAgo time={run.created_at} />
       </span>
-      <span>
-        launched <TimeAgo time={run.created_at} />
-      </span>
+      {run.project && <span>project {run.project}</span>}
       {run.worker && <span>on {run.worker}</span>}
       {run.attempt > 1 && <span>attempt {run.attempt}</span>}
       {run.parent && (
@@ -103,19 +107,32 @@ function RunNumbers({ run }: { run: Run }) {
           <RunProgress run={run} />
         </dd>
       </div>
-      <div>
-        <dt>Steps</dt>
-        <dd>
-          <Short value={run.step} />
-        </dd>
-      </div>
-      <div>
-        <dt>Frames</dt>
-        <dd>
-          <Short value={run.frames} />
-        </dd>
-      </div>
+      {run.total_steps !== null && (
+        <div>
+          <dt>Steps</dt>
+          <dd>
+            <Short value={run.step} />
+          </dd>
+        </div>
+      )}
+      {!isReported(run) && (
+        <div>
+          <dt>Frames</dt>
+          <dd>
+            <Short value={run.frames} />
+          </dd>
+        </div>
+      )}
       <Speed run={run} />
+      {(!isReported(run) || run.episodes > 0) && <Returns run={run} />}
+      {!isReported(run) && <BestEvaluation run={run} />}
+    </dl>
+  );
+}
+
+function Returns({ run }: { run: Run }) {
+  return (
+    <>
       <div>
         <dt>Return, last 100</dt>
         <dd>
@@ -131,7 +148,6 @@ function RunNumbers({ run }: { run: Run }) {
           <Score value={run.best_return} meaning="Best mean of 100 episodes" />
         </dd>
       </div>
-      <BestEvaluation run={run} />
-    </dl>
+    </>
   );
 }

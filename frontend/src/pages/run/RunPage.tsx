@@ -3,12 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { type ComponentType, useEffect, useRef } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { isNotFound } from "@/api/problem";
+import { mediaNamesQuery } from "@/api/media";
 import { metricNamesQuery } from "@/api/metrics";
 import { runQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryError } from "@/ui/QueryError";
+import { isReported } from "@/ui/states";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
@@ -17,6 +19,7 @@ import { EvaluationsTab } from "./evaluations/EvaluationsTab";
 import { LiveTab } from "./live/LiveTab";
 import { isSystemMetric } from "./systemMetrics";
 import { LogTab } from "./LogTab";
+import { MediaTab } from "./media/MediaTab";
 import { OverviewTab } from "./OverviewTab";
 import { ReplaysPage } from "./recordings/ReplaysPage";
 import classes from "./run.module.css";
@@ -25,6 +28,7 @@ import { RunHeader } from "./RunHeader";
 const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }> }[] = [
   { value: "overview", label: "Overview", Content: OverviewTab },
   { value: "curves", label: "Curves", Content: CurvesTab },
+  { value: "media", label: "Media", Content: MediaTab },
   { value: "replays", label: "Replays", Content: ReplaysPage },
   { value: "live", label: "Live", Content: LiveTab },
   { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
@@ -33,6 +37,9 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
   { value: "config", label: "Config", Content: ConfigTab },
   { value: "system", label: "System", Content: SystemTab },
 ];
+
+/** Tabs about the agent of a run. A reported run has no checkpoint to play with. */
+const AGENT_TABS = ["replays", "live", "checkpoints", "evaluations"];
 
 /** Page of one run. The URL names the tab: /runs/12/curves. */
 export default function RunPage() {
@@ -79,6 +86,18 @@ function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
   );
 }
 
+/** Return the tabs that have content, and the one that the URL names. */
+function useTabs(run: Run, open: string | undefined) {
+  const { data: names = [] } = useQuery(metricNamesQuery(run.id));
+  const { data: media = [] } = useQuery(mediaNamesQuery(run.id));
+  const isSystem = isSystemMetric(run);
+  const isEmpty = (value: string) =>
+    (value === "system" && !names.some(isSystem)) ||
+    (value === "media" && media.length === 0) ||
+    (isReported(run) && AGENT_TABS.includes(value));
+  return TABS.filter(({ value }) => value === open || !isEmpty(value));
+}
+
 interface LoadedRunProps {
   run: Run;
   tab: string | undefined;
@@ -87,9 +106,7 @@ interface LoadedRunProps {
 
 function LoadedRun({ run, tab, onPurged }: LoadedRunProps) {
   const navigate = useNavigate();
-  const names = useQuery(metricNamesQuery(run.id));
-  const hasSystemMetrics = names.data?.some(isSystemMetric) ?? false;
-  const tabs = TABS.filter(({ value }) => value !== "system" || hasSystemMetrics || tab === "system");
+  const tabs = useTabs(run, tab);
   const current = tabs.find(({ value }) => value === tab)?.value ?? "overview";
   const open = (value: string | null) =>
     void navigate(

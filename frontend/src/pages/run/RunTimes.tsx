@@ -3,6 +3,7 @@ import { Link } from "react-router";
 import type { Run } from "@/api/types";
 import { duration, exact, short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
+import { isReported, originName } from "@/ui/states";
 import classes from "./run.module.css";
 
 /** When and where a run trained, and from which checkpoint it started. */
@@ -13,7 +14,7 @@ export function RunTimes({ run }: { run: Run }) {
         About this run
       </Title>
       <dl className={classes.pairs}>
-        <dt>Launched</dt>
+        <dt>{isReported(run) ? "Created" : "Launched"}</dt>
         <dd>
           <TimeAgo time={run.created_at} />
         </dd>
@@ -37,8 +38,12 @@ export function RunTimes({ run }: { run: Run }) {
         <dd title="Training time without pauses">{duration(run.trained_seconds)}</dd>
         <dt>Episodes</dt>
         <dd title={exact(run.episodes)}>{short(run.episodes)}</dd>
-        <dt>Queue</dt>
-        <dd>{run.queue === "gpu" ? "GPU workers" : "CPU workers"}</dd>
+        {run.queue && (
+          <>
+            <dt>Queue</dt>
+            <dd>{run.queue === "gpu" ? "GPU workers" : "CPU workers"}</dd>
+          </>
+        )}
         {run.worker && (
           <>
             <dt>Worker</dt>
@@ -47,18 +52,41 @@ export function RunTimes({ run }: { run: Run }) {
         )}
         <dt>Attempts</dt>
         <dd>{run.attempt}</dd>
-        <dt>Started from</dt>
-        <dd>
-          {run.parent ? (
-            <Anchor component={Link} to={`/runs/${run.parent.run_id}`} size="sm">
-              run {run.parent.run_id}
-              {run.parent.step !== null && ` at ${short(run.parent.step, "steps")}`}
-            </Anchor>
-          ) : (
-            "scratch"
-          )}
-        </dd>
+        {isReported(run) ? (
+          <ReportedFacts run={run} />
+        ) : (
+          <>
+            <dt>Started from</dt>
+            <dd>
+              {run.parent ? (
+                <Anchor component={Link} to={`/runs/${run.parent.run_id}`} size="sm">
+                  run {run.parent.run_id}
+                  {run.parent.step !== null && ` at ${short(run.parent.step, "steps")}`}
+                </Anchor>
+              ) : (
+                "scratch"
+              )}
+            </dd>
+          </>
+        )}
       </dl>
     </section>
+  );
+}
+
+function ReportedFacts({ run }: { run: Run }) {
+  return (
+    <>
+      <dt>{run.origin === "imported" ? "Imported from" : "Logged by"}</dt>
+      <dd>{originName(run)}</dd>
+      {run.project && (
+        <>
+          <dt>Project</dt>
+          <dd>{run.project}</dd>
+        </>
+      )}
+      <dt>Key</dt>
+      <dd>{run.reported_key}</dd>
+    </>
   );
 }

@@ -3,16 +3,15 @@ import { IconColumns3 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode } from "react";
 import { allMetricNamesQuery } from "@/api/metrics";
-import type { ListedRun } from "@/api/types";
+import type { Run } from "@/api/types";
 import { metricSections, metricTitle } from "@/charts/metrics";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
-import { useVariants } from "@/config-form/useVariants";
 import { COLUMNS, configColumns, DEFAULT_COLUMNS, metricColumnId, RUN_COLUMN, STATISTICS } from "./columns";
 import { hasColumn, toggleColumn } from "./columnSpecs";
 import classes from "./runs.module.css";
 
 interface ColumnMenuProps {
-  runs: readonly ListedRun[];
+  runs: readonly Run[];
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
 }
@@ -47,7 +46,10 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
               {COLUMNS.map(({ id, title }) => checkbox(id, { label: title }))}
             </div>
             <MetricChoices checkbox={checkbox} />
-            <SettingChoices runs={runs} chosen={chosen} checkbox={checkbox} />
+            <Text size="xs" c="dimmed" mt="xs">
+              Hyperparameters
+            </Text>
+            {configColumns(runs).map(({ id, title }) => checkbox(id, { label: title }))}
             <Button variant="subtle" size="xs" onClick={() => onChange(DEFAULT_COLUMNS)}>
               Reset columns
             </Button>
@@ -55,27 +57,6 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
         </ScrollArea.Autosize>
       </Popover.Dropdown>
     </Popover>
-  );
-}
-
-interface SettingChoicesProps extends Pick<ColumnMenuProps, "runs" | "chosen"> {
-  checkbox: RenderCheckbox;
-}
-
-/** The hyperparameters of the methods of these runs. */
-function SettingChoices({ runs, chosen, checkbox }: SettingChoicesProps) {
-  const { variants } = useVariants();
-  const methods = new Set(runs.map(({ algorithm }) => algorithm));
-  const settings = variants
-    .filter(({ algorithm }) => methods.has(algorithm))
-    .flatMap(({ fields }) => fields.map(({ name }) => name));
-  return (
-    <>
-      <Text size="xs" c="dimmed" mt="xs">
-        Hyperparameters
-      </Text>
-      {configColumns(settings, chosen).map(({ id, title }) => checkbox(id, { label: title }))}
-    </>
   );
 }
 

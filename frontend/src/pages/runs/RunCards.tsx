@@ -1,7 +1,7 @@
 import { Checkbox } from "@mantine/core";
 import { useCallbackRef } from "@mantine/hooks";
 import { memo } from "react";
-import type { ListedRun } from "@/api/types";
+import type { Run } from "@/api/types";
 import { Rate, Score, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { shortEnv } from "./columns";
@@ -27,7 +27,7 @@ export function RunCards({ model }: { model: RunTableModel }) {
 }
 
 interface RunCardProps {
-  run: ListedRun;
+  run: Run;
   selected: boolean;
   onToggle: (id: string, event: unknown) => void;
 }
@@ -51,13 +51,15 @@ const RunCard = memo(function RunCard({ run, selected, onToggle }: RunCardProps)
   );
 });
 
-function CardBody({ run }: { run: ListedRun }) {
+function CardBody({ run }: { run: Run }) {
   return (
     <>
       <div className={classes.cardLine}>
         <StateCell run={run} />
         <span className={classes.dim}>
-          {run.method} · {shortEnv(run.env)} · <TimeAgo time={run.created_at} />
+          {run.method && `${run.method} · `}
+          {run.env && `${shortEnv(run.env)} · `}
+          <TimeAgo time={run.created_at} />
         </span>
       </div>
       <RunProgress run={run} />

@@ -1,12 +1,13 @@
 import { Link } from "react-router";
-import type { ListedRun } from "@/api/types";
+import type { Run } from "@/api/types";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
+import { OriginBadge } from "@/ui/OriginBadge";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./runs.module.css";
 
 /** Color, latest frame and linked name of a run. */
-export function RunCell({ run }: { run: ListedRun }) {
+export function RunCell({ run }: { run: Run }) {
   return (
     <div className={classes.run}>
       <RunDot run={run} />
@@ -16,8 +17,9 @@ export function RunCell({ run }: { run: ListedRun }) {
           <RunName name={run.name} wraps />
         </Link>
         <span className={classes.dim}>
-          #{run.id}
+          #{run.id} <OriginBadge run={run} />
           {run.parent && ` · from #${run.parent.run_id}`}
+          {run.project && ` · ${run.project}`}
         </span>
       </div>
     </div>

@@ -1,9 +1,9 @@
-import type { ListedRun } from "@/api/types";
+import type { Run } from "@/api/types";
 import { RunStateBadge } from "@/ui/RunStateBadge";
 import classes from "./runs.module.css";
 
 /** State of a run, with its reason. */
-export function StateCell({ run }: { run: ListedRun }) {
+export function StateCell({ run }: { run: Run }) {
   const reason = run.failure?.message ?? run.state_reason;
   return (
     <div className={classes.state}>

@@ -1,10 +1,11 @@
 import { Badge, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { ConfigValue, ListedRun } from "@/api/types";
+import type { ConfigValue, Run } from "@/api/types";
 import { type Catalog, metricTitle, metricUnit } from "@/charts/metrics";
 import { shown } from "@/config-form/draft";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
+import { isReported, originName } from "@/ui/states";
 import { hasColumn, parseSpec } from "./columnSpecs";
 import { RunCell } from "./RunCell";
 import { StateCell } from "./StateCell";
@@ -20,10 +21,10 @@ export interface RunColumn {
   width: number;
   /** Stays visible while the others scroll. */
   pinned?: boolean;
-  cell: (run: ListedRun) => ReactNode;
+  cell: (run: Run) => ReactNode;
 }
 
-const plainText = (text: string | null) => <span className={classes.clip}>{text ?? "–"}</span>;
+const plainText = (text: string | null) => <span className={classes.clip}>{text || "–"}</span>;
 
 /** Return the environment's name without its family prefix. */
 export const shortEnv = (env: string) => env.replace(/^(ALE|Arcadia)\//, "");
@@ -38,7 +39,7 @@ export const COLUMNS: readonly RunColumn[] = [
     width: 104,
     cell: (run) => (
       <span className={classes.clip} title={run.method}>
-        {run.method}
+        {run.method || "–"}
       </span>
     ),
   },
@@ -82,7 +83,21 @@ export const COLUMNS: readonly RunColumn[] = [
   countColumn("episodes", "Episodes"),
   countColumn("attempt", "Attempt"),
   countColumn("priority", "Priority"),
-  { id: "queue", title: "Queue", sort: "queue", width: 80, cell: (run) => run.queue.toUpperCase() },
+  {
+    id: "queue",
+    title: "Queue",
+    sort: "queue",
+    width: 80,
+    cell: (run) => plainText(run.queue?.toUpperCase() ?? null),
+  },
+  { id: "project", title: "Project", sort: "project", width: 128, cell: (run) => plainText(run.project) },
+  {
+    id: "origin",
+    title: "Origin",
+    sort: "origin",
+    width: 112,
+    cell: (run) => plainText(isReported(run) ? originName(run) : "Arcadia"),
+  },
   { id: "worker", title: "Worker", sort: "worker", width: 128, cell: (run) => plainText(run.worker) },
   {
     id: "started_at",
@@ -116,7 +131,7 @@ function countColumn(id: "step" | "frames" | "episodes" | "attempt" | "priority"
 }
 
 function configColumn(field: string): RunColumn {
-  const value = (run: ListedRun): ConfigValue | undefined => run.config?.[field];
+  const value = (run: Run): ConfigValue | undefined => run.config[field];
   return {
     id: CONFIG_PREFIX + field,
     title: field,
@@ -132,25 +147,13 @@ function settingText(value: ConfigValue | undefined): string | null {
   return value === undefined ? null : shown(value);
 }
 
-/** Return a column for each of these settings and for those that are already shown, sorted by name. */
-export function configColumns(settings: readonly string[], columns: readonly string[]): RunColumn[] {
-  const shownNow = settingIds(columns).map((id) => id.slice(CONFIG_PREFIX.length));
-  return [...new Set([...settings, ...shownNow])]
+/** Return a column for every hyperparameter of these runs, sorted by name. */
+export function configColumns(runs: readonly Run[]): RunColumn[] {
+  const fields = new Set(runs.flatMap((run) => Object.keys(run.config)));
+  return [...fields]
     .filter((field) => !SHOWN_ELSEWHERE.has(field))
     .sort()
     .map(configColumn);
-}
-
-const settingIds = (columns: readonly string[]) =>
-  columns.map((text) => parseSpec(text).id).filter((id) => id.startsWith(CONFIG_PREFIX));
-
-/** The list includes at most this many single settings. */
-const MAX_SETTINGS = 50;
-
-/** Return the fields that the list must include for these columns: single settings, or all if there are too many. */
-export function includedInColumns(columns: readonly string[]): string[] {
-  const settings = [...new Set(settingIds(columns))];
-  return settings.length > MAX_SETTINGS ? ["config"] : settings;
 }
 
 /** Statistics of a metric that a column can show. */
@@ -171,7 +174,7 @@ function metricColumn(catalog: Catalog, id: string, metric: string, statistic: S
     width: 128,
     cell: (run) => (
       <Score
-        value={run.metrics?.[metric]?.[statistic] ?? null}
+        value={run.metrics[metric]?.[statistic] ?? null}
         meaning={title}
         unit={metricUnit(catalog, metric)}
       />

@@ -27,8 +27,7 @@ describe("the view in the URL", () => {
   });
 
   it("becomes the query of the run list", () => {
-    const view = parseView(new URLSearchParams(`${FILTERED}&columns=state`));
-    const query = toListQuery(view, ["train/entropy"], ["config.seed"]);
+    const query = toListQuery(parseView(new URLSearchParams(`${FILTERED}&columns=state`)), ["train/entropy"]);
     expect(query).toEqual({
       state: ["running", "queued"],
       algorithm: [],
@@ -38,7 +37,6 @@ describe("the view in the URL", () => {
       archived: true,
       sort: "-last_return",
       metric: ["train/entropy"],
-      include: ["config.seed"],
     });
   });
 });

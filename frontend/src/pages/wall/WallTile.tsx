@@ -4,14 +4,15 @@ import { Link } from "react-router";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { fileAddress } from "@/api/client";
 import { replaysQuery } from "@/api/replays";
-import type { ListedRun, Replay } from "@/api/types";
+import type { Run, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { RunDot } from "@/ui/RunDot";
 import { RunName } from "@/ui/RunName";
+import { isReported, originName } from "@/ui/states";
 import classes from "./wall.module.css";
 
 /** Tile of a run with its looping newest replay and progress. A click opens the run. */
-export function WallTile({ run }: { run: ListedRun }) {
+export function WallTile({ run }: { run: Run }) {
   const replays = useQuery(replaysQuery(run.id));
   const newest = newestOf(replays.data ?? []);
   return (
@@ -34,7 +35,7 @@ export function WallTile({ run }: { run: ListedRun }) {
   );
 }
 
-function Pictures({ run, newest }: { run: ListedRun; newest: (Replay & { file_id: number }) | undefined }) {
+function Pictures({ run, newest }: { run: Run; newest: (Replay & { file_id: number }) | undefined }) {
   const calm = useReducedMotion();
   const look = useEnvironmentFamily(run.env)?.is_pixel_art ? "pixelated" : undefined;
   const poster = newest?.poster_file_id ?? run.poster_file_id;
@@ -55,7 +56,10 @@ function Pictures({ run, newest }: { run: ListedRun; newest: (Replay & { file_id
   }
   if (poster !== null)
     return <img src={fileAddress(poster)} alt={`Latest frame of ${run.name}`} className={look} />;
-  return <span className={classes.noPicture}>The first replay comes with the first checkpoint.</span>;
+  const words = isReported(run)
+    ? `Logged by ${originName(run)}. It has no replays.`
+    : "The first replay comes with the first checkpoint.";
+  return <span className={classes.noPicture}>{words}</span>;
 }
 
 export function newestOf(replays: readonly Replay[]): (Replay & { file_id: number }) | undefined {

@@ -1,16 +1,25 @@
 """CUDA graphs: training with them computes what it computes without; without a GPU nothing changes."""
 
+import random
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import torch
 
-from workers.contract.config import PaacConfig
+from workers.contract.config import Ga3cConfig, PaacConfig
+from workers.contract.spaces import Discrete
 from workers.trainer.host import devices
 from workers.trainer.host.cuda_graphs import WARM_UP_CALLS, graphed
+from workers.trainer.methods.ga3c import model as ga3c
+from workers.trainer.methods.ga3c.experiences import Experiences, Submission
+from workers.trainer.methods.ga3c.model import Model, TrainingBatch
 from workers.trainer.methods.paac import paac
+from workers.trainer.networks import networks
 from workers.trainer.run.run import NullRun
+
+ACTIONS, SHAPE = 6, (4, 84, 84)
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no GPU that torch can use")
 
@@ -34,6 +43,15 @@ def test_a_graph_reads_its_tensors_anew_and_takes_floats_as_tensors() -> None:
 
 
 @needs_gpu
+def test_a_graph_gets_tensors_of_the_cpu_copied_whatever_their_memory() -> None:
+    work = graphed(lambda x, factor: x * factor, torch.device("cuda"))
+    for call in range(2 * WARM_UP_CALLS):
+        for rows in (1, 3):
+            numbers = torch.full((rows,), float(call))
+            assert torch.equal(work(numbers, 2.0).cpu(), 2 * numbers)
+
+
+@needs_gpu
 @pytest.mark.parametrize("centered", [False, True])
 def test_paac_learns_the_same_with_graphs_as_without(centered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     config = PaacConfig(
@@ -48,10 +66,7 @@ def test_paac_learns_the_same_with_graphs_as_without(centered: bool, monkeypatch
     )
     with_graphs = trained(config)
 
-    def plain(work: Callable[..., Any], _: torch.device) -> Callable[..., Any]:
-        return work
-
-    monkeypatch.setattr(paac, "graphed", plain)
+    monkeypatch.setattr(paac, "graphed", without_graphs)
     for name, weights in trained(config).items():
         torch.testing.assert_close(with_graphs[name], weights, rtol=1e-4, atol=1e-5)
 
@@ -61,3 +76,88 @@ def trained(config: PaacConfig) -> dict[str, torch.Tensor]:
     run = NullRun(device=devices.resolve("cuda"))
     paac.train(config, run)
     return {name: weights.cpu() for name, weights in run.saved[-1].component("network").items()}
+
+
+@needs_gpu
+@pytest.mark.parametrize("centered", [False, True])
+def test_ga3c_learns_and_predicts_the_same_with_graphs_as_without(
+    centered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = Ga3cConfig(env="ALE/Pong-v5", min_training_batch=6, total_steps=1_000, centered_inputs=centered)
+    weights, predictions = learned(config)
+    monkeypatch.setattr(ga3c, "graphed", without_graphs)
+    expected_weights, expected_predictions = learned(config)
+    torch.testing.assert_close(weights, expected_weights, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(predictions, expected_predictions, rtol=1e-4, atol=1e-5)
+
+
+@needs_gpu
+def test_predictors_and_trainers_of_ga3c_may_use_their_graphs_at_the_same_time() -> None:
+    threads, rows_of_one = 3, 20
+    config = Ga3cConfig(env="ALE/Pong-v5", min_training_batch=6, total_steps=10_000, learning_rate=1e-30)
+    model, table = made_model(config), made_experiences(config, agents=threads * rows_of_one // 5)
+
+    def predict(first_row: int) -> None:
+        draw = random.Random(first_row)
+        for _ in range(150):
+            model.predict(table, draw.sample(range(first_row, first_row + rows_of_one), draw.randint(1, rows_of_one)))
+        model.predict(table, list(range(first_row, first_row + rows_of_one)))
+
+    def train() -> None:
+        batch = TrainingBatch(table, config)
+        for update in range(60):
+            gather(batch, update)
+            model.train(batch)
+
+    with ThreadPoolExecutor() as pool:
+        predicting = [pool.submit(predict, thread * rows_of_one) for thread in range(threads)]
+        for future in [*predicting, pool.submit(train), pool.submit(train)]:
+            future.result()
+    rows = threads * rows_of_one
+    # The learning rate is so small that all predictions are those of the first weights.
+    alone = made_experiences(config, agents=threads * rows_of_one // 5)
+    made_model(config).predict(alone, list(range(rows)))
+    torch.testing.assert_close(table.predictions[:rows], alone.predictions[:rows], rtol=1e-4, atol=1e-5)
+
+
+def without_graphs(work: Callable[..., Any], _: torch.device) -> Callable[..., Any]:
+    """Stand in for `graphed`: copy tensors of the CPU to the GPU, and start the kernels one by one."""
+
+    def plain(*arguments: Any) -> Any:
+        return work(*(each.cuda() if isinstance(each, torch.Tensor) else each for each in arguments))
+
+    return plain
+
+
+def learned(config: Ga3cConfig) -> tuple[torch.Tensor, torch.Tensor]:
+    """Predict and update in turns with batches of changing size. Return the weights and the last predictions."""
+    model, table = made_model(config), made_experiences(config)
+    batch = TrainingBatch(table, config)
+    for update in range(8 * WARM_UP_CALLS):
+        model.predict(table, list(range(1 + update % 7)))
+        gather(batch, update)
+        model.train(batch)
+    model.predict(table, list(range(10)))
+    return model.parameters.values.cpu(), table.predictions[:10].clone()
+
+
+def gather(batch: TrainingBatch, update: int) -> None:
+    """Fill a batch with the first rollouts of two agents, of 6 or 7 rows in total."""
+    batch.clear()
+    for submission in (Submission(0, 5, 0, 0.0), Submission(10, 1 + update % 2, 0, 0.0)):
+        batch.add(submission)
+
+
+def made_model(config: Ga3cConfig) -> Model:
+    torch.manual_seed(1)
+    network = networks.build(config, SHAPE, Discrete(ACTIONS), torch.float32).to("cuda")
+    return Model(config, network, torch.device("cuda"))
+
+
+def made_experiences(config: Ga3cConfig, agents: int = 2) -> Experiences:
+    table, generator = Experiences.allocate(config, agents, SHAPE, ACTIONS), torch.Generator().manual_seed(0)
+    table.states[:] = torch.randint(256, table.states.shape, dtype=torch.uint8, generator=generator)
+    table.actions[:] = torch.randint(ACTIONS, table.actions.shape, generator=generator)
+    table.returns[:] = torch.randn(table.returns.shape, generator=generator)
+    table.versions[:] = 0
+    return table

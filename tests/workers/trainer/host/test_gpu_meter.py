@@ -14,18 +14,20 @@ CUDA = torch.device("cuda", 0)
 
 
 class FakeNvml:
-    """NVML with one device, which answers as a test decides."""
+    """NVML with one device, which answers as an H100 did during a run, or as a test decides."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, uuid: str = f"GPU-{UUID}") -> None:
         self.uuid = uuid
         self.unsupported: set[str] = set()
         self.initialized = 0
         answers: dict[str, Any] = {
-            "nvmlDeviceGetUtilizationRates": SimpleNamespace(gpu=87, memory=40),
-            "nvmlDeviceGetMemoryInfo": SimpleNamespace(total=80 * 2**30, free=78 * 2**30, used=2 * 2**30),
-            "nvmlDeviceGetPowerUsage": 312_500,
-            "nvmlDeviceGetTemperature": 64,
+            "nvmlDeviceGetUtilizationRates": SimpleNamespace(gpu=7, memory=1),
+            "nvmlDeviceGetMemoryInfo": SimpleNamespace(used=1_697_447_936),
+            "nvmlDeviceGetPowerUsage": 92_966,
+            "nvmlDeviceGetTemperature": 41,
         }
+        # At the same time, nvidia-smi reported 1139 MiB of memory in use, and 480 MiB reserved.
+        self.memory_without_reserved = SimpleNamespace(used=1_194_131_456, reserved=503_316_480)
         for name, answer in answers.items():
             monkeypatch.setattr(pynvml, name, self._reader(name, answer))
         monkeypatch.setattr(pynvml, "nvmlInit", self._init)
@@ -41,11 +43,11 @@ class FakeNvml:
         return "the handle"
 
     def _reader(self, name: str, answer: Any) -> Any:
-        def read(handle: str, *_: object) -> Any:
+        def read(handle: str, *_: object, version: int | None = None) -> Any:
             assert handle == "the handle"
             if name in self.unsupported:
                 raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
-            return answer
+            return self.memory_without_reserved if version == pynvml.nvmlMemory_v2 else answer
 
         return read
 
@@ -53,17 +55,17 @@ class FakeNvml:
 def test_a_gpu_reports_load_memory_power_and_temperature(monkeypatch: pytest.MonkeyPatch) -> None:
     FakeNvml(monkeypatch)
     assert GpuMeter(CUDA).sample() == {
-        "system/gpu_percent": 87,
-        "system/gpu_memory_bytes": 2 * 2**30,
-        "system/gpu_power_watts": 312.5,
-        "system/gpu_temperature": 64,
+        "system/gpu_percent": 7,
+        "system/gpu_memory_bytes": 1_194_131_456,
+        "system/gpu_power_watts": 92.966,
+        "system/gpu_temperature": 41,
     }
 
 
 def test_a_part_of_a_gpu_reports_only_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     nvml = FakeNvml(monkeypatch, uuid=f"MIG-{UUID}")
     nvml.unsupported = {"nvmlDeviceGetUtilizationRates", "nvmlDeviceGetPowerUsage", "nvmlDeviceGetTemperature"}
-    assert GpuMeter(CUDA).sample() == {"system/gpu_memory_bytes": 2 * 2**30}
+    assert GpuMeter(CUDA).sample() == {"system/gpu_memory_bytes": 1_194_131_456}
 
 
 def test_a_gpu_that_stops_answering_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +74,7 @@ def test_a_gpu_that_stops_answering_does_not_end_the_run(monkeypatch: pytest.Mon
     nvml.unsupported = {"nvmlDeviceGetPowerUsage"}
     assert "system/gpu_power_watts" not in meter.sample()
     nvml.unsupported = set()
-    assert meter.sample()["system/gpu_power_watts"] == 312.5
+    assert meter.sample()["system/gpu_power_watts"] == 92.966
 
 
 def test_a_gpu_unknown_to_nvml_reports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """GA3C's single network: predictors query it, trainers update it."""
 
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from workers.contract.config import Ga3cConfig
 from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.host.cuda_graphs import graphed
 from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.losses import Losses
@@ -19,7 +21,7 @@ from workers.trainer.networks.tapes import Tape
 
 
 def guarded_losses(
-    logits: Tensor, values: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig, entropy_cost: float
+    logits: Tensor, values: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig, entropy_cost: float | Tensor
 ) -> Losses:
     """Return equations 5 and 2 as one loss to minimize. ε keeps log π finite if the policy has changed since."""
     policy = torch.softmax(logits, dim=-1) + config.log_epsilon
@@ -92,6 +94,11 @@ def most_rows(config: Ga3cConfig) -> int:
     return max(1, config.min_training_batch) - 1 + config.t_max
 
 
+def padded(rows: list[int]) -> list[int]:
+    """Repeat the last row up to a power of two, because every number of rows needs its own CUDA graph."""
+    return rows + rows[-1:] * ((1 << (len(rows) - 1).bit_length()) - len(rows))
+
+
 @dataclass(frozen=True)
 class Update:
     """Measures of one update. The lag is the mean number of updates since acting."""
@@ -119,16 +126,18 @@ class Model:
     """Network θ, queried and updated by several threads.
 
     Trainers take turns, because they share the gradient buffer and one device. Predictors never wait and may read θ
-    in the middle of an update, as in the paper.
+    in the middle of an update, as in the paper. On a GPU, predictors take turns too, because they share CUDA graphs.
     """
 
     def __init__(self, config: Ga3cConfig, network: ActorCritic, device: torch.device) -> None:
-        self._config, self._network, self._device = config, network, device
+        self._config, self._network, self._on_gpu = config, network, device.type == "cuda"
         self.parameters = FlatParameters(network)
         self.optimizer = RMSProp(self.parameters, config.rmsprop_decay, config.rmsprop_epsilon)
         self._tape = Tape(network.body, most_rows(config))
         self._centering = Centering(network.body, self.parameters) if config.centered_inputs else None
         self._watch = NetworkWatch(network)
+        self._outputs, self._update = graphed(self._predicted, device), graphed(self._learn, device)
+        self._predicting: AbstractContextManager[object] = threading.Lock() if self._on_gpu else nullcontext()
         self.updating = threading.Lock()
         self.step = 0
         self.updates = 0
@@ -140,10 +149,10 @@ class Model:
     def predict(self, experiences: Experiences, rows: list[int]) -> None:
         """Write π(·|s; θ), V(s; θ) and the version of θ for these rows."""
         version = self.updates
-        states = experiences.states.index_select(0, torch.tensor(rows)).to(self._device)
-        logits, values = self._network(states)
-        predicted = torch.cat((torch.softmax(logits, dim=-1), values.unsqueeze(-1)), dim=-1)
-        experiences.predictions.numpy()[rows] = predicted.cpu().numpy()
+        states = experiences.states.index_select(0, torch.tensor(padded(rows) if self._on_gpu else rows))
+        with self._predicting:
+            outputs = self._outputs(states).cpu()
+        experiences.predictions.numpy()[rows] = outputs.numpy()[: len(rows)]
         experiences.versions.numpy()[rows] = version
         with self._counting:
             self._tally.predictions += len(rows)
@@ -151,21 +160,16 @@ class Model:
 
     def train(self, batch: TrainingBatch) -> None:
         """Update θ, and count the batch's steps."""
-        shown = batch.states.to(self._device)
-        states = self._network.prepare(shown)
-        actions, returns = batch.actions.to(self._device), batch.returns.to(self._device)
+        # A CUDA graph prepares the states itself.
+        states = batch.states if self._on_gpu else self._network.prepare(batch.states)
         config = self._config
         with self.updating:
             if self.step >= config.total_steps:
                 return  # the run is complete
             learning_rate = decayed(config.learning_rate, config.learning_rate_decay, self.step, config.total_steps)
             entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, self.step, config.total_steps)
-            losses = guarded_losses(*self._forward(states), actions, returns, config, entropy_cost)
-            self.parameters.backward(losses.total)
-            correct = self._centering.center(self._tape.input_means(states), batch.size) if self._centering else None
-            gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
-            self.optimizer.step(learning_rate, correct)
-            self._watch.see(shown)  # a single state is prepared differently from several
+            losses, gradient_norm = self._update(states, batch.actions, batch.returns, learning_rate, entropy_cost)
+            self._watch.see(batch.states)  # a single state is prepared differently from several
             lag = batch.lag(self.updates)
             self.updates += 1
             self.step += batch.size
@@ -187,6 +191,28 @@ class Model:
         with self._counting:
             episodes, self._episodes = self._episodes, []
         return episodes
+
+    def _predicted(self, states: Tensor) -> Tensor:
+        """Return π and V of each state, V last."""
+        logits, values = self._network(states)
+        return torch.cat((torch.softmax(logits, dim=-1), values.unsqueeze(-1)), dim=-1)
+
+    def _learn(
+        self,
+        states: Tensor,
+        actions: Tensor,
+        returns: Tensor,
+        learning_rate: float | Tensor,
+        entropy_cost: float | Tensor,
+    ) -> tuple[Losses, Tensor]:
+        """Take one optimizer step. Return the losses and the norm of the gradients before clipping."""
+        states = self._network.prepare(states)
+        losses = guarded_losses(*self._forward(states), actions, returns, self._config, entropy_cost)
+        self.parameters.backward(losses.total)
+        correct = self._centering.center(self._tape.input_means(states), len(states)) if self._centering else None
+        gradient_norm = clip_to_norm(self.parameters.gradients, self._config.max_grad_norm)
+        self.optimizer.step(learning_rate, correct)
+        return losses.detached(), gradient_norm
 
     def _forward(self, states: Tensor) -> tuple[Tensor, Tensor]:
         """Return π's logits and V attached to autograd; a tape's hand-written gradients are faster than autograd's."""

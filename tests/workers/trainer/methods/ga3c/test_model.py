@@ -9,7 +9,7 @@ from workers.contract.spaces import Discrete
 from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.learning.losses import Losses
 from workers.trainer.methods.ga3c.experiences import Experiences, Submission
-from workers.trainer.methods.ga3c.model import Model, TrainingBatch, guarded_losses
+from workers.trainer.methods.ga3c.model import Model, TrainingBatch, guarded_losses, padded
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActorCritic
 
@@ -105,6 +105,11 @@ def test_a_prediction_is_written_to_its_states_row_with_the_version_of_the_netwo
     assert (table.predictions[[0, 1, 3, 4]] == -1).all()
     tally = model.take_tally()
     assert (tally.predictions, tally.prediction_batches) == (2, 1)
+
+
+def test_rows_are_padded_to_a_power_of_two() -> None:
+    assert [len(padded(list(range(count)))) for count in (1, 2, 3, 4, 5, 8, 9, 17)] == [1, 2, 4, 4, 8, 8, 16, 32]
+    assert padded([7, 2, 5]) == [7, 2, 5, 5]
 
 
 def test_a_batch_is_full_at_the_minimum_size_and_keeps_copies() -> None:

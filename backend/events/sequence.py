@@ -1,7 +1,7 @@
 """Order of events: each is stored once, and none is missing."""
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, datetime
 
 from backend.errors import FieldError, Invalid, Problem
@@ -26,12 +26,17 @@ def new_events(events: Sequence[ev.Event], last_seq: int, known: Container[type[
     for event in new:
         if type(event) not in known:
             raise Invalid(FieldError(field="events", message=f"no event {event.kind} is expected here"))
-    for expected, event in enumerate(new, start=last_seq + 1):
-        if event.seq != expected:
-            raise SequenceGap(
-                f"Expected event {expected}, but got {event.seq}. Send again from {expected}.", expected=expected
-            )
+    refuse_gap((event.seq for event in new), last_seq)
     return new
+
+
+def refuse_gap(seqs: Iterable[int], last_seq: int) -> None:
+    """Raise SequenceGap unless the numbers of new events rise by one from the last stored one."""
+    for expected, seq in enumerate(seqs, start=last_seq + 1):
+        if seq != expected:
+            raise SequenceGap(
+                f"Expected event {expected}, but got {seq}. Send again from {expected}.", expected=expected
+            )
 
 
 def to_datetime(seconds: float) -> datetime:

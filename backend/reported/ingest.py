@@ -1,0 +1,160 @@
+"""Storage of a script's events, each exactly once.
+
+Values that cannot be stored are left out, so that nothing blocks a journal.
+"""
+
+import math
+import time as clock
+from collections.abc import Sequence
+from typing import Any, cast
+
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from backend.config import Settings
+from backend.database.tables import Attempt, LogLine, Run
+from backend.errors import FieldError, Invalid
+from backend.events.sequence import refuse_gap, to_datetime
+from backend.logs.service import note
+from backend.metrics import service as metrics
+from backend.metrics.series import MAX_SERIES, add_series, find_series, remaining_series
+from backend.provenance.service import store_provenance
+from backend.reported import events as ev
+from backend.reported import states
+from backend.reported.media import store_media
+from backend.reported.points import PointBuffer
+from backend.reported.problems import Omissions
+from backend.reported.schemas import LoggedEvents
+from backend.reported.service import find_writer
+from backend.reported.values import change_tags, merge_config, quote
+from backend.runs.notices import announce_run
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.values import LARGEST, LARGEST_SMALL, LONGEST_MESSAGE, storable
+
+_NOTICES = {"metrics": "run.metrics", "log": "run.log", "alert": "run.log", "media": "run.files"}
+MAX_CALENDAR_SECONDS = 253_402_300_800
+
+
+def ingest(session: Session, settings: Settings, run_id: int, batch: LoggedEvents) -> tuple[Run, Attempt]:
+    """Store the new events of a writer. Return its run and its attempt."""
+    run, attempt = find_writer(session, run_id, batch.writer, lock=True)
+    new = _new_events(cast("list[Any]", batch.events), attempt.last_seq)
+    if states.hear(settings, run, attempt):
+        note(session, run, "Its script was heard again.")
+        announce_run(session, run.id, "run.changed", "run.log")
+    if new:
+        _Batch(session, run, attempt).store(new)
+        attempt.last_seq = new[-1]["seq"]
+    return run, attempt
+
+
+def _new_events(events: Sequence[Any], last_seq: int) -> list[dict[str, Any]]:
+    """Return the events that are not stored yet. Raise Invalid if a client does not follow the protocol."""
+    for index, event in enumerate(events):
+        if type(event) is not dict:
+            raise Invalid(FieldError(field=f"events.{index}", message="an event is an object"))
+        if type(seq := event.get("seq")) is not int or not 0 < seq <= LARGEST_SMALL:
+            raise Invalid(FieldError(field=f"events.{index}.seq", message="number the events of a writer from 1"))
+        kind = event.get("kind")
+        if kind != "metrics" and (type(kind) is not str or kind not in ev.MODELS):
+            known = ", ".join(("metrics", *ev.MODELS))
+            raise Invalid(FieldError(field=f"events.{index}.kind", message=f"no kind {quote(kind)}; use {known}"))
+    new = [event for event in events if event["seq"] > last_seq]
+    refuse_gap((event["seq"] for event in new), last_seq)
+    return new
+
+
+class _Batch:
+    """New events of one writer in one transaction."""
+
+    def __init__(self, session: Session, run: Run, attempt: Attempt) -> None:
+        self._session, self._run, self._attempt = session, run, attempt
+        self._omissions = Omissions(session, attempt)
+        environment = ENVIRONMENTS.get(run.env)
+        self._points = PointBuffer(environment.frames_per_step if environment else 1, self._omissions)
+
+    def store(self, events: Sequence[dict[str, Any]]) -> None:
+        """Store all events in order."""
+        for event in events:
+            if event["kind"] == "metrics":
+                self._buffer_points(event)
+            else:
+                self._store_other(event)
+        self._store_points()
+        notices = {_NOTICES[event["kind"]] for event in events if event["kind"] in _NOTICES}
+        announce_run(self._session, self._run.id, "run.changed", *sorted(notices))
+
+    def _buffer_points(self, event: dict[str, Any]) -> None:
+        step, values = event.get("step"), event.get("values")
+        if type(step) is float and step.is_integer():
+            step = int(step)
+        if type(step) is not int or not -LARGEST <= step <= LARGEST or type(values) is not dict:
+            self._omissions.add("metrics", f"Left out metrics at step {quote(step)}: a step is a whole number.")
+            return
+        self._points.add(step, _time_of(event), values)
+
+    def _store_points(self) -> None:
+        points = self._points.take()
+        if not points:
+            return
+        session, run, attempt = self._session, self._run, self._attempt.attempt
+        names = list(points)[:MAX_SERIES]
+        known = find_series(session, run.id, names)
+        new = [name for name in names if name not in known]
+        room = remaining_series(session, run.id) if new else 0
+        if len(new) > room or len(names) < len(points):
+            self._omissions.add("metrics of a run", f"Left out metrics beyond {MAX_SERIES:,}, which a run may have.")
+        known |= add_series(session, run.id, new[:room])
+        buffer = self._points
+        metrics.advance_clock(session, run.id, attempt, buffer.first_time, buffer.last_time)
+        metrics.append(session, run, attempt, known, {name: points[name] for name in known})
+        if buffer.last_step > run.step:
+            run.step, run.frames = buffer.last_step, min(LARGEST, buffer.last_step * buffer.frames_per_step)
+
+    def _store_other(self, event: dict[str, Any]) -> None:
+        kind = event["kind"]
+        try:
+            logged = ev.MODELS[kind].model_validate({**event, "time": _time_of(event)})
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(map(str, found["loc"]))
+            self._omissions.add(f"event {kind}", f"Left out an event of the kind {kind}: {field}: {found['msg']}.")
+            return
+        self._apply(logged)
+
+    def _apply(self, event: Any) -> None:
+        run = self._run
+        match event:
+            case ev.LoggedLine():
+                self._log(event.time, event.level, event.message)
+            case ev.LoggedAlert():
+                text = ": ".join(part for part in (event.title.strip(), event.text.strip()) if part)
+                self._log(event.time, event.level, text[:LONGEST_MESSAGE])
+            case ev.LoggedConfig():
+                merge_config(run, event.values, self._omissions)
+            case ev.LoggedTags():
+                change_tags(run, event.add, event.remove, self._omissions)
+            case ev.LoggedNotes():
+                run.notes = event.text[: ev.MAX_NOTES]
+            case ev.LoggedProgress():
+                run.total_steps = event.total_steps
+            case ev.LoggedProvenance():
+                store_provenance(self._session, self._attempt, event.provenance)
+            case ev.LoggedMedia():
+                store_media(self._session, self._attempt, event, self._omissions)
+            case ev.LoggedEnd():
+                states.end(self._session, run, self._attempt, event)
+
+    def _log(self, time: float, level: Any, message: str) -> None:
+        attempt = self._attempt
+        line = LogLine(run_id=attempt.run_id, attempt=attempt.attempt, time=to_datetime(time), level=level)
+        line.message = str(storable(message))
+        self._session.add(line)
+
+
+def _time_of(event: dict[str, Any]) -> float:
+    """Return the time of an event, or the current time if it has none within the calendar."""
+    time = event.get("time")
+    if type(time) in (int, float) and math.isfinite(time) and 0 <= time < MAX_CALENDAR_SECONDS:  # type: ignore[arg-type, operator]
+        return float(time)  # type: ignore[arg-type]
+    return clock.time()

@@ -1,0 +1,112 @@
+"""Routes of reported runs, and of the media of runs."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from sqlalchemy.orm import Session
+
+from backend.config import CurrentSettings
+from backend.database.engine import Db
+from backend.database.tables import Attempt, File, MediaKind, Run
+from backend.files.receiving import BODY, Upload, receive_upload
+from backend.files.service import Maker
+from backend.reported import media, service
+from backend.reported.compressed_body import GzipRoute
+from backend.reported.file_types import media_suffix
+from backend.reported.ingest import ingest
+from backend.reported.schemas import (
+    Key,
+    LoggedEvents,
+    MediaPage,
+    MediaSeries,
+    ReportedRun,
+    ReportRun,
+    ScriptAnswer,
+)
+from backend.web.lookup import PathId, PathRun
+from workers.contract.events import Sha256
+from workers.contract.values import Text
+from workers.contract.worker_api import UploadedFile
+
+router = APIRouter(tags=["reported runs"], route_class=GzipRoute)
+
+
+@router.post(
+    "/reported/runs", status_code=201, responses={200: {"description": "The run exists.", "model": ReportedRun}}
+)
+def report_run(db: Db, settings: CurrentSettings, response: Response, run: ReportRun) -> ReportedRun:
+    """Create a run that a script logs, or let a script resume it.
+
+    A repeated request with the same key and writer changes nothing. Another writer continues the run with that key,
+    which then runs again. Bodies may be compressed with gzip.
+    """
+    with db.write() as session:
+        found, attempt, is_new = service.report(session, settings, run)
+    response.status_code = 201 if is_new else 200
+    return ReportedRun(
+        run_id=found.id,
+        attempt=attempt.attempt,
+        path=f"/runs/{found.id}",
+        **_to_answer(found, attempt).model_dump(),
+    )
+
+
+@router.post("/reported/runs/{run_id}/events")
+def log_events(db: Db, settings: CurrentSettings, run_id: PathId, batch: LoggedEvents) -> ScriptAnswer:
+    """Store events of a script. A repeated event changes nothing. A gap in the sequence is an error.
+
+    Values that cannot be stored are left out with a warning in the run's log. Bodies may be compressed with gzip.
+    """
+    with db.write() as session:
+        return _to_answer(*ingest(session, settings, run_id, batch))
+
+
+@router.put("/reported/runs/{run_id}/files/{sha256}", openapi_extra=BODY)
+async def upload_media(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    run_id: PathId,
+    sha256: Annotated[Sha256, Path(description="Hash of the body.")],
+    writer: Annotated[Key, Query(description="The writer whose event names the file.")],
+) -> UploadedFile:
+    """Upload an image or a video before the event that names it. A repeated upload changes nothing.
+
+    PNG, JPEG, GIF, WebP, MP4 and WebM are accepted.
+    """
+
+    def find_maker(session: Session, lock: bool) -> Maker:
+        _run, attempt = service.find_writer(session, run_id, writer, lock=lock)
+        return Maker(run_id, attempt.attempt)
+
+    def find_twin(session: Session, made_by: Maker) -> File | None:
+        return media.find_media_file(session, run_id, made_by.attempt, sha256)
+
+    upload = Upload(find_maker, find_twin, "media", sha256)
+    choose_path = lambda received: f"media/{sha256}{media_suffix(received)}"  # noqa: E731
+    return UploadedFile(file_id=await receive_upload(request, db, settings, upload, choose_path))
+
+
+@router.get("/runs/{run_id}/media")
+def list_media(
+    db: Db,
+    run: PathRun,
+    name: Annotated[Text | None, Query(max_length=200, description="Only media of this name.")] = None,
+    kind: Annotated[MediaKind | None, Query(description="Only media of this kind.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+) -> MediaPage:
+    """Return images, videos, histograms and tables that a run logged, in the order of their steps."""
+    with db.read() as session:
+        return media.list_media(session, run.id, name, kind, cursor, limit)
+
+
+@router.get("/runs/{run_id}/media/names")
+def list_media_names(db: Db, run: PathRun) -> list[MediaSeries]:
+    """List the names of the media that a run logged."""
+    with db.read() as session:
+        return media.list_media_series(session, run.id)
+
+
+def _to_answer(run: Run, attempt: Attempt) -> ScriptAnswer:
+    return ScriptAnswer(acknowledged=attempt.last_seq, desired=run.desired)

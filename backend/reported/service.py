@@ -1,0 +1,124 @@
+"""Reported runs: create one, let a writer resume or join it, and find its writers."""
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from backend.config import Settings
+from backend.database.columns import utc_now
+from backend.database.tables import Attempt, Run
+from backend.errors import Conflict, NotFound
+from backend.logs.service import note
+from backend.reported import states
+from backend.reported.problems import Omissions
+from backend.reported.schemas import ReportRun
+from backend.reported.values import change_tags, merge_config
+from backend.runs.names import env_title
+from backend.runs.notices import announce_run
+from backend.web.lookup import find_run
+from workers.contract.config.problems import title_of
+
+
+def report(session: Session, settings: Settings, request: ReportRun) -> tuple[Run, Attempt, bool]:
+    """Return the run of a key, the attempt of the writer, and whether the run is new. A repeated call adds nothing."""
+    run = _find(session, request.key)
+    attempt = _find_attempt(session, run, request.writer) if run else None
+    if run is not None and attempt is not None:
+        return run, attempt, False
+    if run is None and request.resume == "must":
+        message = f"There is no run with the key {request.key}. Use resume='allow' to create it, or another key."
+        raise NotFound(message)
+    if run is not None and request.resume == "never":
+        message = f"Run {run.id} has the key {request.key}. Use resume='allow' to continue it, or another key."
+        raise Conflict(message)
+    created = None if run is not None else _create(session, request)
+    run = run or created or _find(session, request.key)
+    if run is None:
+        raise Conflict(f"The run with the key {request.key} was deleted at the same time. Send the request again.")
+    # Another transaction may have added this writer before.
+    attempt = _find_attempt(session, run, request.writer) or _add_writer(session, settings, run, request)
+    return run, attempt, created is not None
+
+
+def find_writer(session: Session, run_id: int, writer: str, *, lock: bool = False) -> tuple[Run, Attempt]:
+    """Return a reported run and the attempt of a writer. Raise Conflict or NotFound if it has no such writer."""
+    run = find_run(session, run_id, lock=lock)
+    if run.reported_key is None:
+        raise Conflict(f"Run {run_id} is trained by Arcadia. Create a run of your own with POST /reported/runs.")
+    attempt = _find_attempt(session, run, writer)
+    if attempt is None:
+        raise NotFound(f"Run {run_id} has no writer {writer}. Add it with POST /reported/runs first.")
+    return run, attempt
+
+
+def _find(session: Session, key: str) -> Run | None:
+    """Return the run with a key, locked."""
+    return session.scalar(select(Run).where(Run.reported_key == key).with_for_update())
+
+
+def _find_attempt(session: Session, run: Run, writer: str) -> Attempt | None:
+    return session.scalar(select(Attempt).where(Attempt.run_id == run.id, Attempt.writer == writer))
+
+
+def _create(session: Session, request: ReportRun) -> Run | None:
+    """Add a run. Return None if another transaction has just added one with this key."""
+    run = Run(
+        name=request.name or _default_name(request),
+        origin=request.origin,
+        origin_label=request.origin_label,
+        reported_key=request.key,
+        project=request.project or None,
+        algorithm=request.method or "",
+        env=request.env or "",
+        queue=None,
+        queued_at=None,
+        config={},
+        notes="",
+        state="running",
+        started_at=request.started_at or utc_now(),
+        total_steps=None,
+        tags=[],
+    )
+    savepoint = session.begin_nested()
+    try:
+        session.add(run)
+        session.flush()
+    except IntegrityError:
+        savepoint.rollback()
+        return None
+    savepoint.commit()
+    return run
+
+
+def _default_name(request: ReportRun) -> str:
+    named = " on ".join(part for part in (title_of(request.method or ""), env_title(request.env or "")) if part)
+    return named or request.project or f"Run {request.key}"
+
+
+def _add_writer(session: Session, settings: Settings, run: Run, request: ReportRun) -> Attempt:
+    number = session.scalar(select(func.max(Attempt.attempt)).where(Attempt.run_id == run.id)) or 0
+    attempt = Attempt(
+        run_id=run.id,
+        attempt=number + 1,
+        writer=request.writer,
+        joins=request.joins and number > 0,
+        started_at=request.started_at or utc_now(),
+        host=request.host,
+    )
+    session.add(attempt)
+    session.flush()
+    omissions = Omissions(session, attempt)
+    merge_config(run, request.config, omissions)
+    change_tags(run, request.tags, [], omissions)
+    run.total_steps = request.total_steps or run.total_steps
+    run.notes = request.notes or run.notes
+    run.command = request.command or run.command
+    if attempt.joins:
+        states.hear(settings, run, attempt)
+    else:
+        states.lead(settings, run, attempt)
+    on_host = f" on {request.host}" if request.host else ""
+    label = run.origin_label or "A script"
+    note(session, run, f"{label}{on_host} {'joins' if attempt.joins else 'logs'} the run, attempt {attempt.attempt}.")
+    announce_run(session, run.id, "run.changed", "run.log")
+    return attempt

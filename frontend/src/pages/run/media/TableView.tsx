@@ -1,0 +1,77 @@
+import { Button, Table, Text } from "@mantine/core";
+import { useState } from "react";
+import { exact, plural } from "@/ui/format";
+import { WideTable } from "@/ui/WideTable";
+import type { MediaViewProps } from "./MediaCard";
+import { type Cell, tableOf } from "./mediaData";
+import classes from "./media.module.css";
+
+/** Rows that are shown at first. */
+const FIRST_ROWS = 20;
+
+/** The tables of one step. */
+export function TableView({ items }: MediaViewProps) {
+  return items.map((item) => {
+    const { columns, rows } = tableOf(item);
+    return <Rows key={item.id} name={item.name} caption={item.caption} columns={columns} rows={rows} />;
+  });
+}
+
+interface RowsProps {
+  name: string;
+  caption: string | null;
+  columns: readonly string[];
+  rows: readonly (readonly Cell[])[];
+}
+
+function Rows({ name, caption, columns, rows }: RowsProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const shownRows = showsAll ? rows : rows.slice(0, FIRST_ROWS);
+  return (
+    <div>
+      {caption && (
+        <Text size="sm" c="dimmed">
+          {caption}
+        </Text>
+      )}
+      <WideTable label={`Table ${name}`} className={classes.table}>
+        <Table verticalSpacing={4}>
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map((column, index) => (
+                <Table.Th key={index}>{column}</Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {shownRows.map((row, number) => (
+              <Table.Tr key={number}>
+                {row.map((cell, index) => (
+                  <Table.Td key={index} ta={typeof cell === "number" ? "right" : undefined}>
+                    {cellText(cell)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </WideTable>
+      {rows.length === 0 && (
+        <Text size="sm" c="dimmed">
+          This table has no rows.
+        </Text>
+      )}
+      {shownRows.length < rows.length && (
+        <Button variant="subtle" size="xs" onClick={() => setShowsAll(true)}>
+          Show all {plural(rows.length, "row")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function cellText(cell: Cell): string {
+  if (cell === null) return "–";
+  if (typeof cell === "boolean") return cell ? "yes" : "no";
+  return typeof cell === "number" ? exact(cell) : cell;
+}
