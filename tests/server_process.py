@@ -23,8 +23,10 @@ uvicorn.run(create_app(Settings()), host="127.0.0.1", port=int(sys.argv[1]), log
 class Server:
     """A backend that a test may end. `before` is Python code to run before it serves."""
 
-    def __init__(self, directory: Path, before: str = "", settings: Mapping[str, str] | None = None) -> None:
-        self.port = free_port()
+    def __init__(
+        self, directory: Path, before: str = "", settings: Mapping[str, str] | None = None, port: int | None = None
+    ) -> None:
+        self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}/api/v1"
         environment = {"PATH": os.environ["PATH"], "ARCADIA_DATA_DIR": str(directory), **(settings or {})}
         self.process = subprocess.Popen(

@@ -28,15 +28,21 @@ def run_card(run: RunRecord, url: str, preview: Preview) -> str:
     failure = f"<pre>{html.escape(run.failure)}</pre>" if run.failure else ""
     lines = (
         f'<a href="{html.escape(url)}" target="_blank"><b>{html.escape(run.name)}</b></a> (run {run.id})',
-        f"{html.escape(run.algorithm)} on {html.escape(run.env)}",
-        f"<b>{html.escape(run.state)}</b>, step {run.step:,} of {run.total_steps:,}",
-        f'<progress value="{run.progress:.4f}" max="1" style="width:{CURVE_WIDTH}px"></progress>',
+        html.escape(" on ".join(text for text in (run.algorithm, run.env) if text)),
+        f"<b>{html.escape(run.state)}</b>, step {run.step:,}{_of_total(run)}",
         f"Return: {_score(run.last_return)}, best {_score(run.best_return)}",
     )
     body = "".join(f"<div>{line}</div>" for line in lines)
     return (
         f'<div style="{_CARD}">{_image(preview.picture)}<div>{body}{reason}{failure}</div>{_svg(preview.curve)}</div>'
     )
+
+
+def _of_total(run: RunRecord) -> str:
+    if run.total_steps is None:
+        return ""
+    bar = f'<progress value="{run.progress:.4f}" max="1" style="width:{CURVE_WIDTH}px"></progress>'
+    return f" of {run.total_steps:,}</div><div>{bar}"
 
 
 def replay_card(replay: ReplayRecord, url: str, picture: bytes | None) -> str:

@@ -38,6 +38,15 @@ def test_a_card_shows_the_picture_the_state_and_the_curve() -> None:
     assert "<script" not in card
 
 
+def test_a_card_of_a_reported_run_has_no_bar_and_no_missing_names() -> None:
+    data = run(total_steps=None, queue=None, algorithm="", env="Maze")
+    card = Run(Client(URL, transport=server().transport), data)._repr_html_()
+    assert "<b>running</b>, step 250</div>" in card
+    assert "<div>Maze</div>" in card
+    assert "<progress" not in card
+    assert "None" not in card
+
+
 def test_text_of_users_is_escaped() -> None:
     evil = "<script>alert('x')</script>"
     data = run(name=evil, env=evil, state_reason=evil, failure={"message": evil, "traceback": None})

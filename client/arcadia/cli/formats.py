@@ -36,6 +36,11 @@ def count(value: int | None) -> str:
     return MISSING if value is None else f"{value:,}"
 
 
+def steps(done: int, total: int | None) -> str:
+    """Return how many steps are done, of how many if that is known."""
+    return count(done) if total is None else f"{count(done)} of {count(total)}"
+
+
 def duration(seconds: float | None) -> str:
     """Return a duration in its two largest units."""
     if seconds is None:
@@ -78,8 +83,10 @@ def parse_time(moment: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
 
 
-def percent(part: float, whole: float) -> str:
+def percent(part: float, whole: float | None) -> str:
     """Return a share as a percentage, rounded down so that 100 % means complete. A last update may exceed the goal."""
+    if whole is None:
+        return MISSING
     return f"{min(100, int(100 * part / whole)) if whole else 0} %"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arcadia._sync.runs import Run
-from arcadia.cli.formats import count, duration, joined, local_time, number, percent
+from arcadia.cli.formats import count, duration, joined, local_time, number, percent, steps
 from arcadia.cli.output import print_fields, state
 
 
@@ -16,12 +16,13 @@ def print_details(run: Run) -> None:
             ("State", state(run.state)),
             ("Reason", run.state_reason or ""),
             ("Failure", run.failure or ""),
-            ("Method", f"{data['method']} on {run.env}"),
+            ("Method", " on ".join(text for text in (data["method"], run.env) if text)),
+            ("Project", run.project or ""),
             ("Progress", _progress(run)),
             ("Speed", _speed(run)),
             ("Return", _returns(run)),
             ("Worker", run.worker or ""),
-            ("Queue", f"{run.queue}, priority {run.priority}"),
+            ("Queue", f"{run.queue}, priority {run.priority}" if run.queue else ""),
             ("Tags", joined(run.tags) if run.tags else ""),
             ("Parent", _parent(run)),
             ("Study", f"{data['study']['id']} {data['study']['name']}" if data["study"] else ""),
@@ -36,8 +37,8 @@ def print_details(run: Run) -> None:
 
 
 def _progress(run: Run) -> str:
-    done = percent(run.step, run.total_steps)
-    return f"{done}: step {count(run.step)} of {count(run.total_steps)}, {count(run.frames)} frames"
+    share = "" if run.total_steps is None else f"{percent(run.step, run.total_steps)}: "
+    return f"{share}step {steps(run.step, run.total_steps)}, {count(run.frames)} frames"
 
 
 def _speed(run: Run) -> str:

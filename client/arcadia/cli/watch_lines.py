@@ -28,7 +28,7 @@ class LineReport:
             run_id = run.id
             for line in snapshot.new_log[run_id]:
                 yield f"{f'{run_id}: ' if prefixed else ''}{format_line(line)}"
-            part = REPORTS * run.step // max(1, run.total_steps)
+            part = REPORTS * run.step // run.total_steps if run.total_steps else 0
             if part > self._reported.get(run_id, 0):
                 self._reported[run_id] = part
                 yield describe_progress(run)

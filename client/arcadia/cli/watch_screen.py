@@ -9,7 +9,7 @@ from rich.text import Text
 
 from arcadia._sync.runs import Run
 from arcadia.cli.chart import draw_chart, draw_sparkline
-from arcadia.cli.formats import clean, count, duration, number, percent
+from arcadia.cli.formats import clean, duration, number, percent, steps
 from arcadia.cli.log import format_line
 from arcadia.cli.output import state
 from arcadia.cli.watching import Curve, Snapshot
@@ -49,14 +49,16 @@ def _progress(run: Run, width: int) -> RenderableType:
     returns = f"return {number(run.last_return)}  best {number(run.best_return)}"
     speed = f"{run.steps_per_second:,.0f} steps/s" if run.steps_per_second else ""
     left = f"{duration(run.seconds_left)} left" if run.seconds_left else ""
-    numbers = f"{count(run.step)} of {count(run.total_steps)} steps"
+    numbers = f"{steps(run.step, run.total_steps)} steps"
     row = Table.grid(padding=(0, 1))
     row.add_row(_bar(run, width // 3), percent(run.step, run.total_steps), numbers)
     return Group(row, Text("  ".join(text for text in (returns, speed, left) if text)))
 
 
 def _bar(run: Run, width: int) -> ProgressBar:
-    return ProgressBar(total=max(1, run.total_steps), completed=run.step, width=max(8, width))
+    # A bar without a total would move. Rich draws an empty one instead.
+    total, done = (run.total_steps, run.step) if run.total_steps else (1, 0)
+    return ProgressBar(total=total, completed=done, width=max(8, width))
 
 
 def _chart(curve: Curve, metric: str, width: int, height: int) -> RenderableType:

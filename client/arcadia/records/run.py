@@ -81,9 +81,19 @@ class RunRecord(Record):
         return str(self.data["notes"])
 
     @property
-    def queue(self) -> str:
-        """The queue, cpu or gpu."""
-        return str(self.data["queue"])
+    def queue(self) -> str | None:
+        """The queue, cpu or gpu. None for a reported run."""
+        return self._text("queue")
+
+    @property
+    def origin(self) -> str:
+        """Where the run comes from: trained by Arcadia, reported by a script, or imported."""
+        return str(self.data["origin"])
+
+    @property
+    def project(self) -> str | None:
+        """Project that a script named."""
+        return self._text("project")
 
     @property
     def priority(self) -> int:
@@ -111,13 +121,13 @@ class RunRecord(Record):
         return int(self.data["frames"])
 
     @property
-    def total_steps(self) -> int:
-        """Steps after which the run finishes."""
-        return int(self.data["total_steps"])
+    def total_steps(self) -> int | None:
+        """Steps after which the run finishes. None if a script did not say."""
+        return self._integer("total_steps")
 
     @property
     def progress(self) -> float:
-        """Share of the steps that are done, from 0 to 1."""
+        """Share of the steps that are done, from 0 to 1. It is 0 if the number of steps is unknown."""
         return min(1.0, self.step / self.total_steps) if self.total_steps else 0.0
 
     @property

@@ -1,0 +1,140 @@
+"""Kills of the script, of its uploader and of the backend: every point arrives exactly once."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+from arcadia import Client
+
+from tests.client.reporting.conftest import Backend, Start
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+
+# Each value is distinct, so a doubled point cannot hide. It logs until it is killed.
+ENDLESS = """
+run = arcadia.init("kills", id="mine")
+while True:
+    number = run.step + 1
+    run.log({"number": number, "half": number / 2})
+    time.sleep(0.001)
+"""
+STORM_SECONDS = 90.0
+
+
+def uploaders(folder: Path) -> list[psutil.Process]:
+    """Return the uploaders of the run."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if "arcadia.reporting.uploader" in words and str(folder) in words:
+            found.append(process)
+    return found
+
+
+def journal(folder: Path) -> list[tuple[int, dict[str, float]]]:
+    """Return the steps and values that the scripts of the run have logged."""
+    lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()]
+    events = [json.loads(line) for line in lines]
+    return [(event["step"], event["values"]) for event in events if event["kind"] == "metrics"]
+
+
+def stored(client: Client, run_id: int) -> list[tuple[int, float]]:
+    """Return all points of the metric that numbers the points."""
+    steps, values = client.run(run_id).metrics("number").to_lists()["number"]
+    return [(int(step), value) for step, value in zip(steps, values, strict=True)]
+
+
+def points_of_the_only_run(client: Client) -> int:
+    """Return how many points the backend has. While it is down, nobody knows."""
+    try:
+        response = httpx.get(f"{client.url}/api/v1/runs")
+        runs = response.json()["items"]
+        return len(stored(client, runs[0]["id"])) if runs else 0
+    except (httpx.TransportError, ValueError):
+        return 0
+
+
+def kill_uploaders(folder: Path) -> None:
+    for process in uploaders(folder):
+        process.kill()
+
+
+def sync(folder: Path, url: str) -> None:
+    """Upload what is left, as somebody does after the host was lost."""
+    command = [sys.executable, "-m", "arcadia", "sync", str(folder), "--url", url]
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_SECONDS)
+
+
+def assert_each_point_is_stored_once(client: Client, folder: Path) -> None:
+    (run,) = client.runs()
+    logged = journal(folder)
+    assert len(logged) == len({step for step, _ in logged}) > 0
+    assert stored(client, run.id) == [(step, values["number"]) for step, values in logged]
+
+
+def test_every_point_arrives_once_when_uploader_backend_and_script_are_killed(
+    backend: Backend, client: Client, start: Start, journals: Path
+) -> None:
+    folder = journals / "mine"
+    script = start(ENDLESS)
+    wait_until(lambda: points_of_the_only_run(client) > 100)
+    kill_uploaders(folder)
+    wait_until(lambda: uploaders(folder))
+    before = points_of_the_only_run(client)
+    wait_until(lambda: points_of_the_only_run(client) > before)
+    backend.kill()
+    wait_for_lines(folder, len(journal_lines(folder)) + 100)
+    backend.start()
+    before = points_of_the_only_run(client)
+    wait_until(lambda: points_of_the_only_run(client) > before)
+    script.kill()
+    wait_until(lambda: (folder / "complete").exists())
+    assert_each_point_is_stored_once(client, folder)
+    (run,) = client.runs()
+    assert run.state == "failed"
+    assert "probably killed" in (run.failure or run.state_reason or "")
+
+
+def journal_lines(folder: Path) -> list[str]:
+    """Return the lines of all journals, also of one that is being written."""
+    return [line for file in folder.glob("*.jsonl") for line in file.read_text().splitlines()]
+
+
+def wait_for_lines(folder: Path, count: int) -> None:
+    """Wait until the journals have more lines than this."""
+    wait_until(lambda: len(journal_lines(folder)) > count)
+
+
+@pytest.mark.nightly
+def test_every_point_arrives_once_in_a_storm_of_kills(
+    backend: Backend, client: Client, start: Start, journals: Path
+) -> None:
+    folder, dice = journals / "mine", random.Random(os.environ.get("PYTEST_XDIST_WORKER", "storm"))
+    script = start(ENDLESS)
+    end = time.monotonic() + STORM_SECONDS
+    while time.monotonic() < end:
+        wait_for_lines(folder, len(journal_lines(folder)) + dice.randrange(500))
+        victim = dice.choice(["script", "uploader", "backend", "all"])
+        if victim in ("uploader", "all"):
+            kill_uploaders(folder)
+        if victim in ("script", "all"):
+            script.send_signal(signal.SIGKILL)
+            script.wait(PATIENCE_SECONDS)
+        if victim in ("backend", "all"):
+            backend.kill()
+            backend.start()
+        if script.poll() is not None:
+            script = start(ENDLESS)
+    script.kill()
+    script.wait(PATIENCE_SECONDS)
+    kill_uploaders(folder)
+    wait_until(lambda: not uploaders(folder))
+    sync(folder, backend.url)
+    assert_each_point_is_stored_once(client, folder)

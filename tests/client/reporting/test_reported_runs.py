@@ -1,0 +1,119 @@
+"""Reported runs of the Python client in a real backend: live, offline, stopped, resumed."""
+
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+from arcadia import Client
+
+from tests.client.reporting.conftest import Backend, Start, complete
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+
+# Everything that a script can log.
+EVERYTHING = """
+with arcadia.init("maze", "everything", {"rate": 0.1, "nan": math.nan}, method="PPO", env="Maze-v0",
+                  tags=["one"], notes="first", total_steps=300, id=os.environ["KEY"]) as run:
+    for step in range(200):
+        run.log({"loss": 1 / (step + 1), "episode/return": step, "odd name %/é": math.inf if step == 7 else 0.5})
+    run.log({"screen": arcadia.Image([[0, 128, 255]] * 3, caption="c"), "h": arcadia.Histogram([1, 2, 3], bins=2)})
+    run.log({"t": arcadia.Table(["a"], [[1], ["x"], [None]])})
+    run.write("hello", level="warning")
+    run.tag("two")
+    run.untag("one")
+    run.note("second")
+    run.config.update(layers=3)
+    run.set_total_steps(203)
+"""
+
+
+def without_identity(run: dict[str, Any]) -> dict[str, Any]:
+    """Return what two runs of the same script have in common."""
+    own = {"id", "reported_key", "created_at", "started_at", "finished_at", "trained_seconds", "poster_file_id"}
+    # Sentences of actions name the run.
+    own |= {"steps_per_second", "actions", "color"}
+    return {name: value for name, value in run.items() if name not in own}
+
+
+def content(client: Client, key: str) -> dict[str, Any]:
+    """Return everything that the backend has of a run, except for times."""
+    (run,) = (run for run in client.runs() if run.data["reported_key"] == key)
+    media = client.transport.get(f"/runs/{run.id}/media")["items"]
+    return {
+        "run": without_identity(run.data),
+        "config": run.config,
+        "points": run.metrics().to_lists(),
+        "media": [(each["name"], each["kind"], each["step"], each["data"], each["caption"]) for each in media],
+        "log": [(line.level, line.message) for line in run.log()],
+        "python": run.provenance()["provenance"]["python"],
+    }
+
+
+def test_a_synced_offline_run_equals_a_live_one(backend: Backend, client: Client, start: Start, journals: Path) -> None:
+    complete(start(EVERYTHING, KEY="live"))
+    complete(start(EVERYTHING, KEY="later", ARCADIA_MODE="offline"))
+    assert len(client.runs()) == 1
+    command = [sys.executable, "-m", "arcadia", "sync", str(journals), "--url", backend.url]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert done.stdout.startswith("later is at ")
+    live, later = content(client, "live"), content(client, "later")
+    assert live == later
+    assert live["run"]["state"] == "finished"
+    assert (live["run"]["project"], live["run"]["origin"], live["run"]["tags"]) == ("maze", "reported", ["two"])
+    assert live["run"]["total_steps"] == 203
+    assert live["config"] == {"rate": 0.1, "nan": "NaN", "layers": 3}
+    assert live["points"]["loss"] == ([float(step) for step in range(200)], [1 / (step + 1) for step in range(200)])
+    assert live["points"]["odd name %/é"][1][7] == float("inf")
+    assert [(name, kind, step) for name, kind, step, _, _ in live["media"]] == [
+        ("screen", "image", 200),
+        ("h", "histogram", 200),
+        ("t", "table", 201),
+    ]
+    assert ("warning", "hello") in live["log"]
+    assert live["python"] == platform.python_version()
+
+
+def test_a_logged_image_is_served(backend: Backend, client: Client, start: Start) -> None:
+    complete(start(EVERYTHING, KEY="live"))
+    (run,) = client.runs()
+    (image,) = (each for each in client.transport.get(f"/runs/{run.id}/media")["items"] if each["kind"] == "image")
+    response = httpx.get(f"{backend.url}/api/v1/files/{image['file_id']}")
+    assert response.headers["Content-Type"] == "image/png"
+    assert response.content.startswith(b"\x89PNG")
+
+
+def test_a_script_stops_when_someone_stops_its_run(client: Client, start: Start) -> None:
+    script = start("""
+with arcadia.init() as run:
+    while not run.should_stop():
+        run.log({"loss": 1.0})
+        time.sleep(0.01)
+""")
+    wait_until(lambda: any(run.step > 10 for run in client.runs()))
+    (run,) = client.runs()
+    run.stop()
+    complete(script)
+    assert run.refresh().state == "stopped"
+
+
+def test_a_run_is_resumed_after_it_was_stopped_and_its_new_script_is_not(client: Client, start: Start) -> None:
+    program = """
+with arcadia.init(id="mine", resume=os.environ.get("RESUME", "allow")) as run:
+    run.log({"loss": 1.0})
+    print(run.step, run.should_stop())
+"""
+    assert complete(start(program)) == "0 False\n"
+    assert complete(start(program, RESUME="must")) == "1 False\n"
+    (run,) = client.runs()
+    assert (run.state, run.attempt, run.metrics("loss").to_lists()["loss"][0]) == ("finished", 2, [0.0, 1.0])
+
+
+def test_a_run_that_must_exist_is_an_error_if_it_does_not(client: Client, start: Start, journals: Path) -> None:
+    script = start("arcadia.init(id='nobody', resume='must')")
+    _, errors = script.communicate(timeout=PATIENCE_SECONDS)
+    assert script.returncode == 1
+    assert "nobody" in errors.splitlines()[-1]
+    assert client.runs() == []
+    assert not list(journals.iterdir())
