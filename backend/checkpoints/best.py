@@ -42,6 +42,8 @@ def comparable_evaluations(session: Session, run: Run) -> dict[int, EvaluationSc
 
     Only such evaluations are comparable: the run's protocol, the usual way to act, and all episodes.
     """
+    if run.origin != "trained":
+        return {}
     protocol, usual = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting.model_dump(mode="json")
     query = select(Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean, Evaluation.acting)
     query = query.join(Job).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)

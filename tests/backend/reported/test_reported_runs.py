@@ -1,5 +1,6 @@
 """Scripts create runs, resume them, and end them; silence ends them too."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -243,3 +244,19 @@ def test_runs_are_sorted_by_a_field_of_their_configuration(api: Api, script: Scr
         made.append(other.run_id)
     rows = api.user.get("/api/v1/runs", params={"sort": "config:learning rate"}).json()["items"]
     assert [run["id"] for run in rows] == [made[0], made[3], made[1], made[2]]
+
+
+def test_every_page_of_a_run_can_be_read(api: Api, reported: Script) -> None:
+    reported.log("metrics", step=1, values={"episode/return": 1.0})
+    paths = api.user.get("/api/v1/openapi.json").json()["paths"]
+    of_a_run = [
+        path for path, methods in paths.items() if "get" in methods and re.findall("{.*?}", path) == ["{run_id}"]
+    ]
+    assert len(of_a_run) > 10
+    refused = {}
+    for path in of_a_run:
+        response = api.user.get(path.format(run_id=reported.run_id))
+        if not response.is_success:
+            refused[path.rpartition("/")[2]] = response.status_code
+    # There is nothing to choose in the form of an evaluation.
+    assert refused == {"evaluation-choices": 409}
