@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
 from arcadia.reporting.layout import JournalDirectory, note_on_disk
+from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.writer_upload import WriterUpload
 
 HEARTBEAT_SECONDS = 10.0
@@ -15,6 +16,8 @@ HEARTBEAT_SECONDS = 10.0
 POLL_SECONDS, IDLE_POLL_SECONDS = 0.5, 1.0
 WORK_SHARE = 10
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 30.0
+# An uploader without a server ends this long after its script, so that hosts do not fill up with uploaders.
+GIVE_UP_SECONDS = 3_600.0
 
 
 class Upload:
@@ -25,22 +28,28 @@ class Upload:
         self._writers: dict[str, WriterUpload] = {}
         self._status: dict[str, object] = {}
         self._failures = 0
+        self._last_success = time.monotonic()
 
     def run(self, wait: Callable[[float], None]) -> None:
-        """Upload until all scripts have ended and everything is stored. Raise RejectedError if that is impossible."""
-        while not self._directory.complete.exists():
+        """Upload until all scripts have ended and everything is stored. Raise RejectedError if that is impossible.
+
+        Give up if the server is unreachable for long after the last script has ended, or if the directory is deleted.
+        """
+        while self._directory.path.exists() and not self._directory.complete.exists():
             began = time.monotonic()
             try:
                 has_sent = self.send()
             except (UnavailableError, OSError) as error:
                 self._failures += 1
                 self._note(problem=str(error))
+                if self._should_give_up():
+                    return
                 wait(_pause(self._failures))
             except RejectedError as error:
                 self._note(problem=f"The server rejects this run: {error.detail}", rejected=True)
                 raise
             else:
-                self._failures = 0
+                self._failures, self._last_success = 0, time.monotonic()
                 if not self._directory.complete.exists():
                     poll = POLL_SECONDS if has_sent else IDLE_POLL_SECONDS
                     wait(max(poll, WORK_SHARE * (time.monotonic() - began) if has_sent else 0))
@@ -71,6 +80,11 @@ class Upload:
     def is_complete(self) -> bool:
         """Return True if everything is uploaded, and no script adds anything."""
         return bool(self._writers) and all(upload.is_complete for upload in self._writers.values())
+
+    def _should_give_up(self) -> bool:
+        if time.monotonic() - self._last_success < GIVE_UP_SECONDS:
+            return False
+        return not any(is_writer_alive(files.lock) for files in self._directory.writers())
 
     def _note_answer(self, upload: WriterUpload) -> None:
         self._note(path=upload.page, run_id=upload.run_id, desired=upload.desired, problem=None, rejected=False)

@@ -69,9 +69,9 @@ class UploaderProcess:
                 break
             time.sleep(POLL_SECONDS)
         self._print_news()
-        if not self._directory.complete.exists():
+        if not self._directory.complete.exists() and not self._read_status().get("rejected"):
             self._print(
-                "Not everything is uploaded yet. The uploader continues; if it is killed too, run: "
+                "Not everything is uploaded yet. The uploader continues for an hour. If it is killed, or later, run: "
                 f"arcadia sync {self._directory.path}"
             )
         if self._process is not None:

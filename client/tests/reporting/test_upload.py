@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,6 +149,30 @@ def test_pauses_grow_and_end_with_the_failures(
     start_upload(folder, server).run(note)
     assert pauses == [0.5, 1, 2, 4, 8, 16, 30, 30]
     assert server.metrics() == POINTS
+
+
+def test_an_uploader_gives_up_when_script_and_server_are_gone(
+    folder: JournalDirectory, server: ReportedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.close()
+    waits: list[float] = []
+
+    def note(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            monkeypatch.setattr(upload_module, "is_writer_alive", lambda _file: False)
+
+    monkeypatch.setattr(upload_module, "GIVE_UP_SECONDS", 0.0)
+    monkeypatch.setattr(upload_module, "is_writer_alive", lambda _file: True)
+    start_upload(folder, server).run(note)
+    assert len(waits) == 3
+    assert not folder.complete.exists()
+
+
+def test_an_uploader_ends_when_its_journal_is_deleted(folder: JournalDirectory, server: ReportedServer) -> None:
+    server.close()
+    start_upload(folder, server).run(lambda _seconds: shutil.rmtree(folder.path))
+    assert not folder.path.exists()
 
 
 def test_a_server_that_lost_events_gets_them_again(folder: JournalDirectory, server: ReportedServer) -> None:

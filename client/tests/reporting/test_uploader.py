@@ -175,6 +175,19 @@ def test_a_run_that_must_exist_is_an_error_if_it_does_not(
     assert not (tmp_path / "journals" / "mine").exists()
 
 
+def test_a_run_that_the_server_rejects_does_not_stop_its_script(
+    server: ReportedServer, online: dict[str, str], tmp_path: Path
+) -> None:
+    def reject(_path: str, _body: Any) -> None:
+        raise Rejection(409, "The id mine is of a trained run.")
+
+    server.before = reject
+    ended = scripts.run("run = arcadia.init(id='mine'); run.log({'loss': 1.0})", tmp_path / "journals", **online)
+    assert ended.returncode == 0
+    assert ended.stderr.count("arcadia:") == 1
+    assert "The server rejects this run: The id mine is of a trained run." in ended.stderr
+
+
 def test_an_uploader_is_no_part_of_the_terminal(server: ReportedServer, online: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / "journals"
     with scripts.start(LOOP, folder, **online) as script:
