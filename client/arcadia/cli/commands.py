@@ -19,6 +19,7 @@ from arcadia.cli import (
     opening,
     presets,
     record,
+    run_command,
     runs,
     study,
     sync,
@@ -51,6 +52,7 @@ def add_commands(app: typer.Typer) -> None:
     add("record")(record.record)
     app.add_typer(study.app, name="study")
     app.add_typer(download.app, name="download")
+    add("run", context_settings={"allow_interspersed_args": False})(run_command.run)
     add("sync")(sync.sync)
     add("presets")(presets.presets)
     add("workers")(workers.workers)

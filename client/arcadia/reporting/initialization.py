@@ -6,12 +6,13 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
 from arcadia.errors import ArcadiaError, ConflictError
+from arcadia.integrations.attached import attached_run
 from arcadia.reporting.background import let_continue, start_process
 from arcadia.reporting.config import as_mapping
 from arcadia.reporting.ending import end_with_script
@@ -62,7 +63,10 @@ def init(
 
     `mode` is `online` by default, or ARCADIA_MODE. `offline` runs are uploaded later with `arcadia sync`, and
     `disabled` ones are not logged. `directory` is the folder of the journals, by default ARCADIA_JOURNALS.
+    Below `arcadia run`, this is the run of the command.
     """
+    if not (id or directory or mode) and (run := attached_run()):
+        return _describe_attached(run, config, tags, notes, total_steps)
     return start_run(
         project,
         name,
@@ -99,8 +103,9 @@ def start_run(
     token: str | None = None,
     origin: Literal["reported", "imported"] = "reported",
     origin_label: str = "Python",
+    command: Sequence[str] = (),
 ) -> ReportedRun:
-    """Start a run as `init` does, and name the library that logs it."""
+    """Start a run as `init` does, and name the library that logs it. `command` is the script if it is not this one."""
     if (mode := mode or os.environ.get("ARCADIA_MODE", "online")) not in MODES:  # type: ignore[assignment]
         raise ArcadiaError(f"The mode {mode!r} does not exist. Use online, offline or disabled.")
     found = JournalDirectory(journals_folder(directory) / (check_key(id) if id else new_key()))
@@ -128,12 +133,12 @@ def start_run(
         "origin": origin,
         "origin_label": origin_label,
         "host": socket.gethostname(),
-        "command": command_line(),
+        "command": list(command) or command_line(),
         "started_at": datetime.now(timezone.utc).isoformat(),
         "resume": resume,
     }
     registration = {field: value for field, value in registration.items() if value is not None}
-    _describe(files, {"registration": registration, "script": script_facts(), "url": server})
+    _describe(files, {"registration": registration, "script": script_facts(command), "url": server})
     # They are about the last process of the run, which may have been asked to stop.
     found.complete.unlink(missing_ok=True)
     found.status.unlink(missing_ok=True)
@@ -150,16 +155,37 @@ def start_run(
     return run
 
 
+def _describe_attached(
+    run: ReportedRun, config: Any, tags: Iterable[str], notes: str, total_steps: int | None
+) -> ReportedRun:
+    """Add to the run of `arcadia run` what the script knows of it."""
+    run.config.update(as_mapping(config))
+    if named := list(tags):
+        run.tag(*named)
+    if notes:
+        run.note(notes)
+    if total_steps:
+        run.set_total_steps(total_steps)
+    return run
+
+
 def command_line() -> list[str]:
     """Return the command line of this script."""
     return [Path(sys.executable or "python").name, *sys.orig_argv[1:]]
 
 
-def script_facts() -> dict[str, Any]:
+def script_facts(command: Sequence[str] = ()) -> dict[str, Any]:
     """Return what only the script knows of itself, and its uploader cannot find out."""
-    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    if command:
+        main = next((part for part in command if part.endswith(".py") and Path(part).is_file()), None)
+    else:
+        main = getattr(sys.modules.get("__main__"), "__file__", None)
     folder = Path(main).absolute().parent if main else Path.cwd()
-    return {"folder": str(folder), "command": command_line(), "environment": relevant_variables(os.environ)}
+    return {
+        "folder": str(folder),
+        "command": list(command) or command_line(),
+        "environment": relevant_variables(os.environ),
+    }
 
 
 def last_step(directory: JournalDirectory) -> int:

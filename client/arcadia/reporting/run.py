@@ -129,13 +129,21 @@ class ReportedRun:
             self._check(now)
         return self._desired != "run"
 
-    def finish(self, outcome: Outcome | None = None, message: str | None = None, *, seconds: float = 60.0) -> None:
+    def finish(
+        self,
+        outcome: Outcome | None = None,
+        message: str | None = None,
+        *,
+        traceback: str | None = None,
+        seconds: float = 60.0,
+    ) -> None:
         """End the run, and wait until its events are uploaded, at most this many seconds.
 
         The wait is short if the server cannot be reached. The uploader then continues after the script has ended.
         The outcome is by default `finished`, or what was asked for on the run's page: `stopped` or `paused`.
         """
-        self._end({"outcome": outcome or self._requested_outcome(), "message": message}, seconds)
+        text = traceback and traceback[-MAX_TRACEBACK:]
+        self._end({"outcome": outcome or self._requested_outcome(), "message": message, "traceback": text}, seconds)
 
     def fail(self, error: BaseException, *, seconds: float = 60.0) -> None:
         """End the run with an exception. An interrupted script counts as stopped."""
@@ -172,7 +180,7 @@ class ReportedRun:
     def __reduce__(self) -> Any:
         """Pickle the run for a process that is spawned. It logs to the same journal, and cannot end the run."""
         arguments = (self._directory.path, self.writer, dict(self.config), self._step, self._journal.is_disabled)
-        return _attach, arguments
+        return attach, arguments
 
     @property
     def _is_owner(self) -> bool:
@@ -274,7 +282,7 @@ class ReportedRun:
             self._lock.release()
 
 
-def _attach(path: Path, writer: str, config: Mapping[str, Any], step: int, disabled: bool) -> ReportedRun:
+def attach(path: Path, writer: str, config: Mapping[str, Any], step: int, disabled: bool) -> ReportedRun:
     """Return a run that appends to the journal of the process that started this one."""
     run = ReportedRun(JournalDirectory(path), writer, config, step=step, disabled=disabled)
     run._owner = -1

@@ -1,0 +1,1 @@
+"""Integrations: other libraries whose output becomes a reported run."""

@@ -1,0 +1,33 @@
+"""The run of `arcadia run`, to which all Python processes of the command log."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from arcadia.reporting.layout import JournalDirectory
+from arcadia.reporting.run import ReportedRun, attach
+
+JOURNAL_VARIABLE, WRITER_VARIABLE = "ARCADIA_RUN_JOURNAL", "ARCADIA_RUN_WRITER"
+
+_run: ReportedRun | None = None
+
+
+def attached_run() -> ReportedRun | None:
+    """Return the run of the command that this process belongs to, or None."""
+    global _run
+    folder, writer = os.environ.get(JOURNAL_VARIABLE), os.environ.get(WRITER_VARIABLE)
+    if _run is None and folder and writer and Path(folder).is_dir():
+        _run = attach(Path(folder), writer, {}, -1, False)
+    return _run
+
+
+def page_of(run: ReportedRun) -> str:
+    """Return the URL of an attached run's page, or an empty text before the server has answered."""
+    status = JournalDirectory(run.directory).read_status()
+    return f"{status['url']}{status['path']}" if status.get("path") else ""
+
+
+def attached_or_disabled() -> ReportedRun:
+    """Return the run of the command, or one that keeps nothing if the command's run is disabled."""
+    return attached_run() or attach(Path("disabled"), "disabled", {}, -1, True)

@@ -1,0 +1,56 @@
+# It must start fast, and in any Python.
+# ruff: noqa: PTH100, PTH118, PTH120, UP036
+"""Start of each Python process below `arcadia run`.
+
+Python imports this module because its folder is in PYTHONPATH. It leaves the module of the same name that the user
+may have, and gives the process no other module: the package `arcadia` is found here only if Python cannot find it.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from typing import Any
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.dirname(os.path.dirname(_HERE))
+
+
+class _ClientFinder:
+    """Finder of the package `arcadia` of `arcadia run`, for a Python that does not have it."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG004 - a finder's signature
+        if name != "arcadia":
+            return None
+        file = os.path.join(_PACKAGE, "__init__.py")
+        return importlib.util.spec_from_file_location(name, file, submodule_search_locations=[_PACKAGE])
+
+
+def _install_hooks() -> None:
+    if sys.version_info < (3, 10):
+        print("arcadia: what Python before 3.10 logs is not recorded, only its output.", file=sys.stderr)
+        return
+    sys.meta_path.append(_ClientFinder)
+    from arcadia.integrations.import_hooks import install
+
+    install()
+
+
+def _run_other_sitecustomize() -> None:
+    """Run the module that this one hides."""
+    sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != _HERE]
+    spec = importlib.machinery.PathFinder.find_spec(__name__)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[__name__] = module
+        spec.loader.exec_module(module)
+
+
+try:
+    _install_hooks()
+except Exception as error:  # the user's script must start
+    print(f"arcadia: nothing but output is recorded ({type(error).__name__}: {error}).", file=sys.stderr)
+_run_other_sitecustomize()

@@ -1,0 +1,87 @@
+"""Hooks that change a library when the script imports it, which costs nothing if it does not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+Hook = Callable[[ModuleType], None]
+
+
+def _record_tensorboard(module: ModuleType) -> None:
+    from arcadia.integrations.tensorboard import record_writer
+
+    record_writer(module.SummaryWriter)
+
+
+def _record_gymnasium_videos(module: ModuleType) -> None:
+    from arcadia.integrations.videos import record_gymnasium
+
+    record_gymnasium(module.RecordVideo)
+
+
+def _record_sb3_videos(module: ModuleType) -> None:
+    from arcadia.integrations.videos import record_sb3
+
+    record_sb3(module.VecVideoRecorder)
+
+
+HOOKS: dict[str, Hook] = {
+    "torch.utils.tensorboard.writer": _record_tensorboard,
+    "tensorboardX.writer": _record_tensorboard,
+    "gymnasium.wrappers.rendering": _record_gymnasium_videos,
+    "stable_baselines3.common.vec_env.vec_video_recorder": _record_sb3_videos,
+}
+STAND_IN = "wandb"
+
+
+class HookFinder(MetaPathFinder):
+    """Finder that lets the others find a module, and adds the hook."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the module with its hook, the stand-in of wandb, or None for all others."""
+        if fullname.partition(".")[0] == STAND_IN:
+            from arcadia.integrations.wandb.modules import find_stand_in
+
+            return find_stand_in(fullname)
+        if (hook := HOOKS.get(fullname)) is None:
+            return None
+        for finder in sys.meta_path:
+            if finder is not self and (spec := finder.find_spec(fullname, path, target)) is not None:
+                if spec.loader is not None:
+                    spec.loader = _HookLoader(spec.loader, hook)
+                return spec
+        return None
+
+
+class _HookLoader(Loader):
+    def __init__(self, loader: Any, hook: Hook) -> None:
+        self._loader, self._hook = loader, hook
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Let the library's loader create the module."""
+        found: ModuleType | None = self._loader.create_module(spec)
+        return found
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the library's module, then the hook."""
+        from arcadia.integrations.warnings import not_stopping
+
+        self._loader.exec_module(module)
+        with not_stopping(f"The output of {module.__name__}"):
+            self._hook(module)
+
+    def __getattr__(self, name: str) -> Any:  # inspect reads the source from the loader
+        return getattr(self._loader, name)
+
+
+def install() -> None:
+    """Install the hooks in this process."""
+    if not any(isinstance(finder, HookFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, HookFinder())

@@ -1,0 +1,20 @@
+"""Arcadia's names of metrics that other libraries log under their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+STANDARD_NAMES = {
+    "charts/episodic_return": "episode/return",  # CleanRL
+    "charts/episodic_length": "episode/length",
+    "rollout/ep_rew_mean": "episode/return",  # Stable-Baselines3
+    "rollout/ep_len_mean": "episode/length",
+}
+
+
+def with_standard_names(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values, and those that are a run's return and length also under Arcadia's names."""
+    if STANDARD_NAMES.keys().isdisjoint(values):
+        return values
+    return {**{STANDARD_NAMES[name]: value for name, value in values.items() if name in STANDARD_NAMES}, **values}

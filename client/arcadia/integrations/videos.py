@@ -1,0 +1,48 @@
+"""Recording of the video files that wrappers of environments write."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from arcadia.integrations.attached import attached_run
+from arcadia.integrations.warnings import not_stopping
+from arcadia.reporting.media import Video
+
+
+def record_gymnasium(kind: Any) -> None:
+    """Have gymnasium's RecordVideo also log its videos."""
+    original = kind.stop_recording
+
+    @functools.wraps(original)
+    def stop_recording(self: Any, *arguments: Any, **named: Any) -> Any:
+        name = self._video_name
+        result = original(self, *arguments, **named)
+        with not_stopping("A video of RecordVideo"):
+            log_video(Path(self.video_folder) / f"{name}.mp4", getattr(self, "step_id", 0))
+        return result
+
+    kind.stop_recording = stop_recording
+
+
+def record_sb3(kind: Any) -> None:
+    """Have Stable-Baselines3's VecVideoRecorder also log its videos."""
+    original = kind._stop_recording
+
+    @functools.wraps(original)
+    def stop_recording(self: Any, *arguments: Any, **named: Any) -> Any:
+        result = original(self, *arguments, **named)
+        with not_stopping("A video of VecVideoRecorder"):
+            log_video(Path(self.video_path), getattr(self, "step_id", 0))
+        return result
+
+    kind._stop_recording = stop_recording
+
+
+def log_video(file: Path, step: int) -> None:
+    """Log a video at the run's step, which counts more than the steps of one environment."""
+    run = attached_run()
+    if run is not None and file.is_file():
+        step = run.step if run.step >= 0 else step
+        run.log({f"video/{file.parent.name}": Video(file, caption=file.name)}, step=step)

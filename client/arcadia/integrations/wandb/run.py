@@ -1,0 +1,128 @@
+"""A run of wandb's scripts, which logs to the run of `arcadia run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from arcadia.integrations.attached import page_of
+from arcadia.integrations.standard_names import with_standard_names
+from arcadia.integrations.wandb.absent import absent
+from arcadia.integrations.wandb.data_types import to_arcadia
+from arcadia.integrations.wandb.settings import Settings
+from arcadia.integrations.warnings import not_stopping, warn_once
+from arcadia.reporting.run import ReportedRun
+from arcadia.reporting.values import flatten
+
+LEVELS = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
+WATCH = "wandb.watch has no effect: Arcadia does not record gradients and parameters."
+
+
+class Run:
+    """A run with the names of wandb.Run."""
+
+    resumed = disabled = offline = False
+    sweep_id = entity = None
+
+    def __init__(self, target: ReportedRun, project: str | None, name: str | None, tags: Iterable[str]) -> None:
+        self._target = target
+        self.project, self.name = project or "", name or target.id
+        self.tags = tuple(tags)
+        self.group = self.job_type = self.notes = ""
+        self.step = 0
+        self.config = Settings(target.config.update)
+        self.summary = Settings(self._log_summary)
+        # By the pattern of the metrics' names: the metric that is their step.
+        self._step_metrics: dict[str, str] = {}
+
+    @property
+    def id(self) -> str:
+        """The id of the run of `arcadia run`."""
+        return self._target.id
+
+    @property
+    def url(self) -> str:
+        """The run's page in Arcadia."""
+        return page_of(self._target)
+
+    @property
+    def dir(self) -> str:
+        """A folder for files, which are not uploaded."""
+        folder = Path("wandb", f"run-{self.id}", "files")
+        folder.mkdir(parents=True, exist_ok=True)
+        return str(folder)
+
+    @property
+    def path(self) -> str:
+        """Project and id."""
+        return f"{self.project}/{self.id}"
+
+    def get_url(self) -> str:
+        """Return the run's page."""
+        return self.url
+
+    def log(
+        self, data: Mapping[str, Any], step: int | None = None, commit: bool | None = None, sync: bool | None = None
+    ) -> None:
+        """Log metrics and media. `commit=False` keeps the step for the next call."""
+        del sync
+        if step is not None:
+            self.step = int(step)
+        found = dict(flatten(data))
+        number = self._step_in(found) if step is None else self.step
+        with not_stopping("A call of wandb.log"):
+            values = {name: to_arcadia(value) for name, value in found.items() if value is not None}
+            for name in [name for name, value in values.items() if isinstance(value, str)]:
+                self._target.write(f"{name}: {values.pop(name)}")
+            self.summary.note({name: value for name, value in values.items() if isinstance(value, int | float)})
+            self._target.log(with_standard_names(values), step=self.step if number is None else number)
+        if commit or (commit is None and step is None):
+            self.step += 1
+
+    def define_metric(self, name: str, step_metric: Any = None, **_unused: Any) -> None:
+        """Use another metric as the step of metrics whose names match."""
+        if step_metric is not None:
+            self._step_metrics[str(name)] = str(getattr(step_metric, "name", step_metric))
+
+    def alert(self, title: str, text: str = "", level: Any = "INFO", wait_duration: Any = None) -> None:
+        """Raise an alert."""
+        del wait_duration
+        self._target.alert(title, text, LEVELS.get(str(getattr(level, "value", level)).upper(), "info"))  # type: ignore[arg-type]
+
+    def watch(self, *_models: Any, **_options: Any) -> None:
+        """Print that gradients are not recorded."""
+        warn_once("watch", WATCH)
+
+    def unwatch(self, *_models: Any) -> None:
+        """Have no effect, as `watch` has none."""
+
+    def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
+        """Leave the end to `arcadia run`, which sees the exit status."""
+        del exit_code, quiet
+        from arcadia.integrations.wandb import api
+
+        api.leave(self)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.finish()
+
+    def __getattr__(self, name: str) -> Any:
+        return absent(f"run.{name}" if not name.startswith("__") else name)
+
+    def _step_in(self, data: Mapping[str, Any]) -> int | None:
+        for pattern, metric in self._step_metrics.items():
+            matches = any(name == pattern or _matches(name, pattern) for name in data if name != metric)
+            if matches and isinstance(value := data.get(metric), int | float):
+                return int(value)
+        return None
+
+    def _log_summary(self, values: dict[str, Any]) -> None:
+        self._target.log({f"summary/{name}": value for name, value in values.items()}, step=max(self._target.step, 0))
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return pattern.endswith("*") and name.startswith(pattern[:-1])

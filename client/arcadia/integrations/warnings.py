@@ -1,0 +1,25 @@
+"""Warnings of integrations: each is printed once, and none stops the script."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+
+_printed: set[str] = set()
+
+
+def warn_once(topic: str, message: str) -> None:
+    """Print a warning unless there was one about this topic. `arcadia run` adds it to the run's log."""
+    if topic not in _printed:
+        _printed.add(topic)
+        print(f"arcadia: {message}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def not_stopping(what: str) -> Iterator[None]:
+    """Print an error of the recording instead of raising it, because the script is worth more."""
+    try:
+        yield
+    except Exception as error:  # whatever a value of the script raises
+        warn_once(f"error of {what}", f"{what} was not recorded ({type(error).__name__}: {error}).")

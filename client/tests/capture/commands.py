@@ -1,0 +1,38 @@
+"""Commands below `arcadia run`, and what they leave in their journal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import arcadia
+
+PACKAGES = str(Path(arcadia.__file__).parents[1])
+WAIT_SECONDS = 120.0
+
+
+def start(arguments: list[str], folder: Path, **variables: str) -> subprocess.Popen[str]:
+    """Start `arcadia run` with a journal in the folder, offline by default."""
+    environment = {"ARCADIA_JOURNALS": str(folder), "ARCADIA_MODE": "offline", "PYTHONPATH": PACKAGES}
+    return subprocess.Popen(
+        [sys.executable, "-m", "arcadia", "run", *arguments],
+        env={**os.environ, **environment, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(arguments: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `arcadia run` to its end."""
+    with start(arguments, folder, **variables) as process:
+        output, errors = process.communicate(timeout=WAIT_SECONDS)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def run_program(program: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python program below `arcadia run`."""
+    return run(["--", sys.executable, "-c", program], folder, **variables)

@@ -1,0 +1,87 @@
+"""The stand-in for wandb below `arcadia run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from capture import commands
+from reporting import scripts
+
+PROGRAM = """
+import numpy as np
+import wandb
+from wandb.sdk.lib import RunDisabled
+
+assert wandb.run is None
+run = wandb.init(project="maze", name="first", config={"rate": 0.1}, tags=["baseline"], notes="A note.")
+wandb.define_metric("train/*", step_metric="global_step")
+wandb.log({"loss": 0.5, "text": "hello"})
+wandb.log({"loss": 0.25}, commit=False)
+wandb.log({"train": {"return": 7}, "global_step": 400})
+wandb.log({"loss": 0.125}, step=9)
+wandb.log({
+    "screen": [wandb.Image(np.zeros((4, 6, 3), np.uint8), caption="start")],
+    "weights": wandb.Histogram(np_histogram=([1, 2], [0.0, 0.5, 1.0])),
+    "results": wandb.Table(columns=["level", "score"], data=[["easy", 3.5]]),
+    "episode": wandb.Video(np.zeros((3, 3, 16, 16), np.uint8), fps=4),
+})
+wandb.config.seed = 3
+wandb.config.update({"layers": 2}, allow_val_change=True)
+wandb.summary["best"] = 7
+wandb.alert("Diverged", "The loss is NaN.", level=wandb.AlertLevel.WARN)
+wandb.watch(None, log="all")
+wandb.watch(None)
+with wandb.Artifact("weights", type="model").new_file("x") as file:
+    file.write("y")
+for _ in range(2):
+    wandb.log_artifact(None)
+
+@wandb.some_decorator
+def answer():
+    return 42
+
+try:
+    raise KeyError
+except wandb.errors.CommError:
+    pass
+except KeyError:
+    print(answer(), run.name, wandb.config.rate, dict(run.config)["layers"], run.summary["loss"], wandb.run is run)
+wandb.finish()
+print(wandb.run)
+"""
+
+
+def test_what_a_script_logs_with_wandb_is_recorded(tmp_path: Path) -> None:
+    done = commands.run_program(PROGRAM, tmp_path)
+    assert done.stdout == "42 first 0.1 2 0.125 True\nNone\n", done.stderr
+    assert done.returncode == 0
+    assert scripts.metrics(tmp_path) == [
+        (0, {"loss": 0.5}),
+        (1, {"loss": 0.25}),
+        (400, {"train/return": 7, "global_step": 400}),
+        (9, {"loss": 0.125}),
+        (9, {"summary/best": 7}),
+    ]
+    events = scripts.events(tmp_path)
+    media = [(each["step"], each["name"], each["media"]) for each in scripts.of_kind("media", events)]
+    assert media == [
+        (9, "screen", "image"),
+        (9, "weights", "histogram"),
+        (9, "results", "table"),
+        (9, "episode", "video"),
+    ]
+    settings: dict[str, object] = {}
+    for event in scripts.of_kind("config", events):
+        settings |= event["values"]
+    assert settings == {"wandb": {"project": "maze", "name": "first"}, "rate": 0.1, "seed": 3, "layers": 2}
+    (alert,) = scripts.of_kind("alert", events)
+    assert (alert["level"], alert["title"], alert["text"]) == ("warning", "Diverged", "The loss is NaN.")
+    assert [each["add"] for each in scripts.of_kind("tags", events)] == [["baseline"]]
+
+
+def test_each_unknown_name_is_reported_once(tmp_path: Path) -> None:
+    done = commands.run_program(PROGRAM, tmp_path)
+    for name in ("sdk.lib.RunDisabled", "Artifact", "log_artifact", "some_decorator"):
+        assert done.stderr.count(f"arcadia: wandb.{name} is not recorded by Arcadia and has no effect.\n") == 1
+    assert done.stderr.count("wandb.watch has no effect") == 1
+    assert "Traceback" not in done.stderr
