@@ -129,6 +129,8 @@ lint: development
 
 types: development
 	$(BIN)/mypy
+	@# The client also runs on Python 3.10.
+	$(BIN)/mypy --python-version 3.10 client/arcadia
 	@mkdir -p .setup && $(BIN)/python -m backend.openapi >.setup/openapi.json
 	@cmp .setup/openapi.json frontend/openapi.json || { echo "The API has changed: run make openapi"; exit 1; }
 	@$(IN_FRONTEND) npm run --silent types:check

@@ -6,7 +6,8 @@ import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from arcadia.optional import import_optional
+from arcadia.records.record import parse_number
+from arcadia.tables import Columns, Kind, to_pandas, to_polars
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +46,7 @@ class Comparison:
                 "group": standing["name"],
                 "runs": standing["run_ids"],
                 "n": standing["n"],
-                **{part: (standing["mean"] or {}).get(key) for part, key in _ESTIMATE},
+                **{part: parse_number((standing["mean"] or {}).get(key)) for part, key in _ESTIMATE},
             }
             for standing in self.verdict_data["standings"]
         ]
@@ -61,13 +62,14 @@ class Comparison:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the table of groups."""
-        found: pandas.DataFrame = import_optional("pandas", "Comparison.to_pandas").DataFrame(self.table)
-        return found
+        return to_pandas(self._columns(), "Comparison.to_pandas")
 
     def to_polars(self) -> polars.DataFrame:
         """Return the table of groups."""
-        found: polars.DataFrame = import_optional("polars", "Comparison.to_polars").DataFrame(self.table)
-        return found
+        return to_polars(self._columns(), "Comparison.to_polars")
+
+    def _columns(self) -> Columns:
+        return {name: (kind, [row[name] for row in self.table]) for name, kind in _COLUMNS.items()}
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.table)} groups: {self.verdict}>"
@@ -83,6 +85,14 @@ class Comparison:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{verdict}</p>"
 
 
+_COLUMNS: dict[str, Kind] = {
+    "group": "text",
+    "runs": "integers",
+    "n": "integer",
+    "mean": "float",
+    "low": "float",
+    "high": "float",
+}
 _ESTIMATE = (("mean", "value"), ("low", "low"), ("high", "high"))
 
 

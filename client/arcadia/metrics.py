@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from arcadia.optional import import_optional
 from arcadia.records.record import parse_number
+from arcadia.tables import Columns, to_pandas, to_polars
 
 if TYPE_CHECKING:
     import numpy
@@ -78,24 +79,21 @@ class Metrics:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a table with a row for each point."""
-        found: pandas.DataFrame = import_optional("pandas", "Metrics.to_pandas").DataFrame(self._columns())
-        return found
+        return to_pandas(self._columns(), "Metrics.to_pandas")
 
     def to_polars(self) -> polars.DataFrame:
         """Return a table with a row for each point."""
-        found: polars.DataFrame = import_optional("polars", "Metrics.to_polars").DataFrame(self._columns())
-        return found
+        return to_polars(self._columns(), "Metrics.to_polars")
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def _columns(self) -> Columns:
         every = self._series.values()
-        x_column = self.x
         return {
-            "metric": [each.name for each in every for _ in each.x],
-            x_column: [x for each in every for x in each.x],
-            "value": [value for each in every for value in each.values],
-            "min": [value for each in every for value in each.min],
-            "max": [value for each in every for value in each.max],
-            "count": [count for each in every for count in each.count],
+            "metric": ("text", [each.name for each in every for _ in each.x]),
+            self.x: ("float", [x for each in every for x in each.x]),
+            "value": ("float", [value for each in every for value in each.values]),
+            "min": ("float", [value for each in every for value in each.min]),
+            "max": ("float", [value for each in every for value in each.max]),
+            "count": ("integer", [count for each in every for count in each.count]),
         }
 
     def __repr__(self) -> str:

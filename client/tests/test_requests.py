@@ -97,7 +97,11 @@ def test_the_asynchronous_client_closes_the_connection_of_a_cancelled_request() 
     closed = []
 
     class Endless(httpx.AsyncBaseTransport):
+        def __init__(self) -> None:
+            self.started = asyncio.Event()
+
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            self.started.set()
             try:
                 await asyncio.sleep(3600)
             finally:
@@ -105,13 +109,11 @@ def test_the_asynchronous_client_closes_the_connection_of_a_cancelled_request() 
             raise AssertionError
 
     async def cancel() -> None:
-        async with AsyncClient(URL, transport=Endless()) as client:
+        endless = Endless()
+        async with AsyncClient(URL, transport=endless) as client:
             waiting = asyncio.create_task(client.run(12))
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            while not waiting.done() and not waiting.cancelling():
-                await asyncio.sleep(0)
-                waiting.cancel()
+            await endless.started.wait()
+            waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
 

@@ -39,7 +39,7 @@ def build_request(
 def read_specification(file: Path) -> dict[str, Any]:
     """Return the content of a TOML file."""
     try:
-        found = tomllib.loads(file.read_text())
+        found: dict[str, Any] = tomllib.loads(file.read_text())
         json.dumps(found)
     except OSError as error:
         raise ArcadiaError(f"{file} cannot be read: {error.strerror}") from None
