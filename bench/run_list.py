@@ -12,17 +12,13 @@ from backend.config import Settings
 
 RUNS = 1_000
 REQUESTS = 100
-# The columns of a table of runs.
-FIELDS = (
-    "name state desired algorithm env queue tags created_at started_at finished_at step total_steps steps_per_second "
-    "seconds_left last_return best_return poster_file_id"
-)
 QUERIES = (
     "limit=50",
     "limit=50&sort=-best_return",
     "limit=200&text=cart",
     "limit=200",
-    "limit=200&" + "&".join(f"fields={name}" for name in FIELDS.split()),
+    "limit=200&include=config.seed&include=config.learning_rate",
+    "limit=200&include=config",
 )
 
 
@@ -39,7 +35,7 @@ def main() -> None:
             for query in QUERIES:
                 p50, p95 = np.percentile([seconds(client, query) for _ in range(REQUESTS)], [50, 95]) * 1e3
                 size = len(client.get(f"/api/v1/runs?{query}").content)
-                print(f"{query[:40]}: median {p50:.0f} ms, p95 {p95:.0f} ms, {size / 1e3:.0f} kB")
+                print(f"{query}: median {p50:.0f} ms, p95 {p95:.0f} ms, {size / 1e3:.0f} kB")
 
 
 def seconds(client: TestClient, query: str) -> float:

@@ -21,6 +21,8 @@ REPLACEMENTS = (
     (r"\ba(close|read|iter_bytes|iter_lines|iter_text)\b", r"\1"),
     (r"\bhandle_async_request\b", "handle_request"),
     (r"\bStopAsyncIteration\b", "StopIteration"),
+    # A property cannot await, so only synchronous runs read their details at first use.
+    (r"\braise NotLoadedError\(.*\)", "self.refresh()"),
 )
 
 
@@ -32,8 +34,8 @@ def to_sync(source: str) -> str:
 
 
 def tidy(source: str, file: Path) -> str:
-    """Sort the imports and format the lines, whose length has changed."""
-    for command in (["check", "--select", "I", "--fix", "--quiet"], ["format", "--quiet"]):
+    """Sort the imports, remove unused ones, and format the lines, whose length has changed."""
+    for command in (["check", "--select", "I,F401", "--fix", "--quiet"], ["format", "--quiet"]):
         ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(file), "-"]
         source = subprocess.run(ruff, input=source, capture_output=True, text=True, check=True).stdout
     return source

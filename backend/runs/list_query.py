@@ -2,12 +2,13 @@
 
 import base64
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute, Session, defer
 
 from backend.database.tables import Run, RunTag, StudyRun
 from backend.errors import FieldError, Invalid
@@ -19,6 +20,8 @@ SORTABLE = (
     "id name state desired origin project algorithm env queue attempt priority created_at started_at finished_at "
     "archived_at worker step frames total_steps steps_per_second seconds_left last_return best_return episodes"
 ).split()
+# Columns that most lists do not show.
+LONG_COLUMNS = ("config", "notes", "versions", "command", "failure_traceback")
 CONFIG_PREFIX = "config:"
 MAX_SEARCH_LENGTH = 200
 
@@ -56,12 +59,15 @@ class _Order:
     metric: str | None = None
 
 
-def list_runs(session: Session, filters: Filters, sort: str, limit: int, cursor: str | None) -> RunRows:
-    """Return one page of runs."""
+def list_runs(
+    session: Session, filters: Filters, sort: str, limit: int, cursor: str | None, long_columns: Collection[str] = ()
+) -> RunRows:
+    """Return one page of runs. Reading a column of LONG_COLUMNS that is not in `long_columns` raises an error."""
     order = _order(sort)
     conditions = filter_conditions(filters)
     total = session.scalar(select(func.count()).select_from(Run).where(*conditions)) or 0
-    query: Select[Any] = select(Run, order.key.label("sort_key")).where(*conditions)
+    unread = [defer(getattr(Run, name), raiseload=True) for name in LONG_COLUMNS if name not in long_columns]
+    query: Select[Any] = select(Run, order.key.label("sort_key")).where(*conditions).options(*unread)
     if order.metric is not None:
         same = and_(MetricSeries.run_id == Run.id, MetricSeries.name == order.metric)
         query = query.outerjoin(MetricSeries, same)

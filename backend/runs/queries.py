@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,7 +11,6 @@ from sqlalchemy.orm import Session
 from backend.colors import color_of
 from backend.database import tables
 from backend.database.columns import utc_now
-from backend.metrics.models import MetricSeries
 from backend.metrics.visibility import training_seconds
 from backend.runs import schemas, start_steps
 from backend.runs.states import ACTIVE, to_actions
@@ -22,25 +22,17 @@ from workers.contract.worker_api import QueueName
 MAX_WARNINGS = 5
 # A free worker should claim a run within this time.
 EXPECTED_CLAIM_TIME = timedelta(seconds=15)
+_SHOWN_COLUMNS = (
+    "id name state desired origin origin_label project algorithm env queue attempt priority created_at started_at "
+    "finished_at archived_at worker step frames total_steps episodes poster_file_id"
+).split()
 
 
-def to_schemas(session: Session, runs: Sequence[tables.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
-    """Return the schemas of runs, with the requested metrics."""
-    queues = {run.queue for run in runs if run.state == "queued" and run.queue is not None}
-    free, ahead = count_idle_workers(session, queues), _queue_positions(session, queues)
-    extents = _extents(session, [run.id for run in runs], metrics) if metrics else {}
-    seconds = training_seconds(session, [run.id for run in runs])
-    studies = _studies(session, [run.id for run in runs])
-    return [
-        _to_schema(
-            run,
-            _state_reason(run, free, ahead.get(run.id, 0)),
-            extents.get(run.id, {}),
-            seconds[run.id],
-            studies.get(run.id),
-        )
-        for run in runs
-    ]
+def to_schemas(session: Session, runs: Sequence[tables.Run]) -> list[schemas.Run]:
+    """Return the schemas of runs."""
+    ids = [run.id for run in runs]
+    reasons, seconds, studies = state_reasons(session, runs), training_seconds(session, ids), find_studies(session, ids)
+    return [_to_schema(run, reasons[run.id], seconds[run.id], studies.get(run.id)) for run in runs]
 
 
 def to_schema(session: Session, run: tables.Run) -> schemas.Run:
@@ -63,7 +55,7 @@ def _warnings(session: Session, run: tables.Run) -> list[str]:
     return [*newest][::-1]
 
 
-def _studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.StudyOfRun]:
+def find_studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.StudyOfRun]:
     """Return the study of each run that belongs to one."""
     study_run = tables.StudyRun
     query = select(study_run, tables.Study.name).join(tables.Study, tables.Study.id == study_run.study_id)
@@ -74,16 +66,11 @@ def _studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.Stud
     }
 
 
-def _extents(
-    session: Session, run_ids: Sequence[int], metrics: Sequence[str]
-) -> dict[int, dict[str, schemas.MetricExtent]]:
-    """Return the last, min and max value of each metric, by run and metric."""
-    columns = (MetricSeries.run_id, MetricSeries.name, MetricSeries.last, MetricSeries.min, MetricSeries.max)
-    wanted = select(*columns).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name.in_(metrics))
-    found: dict[int, dict[str, schemas.MetricExtent]] = {}
-    for row in session.execute(wanted):
-        found.setdefault(row.run_id, {})[row.name] = schemas.MetricExtent.model_validate(row)
-    return found
+def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str | None]:
+    """Return the sentence that explains the state of each run."""
+    queues = {run.queue for run in runs if run.state == "queued" and run.queue is not None}
+    free, ahead = count_idle_workers(session, queues), _queue_positions(session, queues)
+    return {run.id: _state_reason(run, free, ahead.get(run.id, 0)) for run in runs}
 
 
 def _state_reason(run: tables.Run, free: dict[str, int | None], ahead: int) -> str | None:
@@ -135,62 +122,40 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _to_schema(
-    run: tables.Run,
-    reason: str | None,
-    metrics: dict[str, schemas.MetricExtent],
-    seconds: float,
-    study: schemas.StudyOfRun | None,
-) -> schemas.Run:
+def shown_fields(run: tables.Run, reason: str | None) -> dict[str, Any]:
+    """Return the fields that a run has in a list and elsewhere."""
     parent = None
     if run.parent_run_id is not None:
         parent = schemas.Parent(run_id=run.parent_run_id, checkpoint_id=run.parent_checkpoint_id, step=run.parent_step)
+    is_training = run.state == "running" and not _has_all_steps(run)
+    return {name: getattr(run, name) for name in _SHOWN_COLUMNS} | {
+        "method": title_of(run.algorithm),
+        "tags": sorted(tag.tag for tag in run.tags),
+        "parent": parent,
+        "state_reason": reason,
+        "steps_per_second": _finite(run.steps_per_second),
+        "seconds_left": _finite(run.seconds_left) if is_training else None,
+        "last_return": _finite(run.last_return),
+        "best_return": _finite(run.best_return),
+        "color": color_of(run.id),
+    }
+
+
+def _to_schema(run: tables.Run, reason: str | None, seconds: float, study: schemas.StudyOfRun | None) -> schemas.Run:
     failure = None
     if run.failure_message is not None:
         failure = schemas.Failure(message=run.failure_message, traceback=run.failure_traceback)
-    is_training = run.state == "running" and not _has_all_steps(run)
     return schemas.Run(
-        id=run.id,
-        name=run.name,
-        state=run.state,
-        desired=run.desired,
-        origin=run.origin,
-        origin_label=run.origin_label,
+        **shown_fields(run, reason),
         reported_key=run.reported_key,
-        project=run.project,
-        algorithm=run.algorithm,
-        method=title_of(run.algorithm),
-        env=run.env,
-        queue=run.queue,
-        attempt=run.attempt,
-        priority=run.priority,
-        tags=sorted(tag.tag for tag in run.tags),
         notes=run.notes,
         config=run.config,
-        parent=parent,
         study=study,
-        created_at=run.created_at,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        archived_at=run.archived_at,
-        state_reason=reason,
         failure=failure,
-        worker=run.worker,
-        step=run.step,
-        frames=run.frames,
-        total_steps=run.total_steps,
         trained_seconds=seconds,
-        steps_per_second=_finite(run.steps_per_second),
-        seconds_left=_finite(run.seconds_left) if is_training else None,
-        last_return=_finite(run.last_return),
-        best_return=_finite(run.best_return),
-        episodes=run.episodes,
-        poster_file_id=run.poster_file_id,
         versions=run.versions,
         command=run.command,
-        color=color_of(run.id),
         actions=to_actions(run),
-        metrics=metrics,
         roles=[],
         start_steps=[],
         warnings=[],

@@ -10,7 +10,7 @@ from backend.database.tables import RunOrigin
 from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
-from backend.runs import facets, failures, list_fields, list_query, queries, schemas, service
+from backend.runs import facets, failures, list_query, listed_runs, queries, schemas, service
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, run_in_progress, wait_while
@@ -65,7 +65,7 @@ def parse_filters(
 RunFilters = Annotated[list_query.Filters, Depends(parse_filters)]
 
 
-@router.get("/runs", response_model=schemas.RunPage)
+@router.get("/runs", response_model_exclude_unset=True)
 def list_runs(
     db: Db,
     filters: RunFilters,
@@ -79,22 +79,24 @@ def list_runs(
     metric: Annotated[
         list[MetricName], Query(max_length=MAX_NAMES, description="Metrics to include for each run.")
     ] = [],  # noqa: B006
-    fields: Annotated[
+    include: Annotated[
         TextValues,
         Query(
-            description="Fields to include for each run, for example state or config.seed, besides its id. All if "
-            "empty. Lists with few fields are several times smaller."
+            description="Further fields to include for each run: config.FIELD for one field of the configuration, or "
+            f"{', '.join(listed_runs.DETAILS)}."
         ),
     ] = [],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
-) -> schemas.RunPage | Response:
-    """Return one page of runs."""
+) -> schemas.RunPage:
+    """Return one page of runs, with the fields that a table shows. Null and empty fields of a run are left out.
+
+    `GET /runs/{run_id}` returns all fields of a run.
+    """
+    details = listed_runs.parse_details(include)
     with db.read() as session:
-        page = list_query.list_runs(session, filters, sort, limit, cursor)
-        items = queries.to_schemas(session, page.runs, metric)
-    runs = schemas.RunPage(items=items, next_cursor=page.next_cursor, total=page.total)
-    return Response(list_fields.to_partial_json(runs, fields), media_type="application/json") if fields else runs
+        rows = list_query.list_runs(session, filters, sort, limit, cursor, details.fields)
+        return listed_runs.to_page(session, rows, metric, details)
 
 
 @router.get("/run-failures")

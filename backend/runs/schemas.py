@@ -45,10 +45,15 @@ class StudyOfRun(BaseModel):
     seed: int
 
 
-class Failure(BaseModel):
-    """The error that ended a run."""
+class FailureMessage(BaseModel):
+    """The message of the error that ended a run."""
 
     message: str
+
+
+class Failure(FailureMessage):
+    """The error that ended a run."""
+
     traceback: str | None
 
 
@@ -73,9 +78,12 @@ class MetricExtent(BaseModel):
 class RunActions(BaseModel):
     """For each action, the reason why it is not allowed now, or null if it is allowed.
 
-    The server rejects a forbidden action with 409 and the same sentence. Four actions have no effect but are accepted:
-    archive when archived, restore when not archived, stop while stopping, pause while pausing.
+    The server rejects a forbidden action with 409. Four actions have no effect but are accepted: archive when archived,
+    restore when not archived, stop while stopping, pause while pausing.
     """
+
+    # Hashable, because a list has each set of actions once.
+    model_config = ConfigDict(frozen=True)
 
     stop: str | None
     pause: str | None
@@ -128,21 +136,69 @@ class Run(BaseModel):
     command: list[str] | None
     color: str = Field(pattern="^#[0-9a-f]{6}$")
     actions: RunActions
-    # Code generators use the title as a type name. The default would clash with RunMetrics.
-    metrics: dict[str, MetricExtent] = Field(title="Metric extents", description="Values of the requested metrics.")
     roles: list[RolePlace] = Field(
-        description="Where each role of the latest attempt runs or last ran. Empty in lists."
+        description="Where each role of the latest attempt runs or last ran. Empty in comparisons."
     )
-    start_steps: list[RunStartStep] = Field(description="Start steps of a queued or active run. Empty in lists.")
+    start_steps: list[RunStartStep] = Field(description="Start steps of a queued or active run. Empty in comparisons.")
     warnings: list[str] = Field(
-        description="Newest warnings in the log of the latest attempt, oldest first. Empty in lists."
+        description="Newest warnings in the log of the latest attempt, oldest first. Empty in comparisons."
     )
+
+
+class ListedRun(BaseModel):
+    """A run in a list, with the fields that a table shows. Null and empty fields are left out."""
+
+    id: int
+    name: str
+    state: State
+    desired: Desired
+    origin: RunOrigin = Field(description="Whether Arcadia trained it, a script logged it, or it was imported.")
+    origin_label: str | None = Field(default=None, description="What logged or imported it, such as Python.")
+    project: str | None = None
+    algorithm: str
+    method: str = Field(description="Display name of the algorithm.")
+    env: str
+    queue: QueueName | None = None
+    attempt: int
+    priority: int
+    tags: list[str] = []
+    parent: Parent | None = None
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    archived_at: datetime | None = None
+    state_reason: str | None = Field(default=None, description="Sentence that explains the state.")
+    failure: FailureMessage | None = None
+    worker: str | None = None
+    step: int = Field(description="Agent steps so far.")
+    frames: int = Field(description="Emulator frames so far.")
+    total_steps: int | None = None
+    steps_per_second: float | None = None
+    seconds_left: float | None = Field(default=None, description="Remaining training time.")
+    last_return: float | None = Field(default=None, description="Mean return of the last 100 training episodes.")
+    best_return: float | None = Field(default=None, description="Highest value of last_return.")
+    episodes: int
+    poster_file_id: int | None = None
+    color: str = Field(pattern="^#[0-9a-f]{6}$")
+    actions: int = Field(ge=0, description="Index of the run's actions in the page's actions.")
+    # Code generators use the title as a type name. The default would clash with RunMetrics.
+    metrics: dict[str, MetricExtent] = Field(
+        default={}, title="Metric extents", description="Values of the requested metrics."
+    )
+    config: dict[str, Any] | None = Field(default=None, description="The included configuration fields.")
+    notes: str | None = Field(default=None, description="If included.")
+    study: StudyOfRun | None = Field(default=None, description="If included. Null if the run belongs to none.")
+    trained_seconds: float | None = Field(default=None, description="If included.")
+    versions: dict[str, str] | None = Field(default=None, description="If included.")
+    command: list[str] | None = Field(default=None, description="If included.")
+    reported_key: str | None = Field(default=None, description="If included.")
 
 
 class RunPage(BaseModel):
     """One page of runs."""
 
-    items: list[Run]
+    items: list[ListedRun]
+    actions: list[RunActions] = Field(description="Each distinct set of actions of the runs, once.")
     next_cursor: str | None
     total: int
 

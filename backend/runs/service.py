@@ -51,7 +51,7 @@ def act(session: Session, run: Run, action: Action) -> None:
     """Apply an action to a run. Raise Conflict if it is not allowed."""
     decision = decide(action, run)
     if isinstance(decision, Refusal):
-        raise Conflict(decision.sentence)
+        raise Conflict(f"Run {run.id} {decision.reason}")
     if isinstance(decision, Already):
         return
     if action == "purge":

@@ -1,6 +1,7 @@
 """State table of runs: the actions allowed in each state, and their effects."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from backend.database.tables import Run
 from backend.runs.schemas import Action, RunActions
@@ -20,16 +21,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The reason why an action is not allowed."""
+    """The reason why an action is not allowed, without its subject."""
 
-    sentence: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class Already:
     """The reason why an action has no effect. The server accepts it, but pages do not offer it."""
 
-    sentence: str
+    reason: str
 
 
 Decision = Change | Refusal | Already
@@ -44,9 +45,9 @@ _ENDED_HOW: dict[State, str] = {
 }
 _CONTINUE_HINT = "Fork one of its checkpoints to continue from there, or clone it to start over."
 _RUN_SCRIPT_AGAIN = Refusal(
-    'Run {id} is logged by a script, which Arcadia cannot start. Run it again with arcadia.init(id="{key}").'
+    'is logged by a script, which Arcadia cannot start. Run it again with arcadia.init(id="{key}").'
 )
-_STILL_ACTIVE = Refusal("Run {id} is still {state}. Stop or pause it first.")
+_STILL_ACTIVE = Refusal("is still {state}. Stop or pause it first.")
 _ONLY_IF_INACTIVE: dict[State, Decision] = {
     "queued": _STILL_ACTIVE,
     "starting": _STILL_ACTIVE,
@@ -64,25 +65,22 @@ ACTIONS: dict[Action, dict[State, Decision]] = {
         "starting": _REQUEST_STOP,
         "running": _REQUEST_STOP,
         "paused": Change(state="stopped", desired="stop"),
-        **{state: Refusal(f"Run {{id}} {word}.") for state, word in _ENDED_HOW.items()},
+        **{state: Refusal(f"{word}.") for state, word in _ENDED_HOW.items()},
     },
     "pause": {
         "queued": Change(state="paused", desired="pause"),
         "starting": _REQUEST_PAUSE,
         "running": _REQUEST_PAUSE,
-        "paused": Refusal("Run {id} is already paused."),
-        **{state: Refusal(f"Run {{id}} {word}.") for state, word in _ENDED_HOW.items()},
+        "paused": Refusal("is already paused."),
+        **{state: Refusal(f"{word}.") for state, word in _ENDED_HOW.items()},
     },
     "resume": {
-        "queued": Refusal("Run {id} is already queued."),
+        "queued": Refusal("is already queued."),
         # Cancel a pause that the trainer has not handled yet.
         "starting": Change(desired="run"),
         "running": Change(desired="run"),
         "paused": Change(state="queued", desired="run"),
-        **{
-            state: Refusal(f"Run {{id}} {word} and cannot be resumed. {_CONTINUE_HINT}")
-            for state, word in _ENDED_HOW.items()
-        },
+        **{state: Refusal(f"{word} and cannot be resumed. {_CONTINUE_HINT}") for state, word in _ENDED_HOW.items()},
     },
     "archive": _ONLY_IF_INACTIVE,
     "restore": dict.fromkeys(_ONLY_IF_INACTIVE, NO_CHANGE),
@@ -92,44 +90,62 @@ ACTIONS: dict[Action, dict[State, Decision]] = {
 
 def decide(action: Action, run: Run) -> Decision:
     """Return what an action would change, or why it is not allowed."""
-    decision = ACTIONS[action][run.state]
-    if run.origin != "trained" and action == "resume" and run.state not in ACTIVE:
-        decision = _RUN_SCRIPT_AGAIN
-    if run.state in ACTIVE:
-        decision = _decide_by_desired(action, run.desired) or decision
-    if isinstance(decision, Change):
-        decision = _decide_by_archived(action, archived=run.archived_at is not None) or decision
+    decision = _decide(action, run.state, run.desired, archived=run.archived_at is not None, trained=_is_trained(run))
     if isinstance(decision, Change):
         return decision
-    return replace(decision, sentence=decision.sentence.format(id=run.id, state=run.state, key=run.reported_key))
+    return replace(decision, reason=decision.reason.format(state=run.state, key=run.reported_key))
 
 
 def to_actions(run: Run) -> RunActions:
     """Return for each action why it is not allowed now, or None if it is allowed."""
-    decisions = {action: decide(action, run) for action in ACTIONS}
+    return _to_actions(run.state, run.desired, archived=run.archived_at is not None, trained=_is_trained(run))
+
+
+def _is_trained(run: Run) -> bool:
+    return run.origin == "trained"
+
+
+@cache
+def _to_actions(state: State, desired: Desired, *, archived: bool, trained: bool) -> RunActions:
+    decisions = {action: _decide(action, state, desired, archived=archived, trained=trained) for action in ACTIONS}
     return RunActions.model_validate(
-        {action: None if isinstance(found, Change) else found.sentence for action, found in decisions.items()}
+        {
+            # Without the key of a reported run, because its page shows it, and a list has each set of actions once.
+            action: None if isinstance(found, Change) else f"This run {found.reason.format(state=state, key='…')}"
+            for action, found in decisions.items()
+        }
     )
+
+
+def _decide(action: Action, state: State, desired: Desired, *, archived: bool, trained: bool) -> Decision:
+    decision = ACTIONS[action][state]
+    if not trained and action == "resume" and state not in ACTIVE:
+        decision = _RUN_SCRIPT_AGAIN
+    if state in ACTIVE:
+        decision = _decide_by_desired(action, desired) or decision
+    if isinstance(decision, Change):
+        decision = _decide_by_archived(action, archived=archived) or decision
+    return decision
 
 
 def _decide_by_desired(action: Action, desired: Desired) -> Refusal | Already | None:
     """Return why an action conflicts with a requested stop or pause that the trainer has not handled yet."""
     if desired == "stop" and action == "stop":
-        return Already("Run {id} is already stopping.")
+        return Already("is already stopping.")
     if desired == "stop" and action in ("pause", "resume"):
-        return Refusal("Run {id} is already stopping.")
+        return Refusal("is already stopping.")
     if desired == "pause" and action == "pause":
-        return Already("Run {id} is already pausing.")
+        return Already("is already pausing.")
     if desired == "run" and action == "resume":
-        return Refusal("Run {id} is already {state}.")
+        return Refusal("is already {state}.")
     return None
 
 
 def _decide_by_archived(action: Action, *, archived: bool) -> Already | None:
     if action == "archive" and archived:
-        return Already("Run {id} is already archived.")
+        return Already("is already archived.")
     if action == "restore" and not archived:
-        return Already("Run {id} is not archived.")
+        return Already("is not archived.")
     return None
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         JobFailedError,
         MissingPackageError,
         NotFoundError,
+        NotLoadedError,
         ServerUnreachableError,
         UnauthorizedError,
         WaitTimeoutError,
@@ -82,6 +83,7 @@ __all__ = [
     "Metrics",
     "MissingPackageError",
     "NotFoundError",
+    "NotLoadedError",
     "Preset",
     "Recording",
     "Replay",
@@ -119,7 +121,8 @@ _NAMES_OF_MODULES = {
     "arcadia._sync.studies": "Study",
     "arcadia.comparison": "Comparison",
     "arcadia.errors": "AmbiguousReferenceError ApiError ArcadiaError ConflictError DownloadError InvalidRequestError "
-    "JobFailedError MissingPackageError NotFoundError ServerUnreachableError UnauthorizedError WaitTimeoutError",
+    "JobFailedError MissingPackageError NotFoundError NotLoadedError ServerUnreachableError UnauthorizedError "
+    "WaitTimeoutError",
     "arcadia.figures": "Figure",
     "arcadia.metrics": "Metrics Series",
     "arcadia.records.log_line": "LogLine",

@@ -7,6 +7,7 @@ ArcadiaError
  ├─ JobFailedError            an evaluation or a recording failed or was cancelled
  ├─ DownloadError             a file is not available, or its content is damaged
  ├─ MissingPackageError       an optional package is not installed
+ ├─ NotLoadedError            an AsyncRun from a list lacks a detail
  └─ ApiError                  the server rejected a request
      ├─ UnauthorizedError     401 or 403
      ├─ NotFoundError         404
@@ -46,6 +47,16 @@ class DownloadError(ArcadiaError):
 
 class MissingPackageError(ArcadiaError):
     """A call that needs an optional package."""
+
+
+class NotLoadedError(ArcadiaError):
+    """A detail of an AsyncRun from a list, which leaves it out."""
+
+    def __init__(self, run_id: int) -> None:
+        super().__init__(
+            f"Run {run_id} is from a list, which leaves out details such as the configuration. "
+            'Await its refresh() first, or list runs with include=["config"].'
+        )
 
 
 class ApiError(ArcadiaError):

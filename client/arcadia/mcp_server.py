@@ -15,6 +15,7 @@ from arcadia._async.client import AsyncClient
 from arcadia._async.transport import AsyncTransport
 from arcadia.errors import ArcadiaError
 from arcadia.images import to_image
+from arcadia.listed_runs import read_run_page
 from arcadia.version import client_version
 
 # Yields a connection to the API with the rights of the caller.
@@ -26,7 +27,7 @@ INSTRUCTIONS = (
 )
 MAX_LISTED, MAX_POINTS, MAX_LOG_LINES = 100, 400, 200
 # Fields of a run that an assistant rarely needs, and that would fill its context.
-_LONG_FIELDS = ("actions", "versions", "poster_file_id", "color", "command", "metrics", "roles", "start_steps")
+_LONG_FIELDS = ("actions", "versions", "poster_file_id", "color", "command", "roles", "start_steps")
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 CREATES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 STOPS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -107,7 +108,7 @@ class Tools:
             page = await api.get(
                 "/runs", state=state, env=env, algorithm=algorithm, tag=tag, text=text, sort=sort, limit=limit
             )
-        return {"total": page["total"], "runs": [_summarize(run) for run in page["items"]]}
+        return {"total": page["total"], "runs": [_summarize(run) for run in read_run_page(page)]}
 
     async def show_run(self, context: Context[Any], run: RunId) -> dict[str, Any]:
         """Return a run with its configuration, results, warnings and failure."""

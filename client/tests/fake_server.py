@@ -7,6 +7,8 @@ from typing import Any
 import httpx
 
 URL = "http://arcadia.test"
+ACTIONS = {"stop": None, "resume": "This run is already running."}
+DETAILS = ("config", "notes", "study", "trained_seconds", "warnings")
 
 RUN: dict[str, Any] = {
     "id": 12,
@@ -40,6 +42,7 @@ RUN: dict[str, Any] = {
     "study": None,
     "parent": None,
     "poster_file_id": None,
+    "actions": ACTIONS,
 }
 
 
@@ -68,6 +71,14 @@ class FakeServer:
         return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
 
 
-def page(*items: Any, cursor: str | None = None) -> dict[str, Any]:
-    """Return one page of a list."""
-    return {"items": list(items), "next_cursor": cursor, "total": len(items)}
+def page(*runs: dict[str, Any], cursor: str | None = None) -> dict[str, Any]:
+    """Return one page of the run list, which leaves out details and empty fields."""
+    items = [
+        {
+            name: value
+            for name, value in {**each, "actions": 0}.items()
+            if name not in DETAILS and value not in (None, [])
+        }
+        for each in runs
+    ]
+    return {"items": items, "actions": [ACTIONS], "next_cursor": cursor, "total": len(runs)}

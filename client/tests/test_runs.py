@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_server import URL, FakeServer, run
+from fake_server import ACTIONS, URL, FakeServer, page, run
 
 from arcadia import (
     ArcadiaError,
@@ -16,6 +16,7 @@ from arcadia import (
     Client,
     DownloadError,
     NotFoundError,
+    NotLoadedError,
     Run,
     ServerUnreachableError,
     WaitTimeoutError,
@@ -54,6 +55,56 @@ def test_fields_have_their_types() -> None:
     assert found.started_at is not None
     assert (found.started_at - found.created_at).total_seconds() == 1.5
     assert repr(found) == "<Run 12 'a run': running, 25%, return 20.5>"
+
+
+def test_a_listed_run_has_its_empty_fields_and_its_actions() -> None:
+    server = FakeServer({"/runs": page(run(), run(id=13, tags=[]))})
+    first, second = Client(URL, transport=server.transport).runs()
+    assert (first.tags, second.tags, second.finished_at, second.failure) == (["one"], [], None, None)
+    assert second.data["actions"] == ACTIONS
+    assert (first.parent_id, first.progress) == (None, 0.25)
+    assert len(server.requests) == 1
+
+
+def test_a_listed_run_reads_its_details_once() -> None:
+    failure = {"message": "it broke", "traceback": "line 1"}
+    server = FakeServer({"/runs": page(run(failure={"message": "it broke"})), "/runs/12": run(failure=failure)})
+    (found,) = Client(URL, transport=server.transport).runs()
+    assert (found.failure, found.seed, found.config["learning_rate"]) == ("it broke", 3, 0.001)
+    assert (found.notes, found.warnings, found.study_id, found.trained_seconds) == ("", [], None, 25.0)
+    assert found.traceback == "line 1"
+    assert [request.url.path for request in server.requests] == ["/api/v1/runs", "/api/v1/runs/12"]
+
+
+def test_the_traceback_of_a_listed_run_is_read_at_first_use() -> None:
+    failure = {"message": "it broke", "traceback": "line 1"}
+    server = FakeServer({"/runs": page(run(failure={"message": "it broke"})), "/runs/12": run(failure=failure)})
+    (found,) = Client(URL, transport=server.transport).runs()
+    assert found.traceback == "line 1"
+
+
+def test_a_list_can_include_the_configuration() -> None:
+    listed = page(run())
+    listed["items"][0]["config"] = {"seed": 3}
+    server = FakeServer({"/runs": listed})
+    client = Client(URL, transport=server.transport)
+    assert [found.seed for found in [*client.runs(include=["config.seed"]), *client.runs("12-13", include=["config"])]]
+    assert [request.url.params["include"] for request in server.requests[:2]] == ["config.seed", "config"]
+    assert len(server.requests) == 3, "the archived runs of the range are another request"
+
+
+def test_an_asynchronous_listed_run_says_how_to_read_its_details() -> None:
+    server = FakeServer({"/runs": page(run()), "/runs/12": run()})
+
+    async def read() -> int | None:
+        async with AsyncClient(URL, transport=server.transport) as client:
+            (found,) = await client.runs()
+            with pytest.raises(NotLoadedError, match=r"Await its refresh\(\) first"):
+                found.config  # noqa: B018 - the property raises
+            await found.refresh()
+            return found.seed
+
+    assert asyncio.run(read()) == 3
 
 
 def test_wait_asks_until_the_run_has_ended() -> None:

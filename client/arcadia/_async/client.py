@@ -15,6 +15,7 @@ from arcadia._async.studies import AsyncStudy
 from arcadia._async.transport import AsyncTransport
 from arcadia.comparison import Comparison
 from arcadia.figures import Figure
+from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, require_one_match
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
@@ -74,13 +75,20 @@ class AsyncClient:
         archived: bool = False,
         sort: str = "-created_at",
         limit: int | None = None,
+        include: Sequence[str] = (),
     ) -> list[AsyncRun]:
-        """List runs: those that references such as "7-12" name, or those that match all filters, newest first."""
+        """List runs: those that references such as "7-12" name, or those that match all filters, newest first.
+
+        A list leaves out details such as the configuration. `include=["config"]` fetches it with the list, and
+        `refresh()` of a run reads all of its details.
+        """
         if references:
-            return [AsyncRun(self, data) for data in await find_runs(self.transport, references)]
+            return [AsyncRun(self, data) for data in await find_runs(self.transport, references, include)]
         found = await self.transport.pages(
             "/runs",
             limit=limit,
+            read=read_run_page,
+            include=list(include),
             state=state,
             tag=tag,
             env=env,

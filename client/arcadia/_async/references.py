@@ -7,6 +7,7 @@ from typing import Any
 
 from arcadia._async.transport import AsyncTransport
 from arcadia.errors import AmbiguousReferenceError
+from arcadia.listed_runs import read_run_page
 from arcadia.names import (
     Last,
     Name,
@@ -31,18 +32,20 @@ async def find_run(transport: AsyncTransport, reference: RunReference) -> dict[s
         run_id = await _find_last(transport)
     else:
         run_id = await _find_named(transport, parsed)
-    # Lists leave out some fields, such as warnings.
+    # Lists leave out some fields, such as the configuration.
     found: dict[str, Any] = await transport.get(f"/runs/{run_id}")
     return found
 
 
-async def find_runs(transport: AsyncTransport, references: Sequence[RunReference]) -> list[dict[str, Any]]:
-    """Return the runs that references name, each once and in this order."""
+async def find_runs(
+    transport: AsyncTransport, references: Sequence[RunReference], include: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Return the runs that references name, each once and in this order. Those of a range are listed runs."""
     found: dict[int, dict[str, Any]] = {}
     for reference in references:
         parsed = parse_reference(reference)
         if isinstance(parsed, Numbers) and parsed.is_range:
-            runs = await _find_numbered(transport, parsed.ids)
+            runs = await _find_numbered(transport, parsed.ids, include)
             if not runs:
                 raise AmbiguousReferenceError(f"There is no run in {reference}.")
         else:
@@ -76,13 +79,15 @@ async def _find_named(transport: AsyncTransport, named: Name) -> int:
     return require_one_match([int(run["id"]) for run in page["items"] if run["name"] == named.name], named.name)
 
 
-async def _find_numbered(transport: AsyncTransport, ids: Sequence[int]) -> list[dict[str, Any]]:
+async def _find_numbered(transport: AsyncTransport, ids: Sequence[int], include: Sequence[str]) -> list[dict[str, Any]]:
     """Return the runs with these numbers. Leave out deleted ones, but not archived ones."""
     found: dict[int, dict[str, Any]] = {}
     for start in range(0, len(ids), IDS_PER_REQUEST):
         wanted = list(ids[start : start + IDS_PER_REQUEST])
         for archived in (False, True):
             if missing := [run_id for run_id in wanted if run_id not in found]:
-                page = await transport.get("/runs", id=missing, archived=archived, limit=IDS_PER_REQUEST)
-                found |= {run["id"]: run for run in page["items"]}
+                page = await transport.get(
+                    "/runs", id=missing, archived=archived, include=list(include), limit=IDS_PER_REQUEST
+                )
+                found |= {run["id"]: run for run in read_run_page(page)}
     return [found[run_id] for run_id in ids if run_id in found]

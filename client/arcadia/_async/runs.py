@@ -10,7 +10,7 @@ from arcadia._async.jobs import AsyncEvaluation, AsyncRecording
 from arcadia._async.replays import AsyncReplay
 from arcadia._async.resource import WAIT_SECONDS, AsyncResource
 from arcadia._async.run_metrics import read_metrics
-from arcadia.errors import ArcadiaError
+from arcadia.errors import ArcadiaError, NotLoadedError
 from arcadia.figures import Figure
 from arcadia.metrics import Metrics
 from arcadia.notebook import run_card
@@ -25,7 +25,10 @@ CheckpointChoice = AsyncCheckpoint | int | Literal["newest", "best"]
 
 
 class AsyncRun(AsyncResource, RunRecord):
-    """A run. Its properties show the state of the last response; `refresh()` reads it again."""
+    """A run. Its properties show the state of the last response; `refresh()` reads it again.
+
+    A list leaves out details such as the configuration: see `runs()`.
+    """
 
     @property
     def url(self) -> str:
@@ -226,6 +229,9 @@ class AsyncRun(AsyncResource, RunRecord):
     async def figure(self, name: str = "curves", **options: Any) -> Figure:
         """Return a figure of the run, such as curves or evaluations."""
         return await self._client.figure(name, self, **options)
+
+    def _load_details(self) -> None:
+        raise NotLoadedError(self.id)
 
     @property
     def _path(self) -> str:

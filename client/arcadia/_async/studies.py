@@ -25,7 +25,7 @@ class AsyncStudy(AsyncResource, StudyRecord):
 
     async def runs(self) -> list[AsyncRun]:
         """List the runs that exist, oldest first."""
-        return await self._client.runs(study=self.id, sort="created_at")
+        return await self._client.runs(study=self.id, sort="created_at", include=["config"])
 
     async def pause(self) -> AsyncStudy:
         """Pause the study with its queued and active runs."""

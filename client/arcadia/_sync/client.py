@@ -16,6 +16,7 @@ from arcadia._sync.studies import Study
 from arcadia._sync.transport import Transport
 from arcadia.comparison import Comparison
 from arcadia.figures import Figure
+from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, require_one_match
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
@@ -75,13 +76,20 @@ class Client:
         archived: bool = False,
         sort: str = "-created_at",
         limit: int | None = None,
+        include: Sequence[str] = (),
     ) -> list[Run]:
-        """List runs: those that references such as "7-12" name, or those that match all filters, newest first."""
+        """List runs: those that references such as "7-12" name, or those that match all filters, newest first.
+
+        A list leaves out details such as the configuration. `include=["config"]` fetches it with the list, and
+        `refresh()` of a run reads all of its details.
+        """
         if references:
-            return [Run(self, data) for data in find_runs(self.transport, references)]
+            return [Run(self, data) for data in find_runs(self.transport, references, include)]
         found = self.transport.pages(
             "/runs",
             limit=limit,
+            read=read_run_page,
+            include=list(include),
             state=state,
             tag=tag,
             env=env,

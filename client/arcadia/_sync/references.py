@@ -8,6 +8,7 @@ from typing import Any
 
 from arcadia._sync.transport import Transport
 from arcadia.errors import AmbiguousReferenceError
+from arcadia.listed_runs import read_run_page
 from arcadia.names import (
     Last,
     Name,
@@ -32,18 +33,20 @@ def find_run(transport: Transport, reference: RunReference) -> dict[str, Any]:
         run_id = _find_last(transport)
     else:
         run_id = _find_named(transport, parsed)
-    # Lists leave out some fields, such as warnings.
+    # Lists leave out some fields, such as the configuration.
     found: dict[str, Any] = transport.get(f"/runs/{run_id}")
     return found
 
 
-def find_runs(transport: Transport, references: Sequence[RunReference]) -> list[dict[str, Any]]:
-    """Return the runs that references name, each once and in this order."""
+def find_runs(
+    transport: Transport, references: Sequence[RunReference], include: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Return the runs that references name, each once and in this order. Those of a range are listed runs."""
     found: dict[int, dict[str, Any]] = {}
     for reference in references:
         parsed = parse_reference(reference)
         if isinstance(parsed, Numbers) and parsed.is_range:
-            runs = _find_numbered(transport, parsed.ids)
+            runs = _find_numbered(transport, parsed.ids, include)
             if not runs:
                 raise AmbiguousReferenceError(f"There is no run in {reference}.")
         else:
@@ -77,13 +80,15 @@ def _find_named(transport: Transport, named: Name) -> int:
     return require_one_match([int(run["id"]) for run in page["items"] if run["name"] == named.name], named.name)
 
 
-def _find_numbered(transport: Transport, ids: Sequence[int]) -> list[dict[str, Any]]:
+def _find_numbered(transport: Transport, ids: Sequence[int], include: Sequence[str]) -> list[dict[str, Any]]:
     """Return the runs with these numbers. Leave out deleted ones, but not archived ones."""
     found: dict[int, dict[str, Any]] = {}
     for start in range(0, len(ids), IDS_PER_REQUEST):
         wanted = list(ids[start : start + IDS_PER_REQUEST])
         for archived in (False, True):
             if missing := [run_id for run_id in wanted if run_id not in found]:
-                page = transport.get("/runs", id=missing, archived=archived, limit=IDS_PER_REQUEST)
-                found |= {run["id"]: run for run in page["items"]}
+                page = transport.get(
+                    "/runs", id=missing, archived=archived, include=list(include), limit=IDS_PER_REQUEST
+                )
+                found |= {run["id"]: run for run in read_run_page(page)}
     return [found[run_id] for run_id in ids if run_id in found]

@@ -26,7 +26,10 @@ CheckpointChoice = Checkpoint | int | Literal["newest", "best"]
 
 
 class Run(Resource, RunRecord):
-    """A run. Its properties show the state of the last response; `refresh()` reads it again."""
+    """A run. Its properties show the state of the last response; `refresh()` reads it again.
+
+    A list leaves out details such as the configuration: see `runs()`.
+    """
 
     @property
     def url(self) -> str:
@@ -225,6 +228,9 @@ class Run(Resource, RunRecord):
     def figure(self, name: str = "curves", **options: Any) -> Figure:
         """Return a figure of the run, such as curves or evaluations."""
         return self._client.figure(name, self, **options)
+
+    def _load_details(self) -> None:
+        self.refresh()
 
     @property
     def _path(self) -> str:

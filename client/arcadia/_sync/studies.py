@@ -26,7 +26,7 @@ class Study(Resource, StudyRecord):
 
     def runs(self) -> list[Run]:
         """List the runs that exist, oldest first."""
-        return self._client.runs(study=self.id, sort="created_at")
+        return self._client.runs(study=self.id, sort="created_at", include=["config"])
 
     def pause(self) -> Study:
         """Pause the study with its queued and active runs."""

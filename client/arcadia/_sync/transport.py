@@ -8,7 +8,8 @@ import math
 import random
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import httpx
@@ -70,15 +71,16 @@ class Transport:
         limit: int | None = None,
         page_size: int = 1_000,
         cursor_name: str = "cursor",
+        read: Callable[[Mapping[str, Any]], list[dict[str, Any]]] = itemgetter("items"),
         **params: Any,
     ) -> list[dict[str, Any]]:
-        """Return the items of as many pages as there are, or as `limit` needs."""
+        """Return the items that `read` finds on as many pages as there are, or as `limit` needs."""
         items: list[dict[str, Any]] = []
         cursor = None
         while limit is None or len(items) < limit:
             size = page_size if limit is None else min(page_size, limit - len(items))
             page = self.get(path, **params, limit=size, **{cursor_name: cursor})
-            items += page["items"]
+            items += read(page)
             cursor = page["next_cursor"]
             if cursor is None:
                 break

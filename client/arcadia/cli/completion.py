@@ -48,12 +48,18 @@ def complete_preset(ctx: typer.Context, incomplete: str) -> Choices:
 
 def complete_field(ctx: typer.Context, incomplete: str) -> Choices:
     """Yield the fields of a configuration, each with an equals sign."""
+    for field, _help in complete_setting(ctx, incomplete):
+        yield f"{field}=", ""
+
+
+def complete_setting(ctx: typer.Context, incomplete: str) -> Choices:
+    """Yield the fields of a configuration."""
     fields: dict[str, None] = {}
     for preset in _fetch(ctx, "/presets") or []:
         fields |= dict.fromkeys(preset["config"])
     for field in fields:
         if field.startswith(incomplete):
-            yield f"{field}=", ""
+            yield field, ""
 
 
 def complete_metric(ctx: typer.Context, incomplete: str) -> Choices:

@@ -17,6 +17,7 @@ from arcadia.cli.formats import clean, number
 from arcadia.cli.options import Json, RunReference
 from arcadia.cli.output import console, print_json, print_table, say, show
 from arcadia.errors import ArcadiaError
+from arcadia.listed_runs import read_run_page
 
 CHART_LINES = 12
 # Largest number of metrics that one request may name.
@@ -58,7 +59,7 @@ def _list(client: Client, run: Run, *, as_json: bool) -> None:
     for start in range(0, len(names), MAX_NAMES):
         params = {"id": run.id, "metric": names[start : start + MAX_NAMES]}
         archived = run.is_archived or None
-        for item in client.transport.get("/runs", **params, archived=archived)["items"]:
+        for item in read_run_page(client.transport.get("/runs", **params, archived=archived)):
             extents |= item["metrics"]
     if as_json:
         print_json(extents)

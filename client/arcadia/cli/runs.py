@@ -8,11 +8,12 @@ import typer
 
 from arcadia.cli import completion
 from arcadia.cli.connection import open_client
-from arcadia.cli.formats import MISSING, age, joined, number, percent, plural
+from arcadia.cli.formats import MISSING, age, clean, joined, number, percent, plural
 from arcadia.cli.options import RUNS_HELP, Json, Quiet, RunReference, RunReferences
 from arcadia.cli.output import print_json, print_table, say, state
 from arcadia.cli.output import show as show_text
 from arcadia.cli.run_details import print_details
+from arcadia.listed_runs import read_run_page
 
 
 def runs(
@@ -33,6 +34,10 @@ def runs(
     metric: Annotated[
         list[str], typer.Option(help="Also show the last value of a metric.", autocompletion=completion.complete_metric)
     ] = [],  # noqa: B006
+    config: Annotated[
+        list[str],
+        typer.Option(help="Also show a field of the configuration.", autocompletion=completion.complete_setting),
+    ] = [],  # noqa: B006
     limit: Annotated[int, typer.Option(min=1, help="Largest number of runs.")] = 20,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -42,6 +47,7 @@ def runs(
     found = client.transport.pages(
         "/runs",
         limit=limit,
+        read=read_run_page,
         id=[run.id for run in client.runs(*references)] if references else None,
         state=states,
         tag=tag,
@@ -52,13 +58,14 @@ def runs(
         archived=archived or None,
         sort=sort,
         metric=metric,
+        include=[f"config.{field}" for field in config],
     )
     if as_json:
         print_json(found)
     elif quiet:
         show_text("\n".join(str(run["id"]) for run in found))
     else:
-        _print(found, metric)
+        _print(found, metric, config)
         if len(found) == limit:
             say(f"These are {plural(limit, 'run')}. Show more with --limit.")
 
@@ -89,6 +96,9 @@ def tag(
     if add or remove:
         for run in found:
             run.edit(tags=[tag for tag in dict.fromkeys([*run.tags, *add]) if tag not in remove])
+    elif as_json:
+        for run in found:
+            run.refresh()
     if as_json:
         print_json([run.data for run in found])
         return
@@ -96,7 +106,7 @@ def tag(
         show_text(f"{run.id} {run.name}: {joined(run.tags)}")
 
 
-def _print(found: list[dict[str, Any]], metrics: list[str]) -> None:
+def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str]) -> None:
     columns = ["ID>", "NAME*", "STATE", "ENVIRONMENT", "DONE>", "RETURN>", "BEST>", "AGE>"]
     rows = [
         [
@@ -109,12 +119,17 @@ def _print(found: list[dict[str, Any]], metrics: list[str]) -> None:
             number(run["best_return"]),
             age(run["created_at"]),
             *(_last(run, name) for name in metrics),
+            *(_setting(run, field) for field in fields),
         ]
         for run in found
     ]
-    print_table([*columns, *(f"{name}>" for name in metrics)], rows, empty="There are no such runs.")
+    print_table([*columns, *(f"{name}>" for name in [*metrics, *fields])], rows, empty="There are no such runs.")
 
 
 def _last(run: dict[str, Any], metric: str) -> str:
     extent = run["metrics"].get(metric)
     return number(extent["last"]) if extent else MISSING
+
+
+def _setting(run: dict[str, Any], field: str) -> str:
+    return clean(run["config"][field]) if field in run["config"] else MISSING

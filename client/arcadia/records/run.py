@@ -12,7 +12,17 @@ ACTIVE_STATES = frozenset({"starting", "running"})
 
 
 class RunRecord(Record):
-    """The fields of a run, as of the last response."""
+    """The fields of a run, as of the last response. A list leaves out details such as the configuration."""
+
+    def _load_details(self) -> None:
+        """Read all fields."""
+        raise NotImplementedError
+
+    def _detail(self, name: str) -> Any:
+        """Return a field that lists leave out."""
+        if name not in self.data:
+            self._load_details()
+        return self.data[name]
 
     @property
     def id(self) -> int:
@@ -62,7 +72,7 @@ class RunRecord(Record):
     @property
     def config(self) -> dict[str, Any]:
         """All settings of the run."""
-        return dict(self.data["config"])
+        return dict(self._detail("config"))
 
     @property
     def seed(self) -> int | None:
@@ -78,7 +88,7 @@ class RunRecord(Record):
     @property
     def notes(self) -> str:
         """Notes, as Markdown."""
-        return str(self.data["notes"])
+        return str(self._detail("notes"))
 
     @property
     def queue(self) -> str | None:
@@ -148,7 +158,7 @@ class RunRecord(Record):
     @property
     def trained_seconds(self) -> float:
         """Training time without waiting and pauses."""
-        return float(self.data["trained_seconds"])
+        return float(self._detail("trained_seconds"))
 
     @property
     def last_return(self) -> float | None:
@@ -183,18 +193,23 @@ class RunRecord(Record):
     @property
     def traceback(self) -> str | None:
         """Traceback of the error that ended the run."""
-        failure = self.data["failure"]
-        return None if failure is None or failure["traceback"] is None else str(failure["traceback"])
+        if self.data["failure"] is None:
+            return None
+        if "traceback" not in self.data["failure"]:
+            self._load_details()
+        found = self.data["failure"]["traceback"]
+        return None if found is None else str(found)
 
     @property
     def warnings(self) -> list[str]:
-        """Newest warnings in the log of the latest attempt. Lists of runs leave them out."""
-        return list(self.data["warnings"])
+        """Newest warnings in the log of the latest attempt."""
+        return list(self._detail("warnings"))
 
     @property
     def study_id(self) -> int | None:
         """Number of the run's study."""
-        return None if self.data["study"] is None else int(self.data["study"]["id"])
+        study = self._detail("study")
+        return None if study is None else int(study["id"])
 
     @property
     def parent_id(self) -> int | None:

@@ -66,7 +66,7 @@ it("shows what an action made of a run wherever the run is shown, before anythin
   const metrics = { "episode/return": { last: 1, min: 0, max: 2 } };
   client.setQueryData(runQuery(1).queryKey, aRun());
   client.setQueryData(runKeys.list({}), {
-    pages: [listOf([aRun({ metrics }), aRun({ id: 2 })])],
+    pages: [listOf([{ ...aRun(), metrics }, aRun({ id: 2 })])],
     pageParams: [null],
   });
   await result.current.mutateAsync({ id: 1, action: "pause" });

@@ -9,7 +9,18 @@ import {
 } from "@tanstack/react-query";
 import { call } from "./client";
 import { OWN_ERRORS } from "./mutationState";
-import type { Facets, FailureGroup, LaunchRequest, QueryOf, Run, RunConfig, RunEdit, RunPage } from "./types";
+import { readRunPage } from "./runPages";
+import type {
+  Facets,
+  FailureGroup,
+  LaunchRequest,
+  ListedRun,
+  QueryOf,
+  Run,
+  RunConfig,
+  RunEdit,
+  RunPage,
+} from "./types";
 
 export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
 export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
@@ -37,7 +48,7 @@ export const runListQuery = (query: RunListQuery) =>
       call("get", "/api/v1/runs", {
         params: { query: { ...query, limit: RUN_PAGE_SIZE, cursor: pageParam } },
         signal,
-      }),
+      }).then(readRunPage),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
     placeholderData: keepPreviousData,
@@ -73,7 +84,9 @@ export const changedRunsQuery = (ids: readonly number[]) =>
   queryOptions({
     queryKey: runKeys.changed(ids),
     queryFn: ({ signal }): Promise<RunPage> =>
-      call("get", "/api/v1/runs", { params: { query: { id: [...ids], limit: RUN_PAGE_SIZE } }, signal }),
+      call("get", "/api/v1/runs", { params: { query: { id: [...ids], limit: RUN_PAGE_SIZE } }, signal }).then(
+        readRunPage,
+      ),
     gcTime: 0,
   });
 
@@ -86,7 +99,7 @@ export function patchRun(client: QueryClient, run: Run): { listed: boolean } {
 }
 
 /** Replace a run in lists only. A run from a list lacks details that its page shows. */
-export function patchLists(client: QueryClient, run: Run): { listed: boolean } {
+export function patchLists(client: QueryClient, run: ListedRun): { listed: boolean } {
   let listed = false;
   client.setQueriesData<Pages>({ queryKey: runKeys.lists }, (pages) => {
     if (!pages?.pages.some((page) => page.items.some((item) => item.id === run.id))) return pages;
@@ -96,11 +109,14 @@ export function patchLists(client: QueryClient, run: Run): { listed: boolean } {
   return { listed };
 }
 
-function withRun(page: RunPage, run: Run): RunPage {
+/** Keep the metrics and settings that the list has requested. */
+function withRun(page: RunPage, run: ListedRun): RunPage {
   if (!page.items.some((item) => item.id === run.id)) return page;
   return {
     ...page,
-    items: page.items.map((item) => (item.id === run.id ? { ...run, metrics: item.metrics } : item)),
+    items: page.items.map((item) =>
+      item.id === run.id ? { ...run, metrics: item.metrics, config: item.config } : item,
+    ),
   };
 }
 

@@ -1308,7 +1308,9 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Return one page of runs.
+         * @description Return one page of runs, with the fields that a table shows. Null and empty fields of a run are left out.
+         *
+         *     `GET /runs/{run_id}` returns all fields of a run.
          */
         get: operations["list_runs"];
         put?: never;
@@ -2944,13 +2946,6 @@ export interface components {
              * @description Display name of the algorithm.
              */
             method: string;
-            /**
-             * Metric extents
-             * @description Values of the requested metrics.
-             */
-            metrics: {
-                [key: string]: components["schemas"]["MetricExtent"];
-            };
             /** Name */
             name: string;
             /** Notes */
@@ -2985,7 +2980,7 @@ export interface components {
             reported_key: string | null;
             /**
              * Roles
-             * @description Where each role of the latest attempt runs or last ran. Empty in lists.
+             * @description Where each role of the latest attempt runs or last ran. Empty in comparisons.
              */
             roles: components["schemas"]["RolePlace"][];
             /**
@@ -2995,7 +2990,7 @@ export interface components {
             seconds_left: number | null;
             /**
              * Start Steps
-             * @description Start steps of a queued or active run. Empty in lists.
+             * @description Start steps of a queued or active run. Empty in comparisons.
              */
             start_steps: components["schemas"]["RunStartStep"][];
             /** Started At */
@@ -3036,7 +3031,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in lists.
+             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in comparisons.
              */
             warnings: string[];
             /** Worker */
@@ -3884,6 +3879,14 @@ export interface components {
             runs: number;
         };
         /**
+         * FailureMessage
+         * @description The message of the error that ended a run.
+         */
+        FailureMessage: {
+            /** Message */
+            message: string;
+        };
+        /**
          * FieldDifference
          * @description A field with its value in each run that has it.
          */
@@ -4563,6 +4566,163 @@ export interface components {
              * @description The traceback if the video failed because of a bug.
              */
             traceback: string | null;
+        };
+        /**
+         * ListedRun
+         * @description A run in a list, with the fields that a table shows. Null and empty fields are left out.
+         */
+        ListedRun: {
+            /**
+             * Actions
+             * @description Index of the run's actions in the page's actions.
+             */
+            actions: number;
+            /** Algorithm */
+            algorithm: string;
+            /** Archived At */
+            archived_at?: string | null;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Best Return
+             * @description Highest value of last_return.
+             */
+            best_return?: number | null;
+            /** Color */
+            color: string;
+            /**
+             * Command
+             * @description If included.
+             */
+            command?: string[] | null;
+            /**
+             * Config
+             * @description The included configuration fields.
+             */
+            config?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Desired
+             * @enum {string}
+             */
+            desired: "run" | "pause" | "stop";
+            /** Env */
+            env: string;
+            /** Episodes */
+            episodes: number;
+            failure?: components["schemas"]["FailureMessage"] | null;
+            /** Finished At */
+            finished_at?: string | null;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /** Id */
+            id: number;
+            /**
+             * Last Return
+             * @description Mean return of the last 100 training episodes.
+             */
+            last_return?: number | null;
+            /**
+             * Method
+             * @description Display name of the algorithm.
+             */
+            method: string;
+            /**
+             * Metric extents
+             * @description Values of the requested metrics.
+             * @default {}
+             */
+            metrics?: {
+                [key: string]: components["schemas"]["MetricExtent"];
+            };
+            /** Name */
+            name: string;
+            /**
+             * Notes
+             * @description If included.
+             */
+            notes?: string | null;
+            /**
+             * Origin
+             * @description Whether Arcadia trained it, a script logged it, or it was imported.
+             * @enum {string}
+             */
+            origin: "trained" | "reported" | "imported";
+            /**
+             * Origin Label
+             * @description What logged or imported it, such as Python.
+             */
+            origin_label?: string | null;
+            parent?: components["schemas"]["Parent"] | null;
+            /** Poster File Id */
+            poster_file_id?: number | null;
+            /** Priority */
+            priority: number;
+            /** Project */
+            project?: string | null;
+            /** Queue */
+            queue?: ("cpu" | "gpu") | null;
+            /**
+             * Reported Key
+             * @description If included.
+             */
+            reported_key?: string | null;
+            /**
+             * Seconds Left
+             * @description Remaining training time.
+             */
+            seconds_left?: number | null;
+            /** Started At */
+            started_at?: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
+            /**
+             * State Reason
+             * @description Sentence that explains the state.
+             */
+            state_reason?: string | null;
+            /**
+             * Step
+             * @description Agent steps so far.
+             */
+            step: number;
+            /** Steps Per Second */
+            steps_per_second?: number | null;
+            /** @description If included. Null if the run belongs to none. */
+            study?: components["schemas"]["StudyOfRun"] | null;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /** Total Steps */
+            total_steps?: number | null;
+            /**
+             * Trained Seconds
+             * @description If included.
+             */
+            trained_seconds?: number | null;
+            /**
+             * Versions
+             * @description If included.
+             */
+            versions?: {
+                [key: string]: string;
+            } | null;
+            /** Worker */
+            worker?: string | null;
         };
         /**
          * LiveGame
@@ -6590,13 +6750,6 @@ export interface components {
              * @description Display name of the algorithm.
              */
             method: string;
-            /**
-             * Metric extents
-             * @description Values of the requested metrics.
-             */
-            metrics: {
-                [key: string]: components["schemas"]["MetricExtent"];
-            };
             /** Name */
             name: string;
             /** Notes */
@@ -6631,7 +6784,7 @@ export interface components {
             reported_key: string | null;
             /**
              * Roles
-             * @description Where each role of the latest attempt runs or last ran. Empty in lists.
+             * @description Where each role of the latest attempt runs or last ran. Empty in comparisons.
              */
             roles: components["schemas"]["RolePlace"][];
             /**
@@ -6641,7 +6794,7 @@ export interface components {
             seconds_left: number | null;
             /**
              * Start Steps
-             * @description Start steps of a queued or active run. Empty in lists.
+             * @description Start steps of a queued or active run. Empty in comparisons.
              */
             start_steps: components["schemas"]["RunStartStep"][];
             /** Started At */
@@ -6682,7 +6835,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in lists.
+             * @description Newest warnings in the log of the latest attempt, oldest first. Empty in comparisons.
              */
             warnings: string[];
             /** Worker */
@@ -6692,8 +6845,8 @@ export interface components {
          * RunActions
          * @description For each action, the reason why it is not allowed now, or null if it is allowed.
          *
-         *     The server rejects a forbidden action with 409 and the same sentence. Four actions have no effect but are accepted:
-         *     archive when archived, restore when not archived, stop while stopping, pause while pausing.
+         *     The server rejects a forbidden action with 409. Four actions have no effect but are accepted: archive when archived,
+         *     restore when not archived, stop while stopping, pause while pausing.
          */
         RunActions: {
             /** Archive */
@@ -6917,8 +7070,13 @@ export interface components {
          * @description One page of runs.
          */
         RunPage: {
+            /**
+             * Actions
+             * @description Each distinct set of actions of the runs, once.
+             */
+            actions: components["schemas"]["RunActions"][];
             /** Items */
-            items: components["schemas"]["Run"][];
+            items: components["schemas"]["ListedRun"][];
             /** Next Cursor */
             next_cursor: string | null;
             /** Total */
@@ -10896,10 +11054,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Any of these values. */
                 env?: string[];
-                /** @description Fields to include for each run, for example state or config.seed, besides its id. All if empty. Lists with few fields are several times smaller. */
-                fields?: string[];
                 /** @description Only runs with these ids. */
                 id?: number[];
+                /** @description Further fields to include for each run: config.FIELD for one field of the configuration, or config, notes, study, trained_seconds, versions, command, reported_key. */
+                include?: string[];
                 limit?: number;
                 /** @description Metrics to include for each run. */
                 metric?: string[];

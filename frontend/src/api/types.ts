@@ -21,7 +21,21 @@ export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
 export type Run = With<Schema["Run"], { config: RunConfig }>;
 export type RolePlace = Schema["RolePlace"];
 export type RunState = Run["state"];
-export type RunPage = With<Schema["RunPage"], { items: Run[] }>;
+/** Fields of a listed run that only some requests include. */
+type ListDetail = "config" | "notes" | "study" | "trained_seconds" | "versions" | "command" | "reported_key";
+/** A run in a list, with the fields that a table shows. Every `Run` has them too. */
+export type ListedRun = Pick<Run, Exclude<keyof Schema["ListedRun"] & keyof Run, ListDetail | "failure">> & {
+  failure: Schema["FailureMessage"] | null;
+  /** The fields that the list requests. */
+  config?: RunConfig;
+  /** The metrics that the list requests. */
+  metrics?: Schema["ListedRun"]["metrics"];
+};
+export interface RunPage {
+  items: ListedRun[];
+  total: number;
+  next_cursor: string | null;
+}
 export type Facets = Schema["Facets"];
 export type FailureGroup = Schema["FailureGroup"];
 export type LaunchRequest = Schema["CreateRun"];

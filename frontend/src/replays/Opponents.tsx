@@ -52,7 +52,7 @@ export function Opponents({ run, others, onChange }: OpponentsProps) {
 }
 
 /** Return a run's name and method, or only its number while it loads. */
-const optionOf = ({ id, name, method }: Pick<Run, "id"> & Partial<Run>) => ({
+const optionOf = ({ id, name, method }: Pick<Run, "id"> & Partial<Pick<Run, "name" | "method">>) => ({
   value: String(id),
   label: name === undefined ? `Run ${id}` : `${name} · ${method} · ${id}`,
 });

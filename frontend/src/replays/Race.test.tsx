@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { useLocation } from "react-router";
 import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
-import { aRun } from "@/testing/runs";
-import { listOf, serve } from "@/testing/server";
+import { aRun, runListOf } from "@/testing/runs";
+import { serve } from "@/testing/server";
 import { ReplaysTab } from "./ReplaysTab";
 
 // jsdom plays no videos.
@@ -20,7 +20,7 @@ const Address = () => <span data-testid="address">{useLocation().search}</span>;
 
 function open(at: string) {
   serve({
-    "GET /runs": listOf([own, other]),
+    "GET /runs": runListOf([own, other]),
     "GET /runs/1": own,
     "GET /runs/2": other,
     "GET /runs/1/replays": [aReplay(1, 1000), aReplay(2, 3000)],

@@ -1,10 +1,10 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { plural } from "@/ui/format";
 
 interface PurgeFormProps {
-  runs: readonly Run[];
+  runs: readonly ListedRun[];
   busy: boolean;
   onConfirm: () => void;
   onClose: () => void;
@@ -12,13 +12,13 @@ interface PurgeFormProps {
   children?: ReactNode;
 }
 
-const describeRuns = ([first, ...others]: readonly Run[]) =>
+const describeRuns = ([first, ...others]: readonly ListedRun[]) =>
   first && others.length === 0 ? `run ${first.id}` : plural(others.length + 1, "run");
 
 /** Further runs are only counted. */
 const MAX_NAMED_RUNS = 10;
 
-function listNames(runs: readonly Run[]): string {
+function listNames(runs: readonly ListedRun[]): string {
   const named = runs.slice(0, MAX_NAMED_RUNS).map(({ id, name }) => `#${id} ${name}`);
   return [...named, ...(runs.length > MAX_NAMED_RUNS ? [`${runs.length - MAX_NAMED_RUNS} more`] : [])].join(
     ", ",

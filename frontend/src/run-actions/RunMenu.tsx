@@ -16,7 +16,7 @@ import {
 import { Link } from "react-router";
 import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
-import type { BulkAction, Run } from "@/api/types";
+import type { BulkAction, ListedRun, Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
 import { isReported } from "@/ui/states";
 import { PurgeModal } from "./PurgeModal";
@@ -33,7 +33,7 @@ const ICONS = {
 };
 
 interface RunMenuProps {
-  run: Run;
+  run: ListedRun;
   onLaunched?: (copy: Run) => void;
   onPurged?: () => void;
 }
@@ -119,7 +119,7 @@ function LinkItem({ to, Icon, label }: { to: string; Icon: typeof IconCopy; labe
   );
 }
 
-function ExportItem({ run, format, label }: { run: Run; format: "csv" | "jsonl"; label: string }) {
+function ExportItem({ run, format, label }: { run: ListedRun; format: "csv" | "jsonl"; label: string }) {
   return (
     <Menu.Item
       component="a"
@@ -132,7 +132,7 @@ function ExportItem({ run, format, label }: { run: Run; format: "csv" | "jsonl";
   );
 }
 
-function ActionItem({ run, action, onClick }: { run: Run; action: BulkAction; onClick: () => void }) {
+function ActionItem({ run, action, onClick }: { run: ListedRun; action: BulkAction; onClick: () => void }) {
   const Icon = ICONS[action];
   const refusal = run.actions[action];
   return (

@@ -1,14 +1,14 @@
-import type { BulkAction, Run } from "@/api/types";
+import type { BulkAction, ListedRun } from "@/api/types";
 
 export interface SkippedRun {
-  run: Run;
+  run: ListedRun;
   /** Why the server refuses the action, in a sentence. */
   reason: string;
 }
 
 /** Split runs into those that allow an action and those that it skips. */
-export function splitByEligibility(runs: readonly Run[], action: BulkAction) {
-  const eligible: Run[] = [];
+export function splitByEligibility(runs: readonly ListedRun[], action: BulkAction) {
+  const eligible: ListedRun[] = [];
   const skipped: SkippedRun[] = [];
   for (const run of runs) {
     const reason = run.actions[action];

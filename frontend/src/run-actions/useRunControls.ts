@@ -1,5 +1,5 @@
 import { type RunAction, sendOnUnload, useRunAction } from "@/api/runs";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { hideNotification, notifyDone, notifyUndoable } from "@/ui/notify";
 import { cancelStop, scheduleStop, useIsStopPending } from "./pendingStops";
 import { sendWithRetries, useUnsentActions } from "./retriedActions";
@@ -8,10 +8,10 @@ import { ACTION_PARTICIPLES, ACTION_RESULTS } from "./words";
 
 const OPPOSITES: Partial<Record<RunAction, RunAction>> = { archive: "restore", restore: "archive" };
 
-const stopNotice = (run: Run) => `stop ${run.id}`;
+const stopNotice = (run: ListedRun) => `stop ${run.id}`;
 
 /** Return functions that act on one run. A stop waits while it can be undone. Failed requests are retried. */
-export function useRunControls(run: Run) {
+export function useRunControls(run: ListedRun) {
   const act = useRunAction();
   const isStopPending = useIsStopPending(run.id);
   const { id } = run;

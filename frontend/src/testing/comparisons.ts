@@ -3,8 +3,8 @@ import { expect } from "vitest";
 import type { ReactElement } from "react";
 import type { ComparedRun, Comparison, Thresholds, Verdict } from "@/api/types";
 import { renderPage } from "./render";
-import { aRun } from "./runs";
-import { type Asked, listOf, serve } from "./server";
+import { aRun, runListOf } from "./runs";
+import { type Asked, serve } from "./server";
 
 /** A run of a comparison. */
 export const compared = (id: number, name: string, changes: Partial<ComparedRun> = {}): ComparedRun => ({
@@ -126,7 +126,7 @@ export function openComparison(page: ReactElement, at: string, more: Record<stri
     "GET /compare/verdict": VERDICT,
     "GET /compare/thresholds": TIMES,
     "GET /runs": ({ query }: Asked) =>
-      listOf(RUNS.filter(({ name }) => name.includes(query.get("text") ?? ""))),
+      runListOf(RUNS.filter(({ name }) => name.includes(query.get("text") ?? ""))),
     ...more,
   });
   const { router, client } = renderPage(page, { at, routes: [{ path: "/elsewhere", element: null }] });

@@ -1,8 +1,8 @@
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { CATALOG } from "./catalog";
 import { aPreset } from "./presets";
-import { aRun } from "./runs";
-import { listOf, serve } from "./server";
+import { aRun, runListOf } from "./runs";
+import { type Asked, serve } from "./server";
 import { aWorker } from "./workers";
 
 const CARTPOLE = aPreset(
@@ -13,11 +13,11 @@ const CARTPOLE = aPreset(
 
 /** A server with these runs, for the page that lists them. */
 export function openRuns(
-  { runs = [] as Run[], workers = [aWorker("cpu-1")] } = {},
+  { runs = [] as ListedRun[], workers = [aWorker("cpu-1")] } = {},
   more: Record<string, object> = {},
 ) {
   return serve({
-    "GET /runs": listOf(runs),
+    "GET /runs": ({ query }: Asked) => runListOf(runs, { include: query.getAll("include") }),
     "POST /runs": aRun({ id: 9 }),
     "GET /presets": [CARTPOLE],
     "GET /environments": [],

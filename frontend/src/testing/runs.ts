@@ -1,12 +1,11 @@
-import type { RolePlace, Run } from "@/api/types";
+import type { ListedRun, RolePlace, Run } from "@/api/types";
 
 type Changes = Partial<Omit<Run, "actions">> & { actions?: Partial<Run["actions"]> };
 
 /** A running run with plausible numbers; tests change what they are about. */
 export function aRun({ actions, ...changes }: Changes = {}): Run {
-  const { id = 1 } = changes;
   return {
-    id,
+    id: 1,
     name: "pong-1",
     state: "running",
     desired: "run",
@@ -48,13 +47,12 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     actions: {
       stop: null,
       pause: null,
-      resume: `Run ${id} is running already.`,
-      archive: `Run ${id} is still running. Stop or pause it first.`,
-      restore: `Run ${id} is not archived.`,
-      purge: `Run ${id} is still running. Stop or pause it first.`,
+      resume: "This run is already running.",
+      archive: "This run is still running. Stop or pause it first.",
+      restore: "This run is not archived.",
+      purge: "This run is still running. Stop or pause it first.",
       ...actions,
     },
-    metrics: {},
     roles: [],
     start_steps: [],
     warnings: [],
@@ -64,8 +62,7 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
 
 /** A finished run: it can be archived and purged, and no longer steered. */
 export function aFinishedRun(changes: Changes = {}): Run {
-  const { id = 1 } = changes;
-  const over = `Run ${id} has finished.`;
+  const over = "This run has already finished.";
   const actions = { stop: over, pause: over, resume: over, archive: null, purge: null, ...changes.actions };
   const finished_at = "2026-01-01T11:30:02Z";
   return aRun({ state: "finished", finished_at, step: 1_000_000, seconds_left: null, ...changes, actions });
@@ -99,4 +96,34 @@ export function rolesOn(
   times_lost = 0,
 ): RolePlace[] {
   return numbers.map((number) => ({ kind, number, host, times_lost }));
+}
+
+/** Fields of a run that lists leave out. */
+const UNLISTED =
+  "config reported_key notes study trained_seconds versions command roles start_steps warnings".split(" ");
+const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
+
+interface ListOptions {
+  total?: number;
+  next_cursor?: string | null;
+  /** Settings to include, as the API names them: config.seed. */
+  include?: string[];
+}
+
+/** Return a page of the run list as the server sends it: without empty fields, and with each set of actions once. */
+export function runListOf(
+  runs: readonly ListedRun[],
+  { total = runs.length, next_cursor = null, include = [] }: ListOptions = {},
+) {
+  const actions = [...new Set(runs.map((run) => JSON.stringify(run.actions)))];
+  const items = runs.map((run) => {
+    const listed = Object.entries(run).filter(([name, value]) => !UNLISTED.includes(name) && !isEmpty(value));
+    const settings = Object.entries(run.config ?? {}).filter(([name]) => include.includes(`config.${name}`));
+    return {
+      ...Object.fromEntries(listed),
+      ...(include.length > 0 && { config: Object.fromEntries(settings) }),
+      actions: actions.indexOf(JSON.stringify(run.actions)),
+    };
+  });
+  return { items, actions: actions.map((set): unknown => JSON.parse(set)), total, next_cursor };
 }

@@ -49,7 +49,7 @@ export function refusal(status: number, detail: string, errors: { field: string;
 /** Return an empty response. */
 export const done = () => new Response(null, { status: 204 });
 
-/** A page of the list of runs. */
+/** A page of a list. */
 export function listOf<T>(items: T[], { total = items.length, next_cursor = null as string | null } = {}) {
   return { items, total, next_cursor };
 }

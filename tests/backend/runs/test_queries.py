@@ -14,7 +14,7 @@ def test_training_time_excludes_pauses(api: Api) -> None:
     a_day_later = [metrics(86_400 + second, 30, {"a": 3}) | {"seq": seq} for seq, second in ((2, 0), (3, 7))]
     api.send(run_id, attempt, started(1, resumed_from=20), *a_day_later)
     assert api.run(run_id)["trained_seconds"] == 37
-    (listed,) = api.user.get("/api/v1/runs").json()["items"]
+    (listed,) = api.user.get("/api/v1/runs?include=trained_seconds").json()["items"]
     assert listed["trained_seconds"] == 37
     assert api.launch()["trained_seconds"] == 0
 

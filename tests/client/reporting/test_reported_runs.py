@@ -39,7 +39,7 @@ def without_identity(run: dict[str, Any]) -> dict[str, Any]:
 
 def content(client: Client, key: str) -> dict[str, Any]:
     """Return everything that the backend has of a run, except for times."""
-    (run,) = (run for run in client.runs() if run.data["reported_key"] == key)
+    (run,) = (run for run in client.runs(include=["reported_key"]) if run.data["reported_key"] == key)
     media = client.transport.get(f"/runs/{run.id}/media")["items"]
     return {
         "run": without_identity(run.data),

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { QueryClient, type QueryKey, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { aRun } from "@/testing/runs";
-import type { Run } from "../types";
+import { aRun, runListOf } from "@/testing/runs";
+import type { ListedRun, Run } from "../types";
 import { comparisonKeys } from "../comparisons";
 import { evaluationKeys } from "../evaluations";
 import { figureKeys } from "../figures";
@@ -15,7 +15,7 @@ import { workerKeys } from "../workers";
 import { Refresher } from "./refresh";
 import { LIST_REFRESH_MS, REFRESH_MS, SELDOM_REFRESH_MS } from "./staleQueries";
 
-const list = (runs: Run[]) => ({
+const list = (runs: ListedRun[]) => ({
   pages: [{ items: runs, next_cursor: null, total: runs.length }],
   pageParams: [null],
 });
@@ -80,7 +80,7 @@ describe("what events of the live stream fetch again", () => {
     const runs = [aRun({ id: 1, step: 5 }), aRun({ id: 2, step: 7 })];
     const fetched = vi
       .spyOn(globalThis, "fetch")
-      .mockImplementation(() => Promise.resolve(Response.json(list(runs).pages[0])));
+      .mockImplementation(() => Promise.resolve(Response.json(runListOf(runs))));
     refresher.take({ kind: "run.changed", run_id: 1 });
     refresher.take({ kind: "run.metrics", run_id: 1 });
     refresher.take({ kind: "run.changed", run_id: 2 });
@@ -232,14 +232,16 @@ describe("what events of the live stream fetch again", () => {
     expect(telling.fetched).toHaveBeenCalledTimes(1);
   });
 
-  it("keeps the metrics of a row when only the row is patched", async () => {
+  it("keeps the metrics and settings of a row when only the row is patched", async () => {
     const metrics = { "train/entropy": { last: 1, min: 0, max: 2 } };
-    shown(client, runKeys.list({}), list([aRun({ step: 1, metrics })]));
+    const config = { seed: 3 };
+    shown(client, runKeys.list({}), list([{ ...aRun({ step: 1 }), metrics, config }]));
     serve(aRun({ step: 2 }));
     refresher.take({ kind: "run.changed", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     const [row] = client.getQueryData<ReturnType<typeof list>>(runKeys.list({}))?.pages[0]?.items ?? [];
     expect(row).toMatchObject({ step: 2, metrics });
+    expect(row?.config).toEqual(config);
   });
 
   it("lets a slow answer arrive before it asks once more", async () => {

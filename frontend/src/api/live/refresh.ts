@@ -11,7 +11,7 @@ import {
   runQuery,
   shownState,
 } from "../runs";
-import type { Run } from "../types";
+import type { ListedRun } from "../types";
 import type { LiveEvent } from "./events";
 import {
   LIST_REFRESH_MS,
@@ -210,7 +210,7 @@ export class Refresher {
   }
 
   /** Fetch lists again if a patched run shows that they are outdated. */
-  private checkLists({ id }: Run, before: string | undefined, { listed }: { listed: boolean }): void {
+  private checkLists({ id }: ListedRun, before: string | undefined, { listed }: { listed: boolean }): void {
     // A new run, or one with a new state, may belong elsewhere in the lists or under another filter.
     if (!listed || before !== shownState(this.client, id)) {
       this.laterLists();

@@ -6,6 +6,7 @@ import type { ReportBlock } from "@/api/types";
 import { comparisonOf, RUNS } from "@/testing/comparisons";
 import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
+import { runListOf } from "@/testing/runs";
 import { type Asked, listOf, serve } from "@/testing/server";
 import { BlockEditor } from "./BlockEditor";
 import { newBlock } from "./draft";
@@ -17,7 +18,7 @@ vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
 function edit(block: ReportBlock) {
   const changed = vi.fn<(block: ReportBlock) => void>();
   const server = serve({
-    "GET /runs": listOf(RUNS),
+    "GET /runs": runListOf(RUNS),
     "GET /compare": ({ query }: Asked) =>
       comparisonOf(RUNS.filter(({ id }) => (query.get("runs") ?? "").split(",").includes(String(id)))),
     "GET /runs/2/replays": [aReplay(7, 1000), aReplay(8, 3000, { episode_return: 21 })],

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import { MAX_RUNS } from "@/api/comparisons";
 import { useBulkAction } from "@/api/runActions";
-import type { BulkAction, BulkResult, Run } from "@/api/types";
+import type { BulkAction, BulkResult, ListedRun } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
 import { notifyDone, notifyUndoable } from "@/ui/notify";
@@ -16,7 +16,7 @@ import classes from "./runs.module.css";
 import { SkippedList } from "./SkippedList";
 
 interface BulkBarProps {
-  runs: readonly Run[];
+  runs: readonly ListedRun[];
   archived: boolean;
   /** Number of runs that match the filters. */
   total: number;
@@ -29,13 +29,15 @@ interface BulkBarProps {
 /** Toolbar for the selected runs. Each button says how many runs it affects. */
 export function BulkBar({ runs, archived, total, selectingAll = false, onSelectAll, onClear }: BulkBarProps) {
   // Keeps the runs that the dialog names, even if the list changes while it is open.
-  const [confirmation, setConfirmation] = useState<{ action: BulkAction; runs: readonly Run[] } | null>(null);
+  const [confirmation, setConfirmation] = useState<{ action: BulkAction; runs: readonly ListedRun[] } | null>(
+    null,
+  );
   const [skippedByServer, setSkippedByServer] = useState<BulkResult["skipped"]>([]);
   const bulk = useBulkAction();
   const bar = useNoticeOffset();
   const actions: BulkAction[] = archived ? ["restore", "purge"] : ["stop", "pause", "resume", "archive"];
 
-  function perform(action: BulkAction, chosen: readonly Run[]) {
+  function perform(action: BulkAction, chosen: readonly ListedRun[]) {
     const ids = splitByEligibility(chosen, action).eligible.map(({ id }) => id);
     setConfirmation(null);
     send(action, ids, ({ done, skipped }) => {
@@ -148,7 +150,7 @@ function describeRuns(ids: readonly number[]): string {
   return `${plural(ids.length, "run")} (${named.join(", ")}${more}) were`;
 }
 
-function CompareButton({ runs }: { runs: readonly Run[] }) {
+function CompareButton({ runs }: { runs: readonly ListedRun[] }) {
   if (runs.length > MAX_RUNS) {
     return (
       <Tooltip label={`You can compare at most ${MAX_RUNS} runs`}>
@@ -177,7 +179,7 @@ function BulkButton({
   onClick,
 }: {
   action: BulkAction;
-  runs: readonly Run[];
+  runs: readonly ListedRun[];
   waiting: boolean;
   onClick: () => void;
 }) {
@@ -197,7 +199,7 @@ function BulkButton({
 
 interface AskModalProps {
   action: BulkAction | null;
-  runs: readonly Run[];
+  runs: readonly ListedRun[];
   onConfirm: (action: BulkAction) => void;
   onClose: () => void;
 }

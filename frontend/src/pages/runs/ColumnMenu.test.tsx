@@ -7,12 +7,17 @@ import { serve } from "@/testing/server";
 import { ColumnMenu } from "./ColumnMenu";
 import { DEFAULT_COLUMNS } from "./columns";
 
+const method = (algorithm: string, field: string) => ({
+  properties: { algorithm: { const: algorithm }, [field]: { type: "number" } },
+});
+const SCHEMA = { oneOf: [method("paac", "gamma"), method("a3c", "t_max"), method("gorila", "num_shards")] };
+
 async function open(chosen: string[], metrics: string[] = []) {
   const onChange = vi.fn();
-  serve({ "GET /metric-names": metrics });
+  serve({ "GET /metric-names": metrics, "GET /config-schema": SCHEMA });
   renderPage(
     <ColumnMenu
-      runs={[aRun({ config: { algorithm: "paac", gamma: 0.9 } }), aRun({ id: 2, config: { t_max: 5 } })]}
+      runs={[aRun({ algorithm: "paac" }), aRun({ id: 2, algorithm: "a3c" })]}
       chosen={chosen}
       onChange={onChange}
     />,
@@ -45,12 +50,15 @@ describe("the column menu", () => {
     expect(checkbox("Run").disabled).toBe(true);
   });
 
-  it("offers every hyperparameter except those with a column of another name", async () => {
-    const onChange = await open(["name"]);
+  it("offers the hyperparameters of the listed methods, except those with a column of another name", async () => {
+    const onChange = await open(["name", "config.gone"]);
+    await screen.findByLabelText("t_max");
     expect(screen.queryByLabelText("algorithm")).toBeNull();
+    expect(screen.queryByLabelText("num_shards")).toBeNull();
+    expect(checkbox("gone").checked).toBe(true);
     expect(checkbox("t_max").checked).toBe(false);
     await userEvent.click(checkbox("gamma"));
-    expect(onChange).toHaveBeenLastCalledWith(["name", "config.gamma"]);
+    expect(onChange).toHaveBeenLastCalledWith(["name", "config.gone", "config.gamma"]);
   });
 
   it("offers the last, max and min of every reported metric", async () => {

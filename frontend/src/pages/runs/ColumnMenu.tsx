@@ -3,15 +3,16 @@ import { IconColumns3 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode } from "react";
 import { allMetricNamesQuery } from "@/api/metrics";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { metricSections, metricTitle } from "@/charts/metrics";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import { useVariants } from "@/config-form/useVariants";
 import { COLUMNS, configColumns, DEFAULT_COLUMNS, metricColumnId, RUN_COLUMN, STATISTICS } from "./columns";
 import { hasColumn, toggleColumn } from "./columnSpecs";
 import classes from "./runs.module.css";
 
 interface ColumnMenuProps {
-  runs: readonly Run[];
+  runs: readonly ListedRun[];
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
 }
@@ -46,10 +47,7 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
               {COLUMNS.map(({ id, title }) => checkbox(id, { label: title }))}
             </div>
             <MetricChoices checkbox={checkbox} />
-            <Text size="xs" c="dimmed" mt="xs">
-              Hyperparameters
-            </Text>
-            {configColumns(runs).map(({ id, title }) => checkbox(id, { label: title }))}
+            <SettingChoices runs={runs} chosen={chosen} checkbox={checkbox} />
             <Button variant="subtle" size="xs" onClick={() => onChange(DEFAULT_COLUMNS)}>
               Reset columns
             </Button>
@@ -57,6 +55,27 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
         </ScrollArea.Autosize>
       </Popover.Dropdown>
     </Popover>
+  );
+}
+
+interface SettingChoicesProps extends Pick<ColumnMenuProps, "runs" | "chosen"> {
+  checkbox: RenderCheckbox;
+}
+
+/** The hyperparameters of the methods of these runs. */
+function SettingChoices({ runs, chosen, checkbox }: SettingChoicesProps) {
+  const { variants } = useVariants();
+  const methods = new Set(runs.map(({ algorithm }) => algorithm));
+  const settings = variants
+    .filter(({ algorithm }) => methods.has(algorithm))
+    .flatMap(({ fields }) => fields.map(({ name }) => name));
+  return (
+    <>
+      <Text size="xs" c="dimmed" mt="xs">
+        Hyperparameters
+      </Text>
+      {configColumns(settings, chosen).map(({ id, title }) => checkbox(id, { label: title }))}
+    </>
   );
 }
 

@@ -2,8 +2,8 @@ import { act, screen } from "@testing-library/react";
 import { beforeEach, expect, it, vi } from "vitest";
 import { patchRun } from "@/api/runs";
 import { renderPage } from "@/testing/render";
-import { aRun } from "@/testing/runs";
-import { listOf, serve } from "@/testing/server";
+import { aRun, runListOf } from "@/testing/runs";
+import { serve } from "@/testing/server";
 import RunsPage from "./RunsPage";
 
 const rendered: number[] = [];
@@ -26,7 +26,7 @@ beforeEach(() => {
 
 it("renders only the card of the run that changed", async () => {
   serve({
-    "GET /runs": listOf([1, 2, 3].map((id) => aRun({ id, name: `run ${id}` }))),
+    "GET /runs": runListOf([1, 2, 3].map((id) => aRun({ id, name: `run ${id}` }))),
     "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
     "GET /run-failures": [],
     "GET /workers": [],

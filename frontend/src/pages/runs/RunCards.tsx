@@ -1,7 +1,7 @@
 import { Checkbox } from "@mantine/core";
 import { useCallbackRef } from "@mantine/hooks";
 import { memo } from "react";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { Rate, Score, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { shortEnv } from "./columns";
@@ -27,7 +27,7 @@ export function RunCards({ model }: { model: RunTableModel }) {
 }
 
 interface RunCardProps {
-  run: Run;
+  run: ListedRun;
   selected: boolean;
   onToggle: (id: string, event: unknown) => void;
 }
@@ -51,7 +51,7 @@ const RunCard = memo(function RunCard({ run, selected, onToggle }: RunCardProps)
   );
 });
 
-function CardBody({ run }: { run: Run }) {
+function CardBody({ run }: { run: ListedRun }) {
   return (
     <>
       <div className={classes.cardLine}>

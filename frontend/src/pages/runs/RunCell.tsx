@@ -1,5 +1,5 @@
 import { Link } from "react-router";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
 import { OriginBadge } from "@/ui/OriginBadge";
@@ -7,7 +7,7 @@ import { RunDot } from "@/ui/RunDot";
 import classes from "./runs.module.css";
 
 /** Color, latest frame and linked name of a run. */
-export function RunCell({ run }: { run: Run }) {
+export function RunCell({ run }: { run: ListedRun }) {
   return (
     <div className={classes.run}>
       <RunDot run={run} />

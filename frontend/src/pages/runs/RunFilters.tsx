@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { presetsQuery } from "@/api/configuration";
 import { facetsQuery } from "@/api/runs";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { SearchField } from "@/ui/SearchField";
 import { isState, STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
@@ -38,7 +38,7 @@ const sortOptionsWith = (sort: string) =>
 
 interface RunFiltersProps {
   view: RunsView;
-  runs: readonly Run[];
+  runs: readonly ListedRun[];
   onChange: (changes: Partial<RunsView>, options?: { replace?: boolean }) => void;
 }
 
@@ -101,7 +101,7 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
 }
 
 /** Return the values of all runs, not only of the loaded ones. States are in lifecycle order. */
-function useFacetOptions(archived: boolean, runs: readonly Run[]): Record<Facet, FacetOption[]> {
+function useFacetOptions(archived: boolean, runs: readonly ListedRun[]): Record<Facet, FacetOption[]> {
   const { data } = useQuery(facetsQuery(archived));
   const { data: presets = [] } = useQuery(presetsQuery);
   const methods = new Map([

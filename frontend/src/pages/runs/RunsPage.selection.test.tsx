@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from "vitest";
 import { runKeys } from "@/api/runs";
 import { renderPage } from "@/testing/render";
 import { openRuns } from "@/testing/runList";
-import { aFinishedRun, aRun } from "@/testing/runs";
-import { type Asked, listOf, refusal } from "@/testing/server";
+import { aFinishedRun, aRun, runListOf } from "@/testing/runs";
+import { type Asked, refusal } from "@/testing/server";
 import RunsPage from "./RunsPage";
 
 const TWO = [aRun({ id: 1, name: "one" }), aRun({ id: 2, name: "two" })];
@@ -21,7 +21,7 @@ describe("a selection of runs", () => {
     await screen.findByText("Run 1 pausing.");
     expect(server.of("POST /runs/bulk").map(({ body }) => body)).toEqual([{ action: "pause", ids: [1] }]);
     vi.mocked(globalThis.fetch).mockImplementation(() =>
-      Promise.resolve(Response.json(listOf(TWO.slice(1)))),
+      Promise.resolve(Response.json(runListOf(TWO.slice(1)))),
     );
     await client.invalidateQueries({ queryKey: runKeys.lists });
     await waitFor(() => expect(screen.queryByText("1 run selected")).toBeNull());
@@ -36,7 +36,7 @@ describe("a selection of runs", () => {
         "GET /runs": () => {
           const shown = first ? all.slice(0, 1) : all;
           first = false;
-          return listOf(shown, { total: 3 });
+          return runListOf(shown, { total: 3 });
         },
       },
     );
@@ -57,8 +57,8 @@ describe("a selection of runs", () => {
         "GET /runs": async ({ query }: Asked) => {
           if (slow) await response;
           return query.get("cursor")
-            ? listOf(all.slice(100), { total: 150 })
-            : listOf(all.slice(0, 100), { total: 150, next_cursor: "later" });
+            ? runListOf(all.slice(100), { total: 150 })
+            : runListOf(all.slice(0, 100), { total: 150, next_cursor: "later" });
         },
       },
     );
@@ -83,8 +83,8 @@ describe("a selection of runs", () => {
         "GET /runs": async ({ query }: Asked) => {
           if (slow) await response;
           return query.get("cursor")
-            ? listOf(all.slice(100), { total: 139 })
-            : listOf(all.slice(0, 100), { total: 139, next_cursor: "later" });
+            ? runListOf(all.slice(100), { total: 139 })
+            : runListOf(all.slice(0, 100), { total: 139, next_cursor: "later" });
         },
         "POST /runs/bulk": ({ body }: Asked) => ({ done: (body as { ids: number[] }).ids, skipped: [] }),
       },
@@ -109,7 +109,7 @@ describe("a selection of runs", () => {
       {},
       {
         "GET /runs": () =>
-          answers++ === 0 ? listOf([aRun()], { total: 3 }) : refusal(500, "The list is unavailable."),
+          answers++ === 0 ? runListOf([aRun()], { total: 3 }) : refusal(500, "The list is unavailable."),
       },
     );
     show();

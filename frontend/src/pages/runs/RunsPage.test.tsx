@@ -3,8 +3,8 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
 import { openRuns } from "@/testing/runList";
-import { aRun } from "@/testing/runs";
-import { type Asked, listOf, refusal } from "@/testing/server";
+import { aRun, runListOf } from "@/testing/runs";
+import { type Asked, refusal } from "@/testing/server";
 import { aWorker } from "@/testing/workers";
 import RunsPage from "./RunsPage";
 
@@ -81,7 +81,7 @@ describe("the runs page", () => {
     openRuns({ workers: [] }, { "GET /runs": () => new Promise<object>((resolve) => (arrive = resolve)) });
     show();
     const dismissButton = await screen.findByRole("button", { name: "Dismiss notice" });
-    arrive(listOf([]));
+    arrive(runListOf([]));
     await screen.findByRole("button", { name: /^Start this run/ });
     await userEvent.click(dismissButton);
     expect(screen.queryByText("No worker is connected")).toBeNull();
@@ -163,6 +163,14 @@ describe("the runs page", () => {
     expect(lists).toEqual([["train/entropy"]]);
   });
 
+  it("requests the settings of its columns", async () => {
+    const server = openRuns({ runs: [aRun({ config: { seed: 3, gamma: 0.9 } })] });
+    show("/?columns=config.seed,state");
+    await screen.findByRole("columnheader", { name: /seed/ });
+    expect(server.of("GET /runs").map(({ query }) => query.getAll("include"))).toEqual([["config.seed"]]);
+    expect(await screen.findByText("3")).toBeTruthy();
+  });
+
   it("has one tab stop for all column headers, with arrow keys to move between them", async () => {
     openRuns({ runs: [aRun()] });
     const { router } = show("/?columns=name,state,tags");
@@ -234,7 +242,7 @@ describe("the list of runs", () => {
     let answers = 0;
     openRuns(
       {},
-      { "GET /runs": () => (answers++ === 0 ? refusal(500, "The database is locked.") : listOf(TWO)) },
+      { "GET /runs": () => (answers++ === 0 ? refusal(500, "The database is locked.") : runListOf(TWO)) },
     );
     show();
     await screen.findByText("The database is locked.");
@@ -275,8 +283,8 @@ describe("the list of runs", () => {
       {
         "GET /runs": ({ query }: Asked) =>
           query.get("cursor")
-            ? listOf(TWO.slice(1), { total: 2 })
-            : listOf(TWO.slice(0, 1), { total: 2, next_cursor: "later" }),
+            ? runListOf(TWO.slice(1), { total: 2 })
+            : runListOf(TWO.slice(0, 1), { total: 2, next_cursor: "later" }),
       },
     );
     show();
@@ -304,8 +312,8 @@ describe("the list of runs", () => {
       {
         "GET /runs": ({ query }: Asked) =>
           query.get("cursor")
-            ? listOf(TWO.slice(1), { total: 2 })
-            : listOf(TWO.slice(0, 1), { total: 2, next_cursor: "later" }),
+            ? runListOf(TWO.slice(1), { total: 2 })
+            : runListOf(TWO.slice(0, 1), { total: 2, next_cursor: "later" }),
       },
     );
     show();

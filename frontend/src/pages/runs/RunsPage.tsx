@@ -11,7 +11,7 @@ import { notifyProblem } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
 import { BulkBar } from "./BulkBar";
 import { ColumnMenu } from "./ColumnMenu";
-import { metricsInColumns } from "./columns";
+import { includedInColumns, metricsInColumns } from "./columns";
 import { FailureGroups } from "./FailureGroups";
 import { FirstRun } from "./FirstRun";
 import { Notices } from "./Notices";
@@ -105,7 +105,7 @@ export default function RunsPage() {
 }
 
 function useRunList(view: RunsView, columns: readonly string[]) {
-  const options = runListQuery(toListQuery(view, metricsInColumns(columns)));
+  const options = runListQuery(toListQuery(view, metricsInColumns(columns), includedInColumns(columns)));
   const query = useInfiniteQuery(options);
   const client = useQueryClient();
   const pages = query.data?.pages;

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { CATALOG } from "@/testing/catalog";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
-import { resolveColumns, metricsInColumns } from "./columns";
+import { includedInColumns, metricsInColumns, resolveColumns } from "./columns";
 
 const shown = (...columns: string[]) =>
   resolveColumns(CATALOG, columns).map(({ id, width }) => `${id} ${width}`);
@@ -36,7 +36,7 @@ it("shows and sorts by any statistic of any metric and any hyperparameter", () =
 it("shows memory in MiB", () => {
   const [, memory] = resolveColumns(CATALOG, ["name", "metric.system/rss_bytes.max"]);
   const extent = { last: 1, min: 1, max: 681_574_400 };
-  const cell = memory?.cell(aRun({ metrics: { "system/rss_bytes": extent } }));
+  const cell = memory?.cell({ ...aRun(), metrics: { "system/rss_bytes": extent } });
   renderPage(<>{cell}</>);
   expect(memory?.title).toBe("Memory, max");
   expect(screen.getByText("650 MiB")).toBeTruthy();
@@ -51,4 +51,11 @@ it("lists each metric in the columns once", () => {
     "metric.a/b.mean",
   ];
   expect(metricsInColumns(columns)).toEqual(["a/b", "c.d"]);
+});
+
+it("lists each setting in the columns once, and all settings if there are too many", () => {
+  expect(includedInColumns(["state", "config.seed~90!", "config.seed", "metric.a/b.last"])).toEqual([
+    "config.seed",
+  ]);
+  expect(includedInColumns(Array.from({ length: 51 }, (_, at) => `config.field_${at}`))).toEqual(["config"]);
 });

@@ -1,6 +1,6 @@
 import { Badge, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { ConfigValue, Run } from "@/api/types";
+import type { ConfigValue, ListedRun } from "@/api/types";
 import { type Catalog, metricTitle, metricUnit } from "@/charts/metrics";
 import { shown } from "@/config-form/draft";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
@@ -21,7 +21,7 @@ export interface RunColumn {
   width: number;
   /** Stays visible while the others scroll. */
   pinned?: boolean;
-  cell: (run: Run) => ReactNode;
+  cell: (run: ListedRun) => ReactNode;
 }
 
 const plainText = (text: string | null) => <span className={classes.clip}>{text || "–"}</span>;
@@ -131,7 +131,7 @@ function countColumn(id: "step" | "frames" | "episodes" | "attempt" | "priority"
 }
 
 function configColumn(field: string): RunColumn {
-  const value = (run: Run): ConfigValue | undefined => run.config[field];
+  const value = (run: ListedRun): ConfigValue | undefined => run.config?.[field];
   return {
     id: CONFIG_PREFIX + field,
     title: field,
@@ -147,13 +147,25 @@ function settingText(value: ConfigValue | undefined): string | null {
   return value === undefined ? null : shown(value);
 }
 
-/** Return a column for every hyperparameter of these runs, sorted by name. */
-export function configColumns(runs: readonly Run[]): RunColumn[] {
-  const fields = new Set(runs.flatMap((run) => Object.keys(run.config)));
-  return [...fields]
+/** Return a column for each of these settings and for those that are already shown, sorted by name. */
+export function configColumns(settings: readonly string[], columns: readonly string[]): RunColumn[] {
+  const shownNow = settingIds(columns).map((id) => id.slice(CONFIG_PREFIX.length));
+  return [...new Set([...settings, ...shownNow])]
     .filter((field) => !SHOWN_ELSEWHERE.has(field))
     .sort()
     .map(configColumn);
+}
+
+const settingIds = (columns: readonly string[]) =>
+  columns.map((text) => parseSpec(text).id).filter((id) => id.startsWith(CONFIG_PREFIX));
+
+/** The list includes at most this many single settings. */
+const MAX_SETTINGS = 50;
+
+/** Return the fields that the list must include for these columns: single settings, or all if there are too many. */
+export function includedInColumns(columns: readonly string[]): string[] {
+  const settings = [...new Set(settingIds(columns))];
+  return settings.length > MAX_SETTINGS ? ["config"] : settings;
 }
 
 /** Statistics of a metric that a column can show. */
@@ -174,7 +186,7 @@ function metricColumn(catalog: Catalog, id: string, metric: string, statistic: S
     width: 128,
     cell: (run) => (
       <Score
-        value={run.metrics[metric]?.[statistic] ?? null}
+        value={run.metrics?.[metric]?.[statistic] ?? null}
         meaning={title}
         unit={metricUnit(catalog, metric)}
       />

@@ -7,15 +7,15 @@ import {
   type RowSelectionState,
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { resolveColumns } from "./columns";
 
 const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });
-const helper = createColumnHelper<typeof features, Run>();
+const helper = createColumnHelper<typeof features, ListedRun>();
 
 /** Return the rows, columns and selection of the runs page. The table and the cards share this model. */
-export function useRunTable(runs: Run[], columnIds: readonly string[]) {
+export function useRunTable(runs: ListedRun[], columnIds: readonly string[]) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({});
   const key = columnIds.join(",");
   const catalog = useMetricCatalog();
@@ -35,14 +35,14 @@ export function useRunTable(runs: Run[], columnIds: readonly string[]) {
     features,
     columns,
     data: runs,
-    getRowId: (run: Run) => String(run.id),
+    getRowId: (run: ListedRun) => String(run.id),
     enableRowRangeSelection: true,
     state: { rowSelection },
     onRowSelectionChange: setRowSelection,
   });
   // Deselect runs that are no longer listed, so that actions affect only runs on the page.
   const selected = runs.filter((run) => rowSelection[run.id]);
-  const select = (wanted: readonly Run[]) =>
+  const select = (wanted: readonly ListedRun[]) =>
     setRowSelection(Object.fromEntries(wanted.map(({ id }) => [id, true as const])));
   return { table, shown, selected, select };
 }

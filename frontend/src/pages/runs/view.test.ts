@@ -27,7 +27,8 @@ describe("the view in the URL", () => {
   });
 
   it("becomes the query of the run list", () => {
-    const query = toListQuery(parseView(new URLSearchParams(`${FILTERED}&columns=state`)), ["train/entropy"]);
+    const view = parseView(new URLSearchParams(`${FILTERED}&columns=state`));
+    const query = toListQuery(view, ["train/entropy"], ["config.seed"]);
     expect(query).toEqual({
       state: ["running", "queued"],
       algorithm: [],
@@ -37,6 +38,7 @@ describe("the view in the URL", () => {
       archived: true,
       sort: "-last_return",
       metric: ["train/entropy"],
+      include: ["config.seed"],
     });
   });
 });

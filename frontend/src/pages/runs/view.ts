@@ -56,9 +56,9 @@ export function toParams(view: RunsView): URLSearchParams {
   return params;
 }
 
-/** Return the query for the runs, with the metrics that the columns show. */
-export function toListQuery(view: RunsView, metric: string[]): RunListQuery {
-  return { ...toFailuresQuery(view), sort: view.sort, metric };
+/** Return the query for the runs, with the metrics and the fields that the columns show. */
+export function toListQuery(view: RunsView, metric: string[], include: string[]): RunListQuery {
+  return { ...toFailuresQuery(view), sort: view.sort, metric, include };
 }
 
 /** Return the query for the failures of the listed runs. */

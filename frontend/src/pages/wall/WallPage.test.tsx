@@ -3,14 +3,14 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
-import { aRun } from "@/testing/runs";
-import { listOf, serve } from "@/testing/server";
+import { aRun, runListOf } from "@/testing/runs";
+import { serve } from "@/testing/server";
 import WallPage from "./WallPage";
 
 describe("the wall", () => {
   it("loops the newest replay of each training run without sound", async () => {
     const server = serve({
-      "GET /runs": listOf([
+      "GET /runs": runListOf([
         aRun({ id: 1, name: "First" }),
         aRun({ id: 2, name: "Second", poster_file_id: null }),
       ]),
@@ -29,7 +29,7 @@ describe("the wall", () => {
   });
 
   it("shows how many runs train in total", async () => {
-    serve({ "GET /runs": listOf([aRun({ id: 1 })], { total: 150 }), "GET /runs/1/replays": [] });
+    serve({ "GET /runs": runListOf([aRun({ id: 1 })], { total: 150 }), "GET /runs/1/replays": [] });
     renderPage(<WallPage />);
     const text = "150 runs training, first 1 shown";
     expect(await screen.findByRole("heading", { name: text })).toBeTruthy();
@@ -37,7 +37,7 @@ describe("the wall", () => {
 
   it("is navigated with the arrow keys", async () => {
     serve({
-      "GET /runs": listOf([aRun({ id: 1, name: "First" }), aRun({ id: 2, name: "Second" })]),
+      "GET /runs": runListOf([aRun({ id: 1, name: "First" }), aRun({ id: 2, name: "Second" })]),
       "GET /runs/1/replays": [],
       "GET /runs/2/replays": [],
     });
@@ -52,7 +52,7 @@ describe("the wall", () => {
   });
 
   it("explains itself if no runs are training", async () => {
-    serve({ "GET /runs": listOf([]) });
+    serve({ "GET /runs": runListOf([]) });
     renderPage(<WallPage />);
     await waitFor(() => expect(screen.getByText("No runs are training")).toBeTruthy());
     expect(screen.getByRole("link", { name: "Launch run" })).toBeTruthy();

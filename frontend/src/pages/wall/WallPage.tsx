@@ -5,7 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { Link } from "react-router";
 import { runListQuery } from "@/api/runs";
-import type { Run } from "@/api/types";
+import type { ListedRun } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
@@ -61,7 +61,7 @@ export default function WallPage() {
   );
 }
 
-function Tiles({ runs, wall }: { runs: Run[]; wall: React.RefObject<HTMLUListElement | null> }) {
+function Tiles({ runs, wall }: { runs: ListedRun[]; wall: React.RefObject<HTMLUListElement | null> }) {
   return (
     <ul ref={wall} className={classes.tiles} data-count={Math.min(runs.length, 4)}>
       {runs.map((run) => (

@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { fileAddress } from "@/api/client";
 import { replaysQuery } from "@/api/replays";
-import type { Run, Replay } from "@/api/types";
+import type { ListedRun, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { RunDot } from "@/ui/RunDot";
 import { RunName } from "@/ui/RunName";
@@ -12,7 +12,7 @@ import { isReported, originName } from "@/ui/states";
 import classes from "./wall.module.css";
 
 /** Tile of a run with its looping newest replay and progress. A click opens the run. */
-export function WallTile({ run }: { run: Run }) {
+export function WallTile({ run }: { run: ListedRun }) {
   const replays = useQuery(replaysQuery(run.id));
   const newest = newestOf(replays.data ?? []);
   return (
@@ -35,7 +35,7 @@ export function WallTile({ run }: { run: Run }) {
   );
 }
 
-function Pictures({ run, newest }: { run: Run; newest: (Replay & { file_id: number }) | undefined }) {
+function Pictures({ run, newest }: { run: ListedRun; newest: (Replay & { file_id: number }) | undefined }) {
   const calm = useReducedMotion();
   const look = useEnvironmentFamily(run.env)?.is_pixel_art ? "pixelated" : undefined;
   const poster = newest?.poster_file_id ?? run.poster_file_id;

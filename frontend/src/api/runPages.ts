@@ -1,0 +1,36 @@
+import type { components } from "./schema";
+import type { ListedRun, RunPage } from "./types";
+
+type Schema = components["schemas"];
+
+/** Fields of a listed run that the server leaves out if they are null or empty. */
+const EMPTY = {
+  origin_label: null,
+  project: null,
+  queue: null,
+  tags: [] as string[],
+  parent: null,
+  started_at: null,
+  finished_at: null,
+  archived_at: null,
+  state_reason: null,
+  failure: null,
+  worker: null,
+  total_steps: null,
+  steps_per_second: null,
+  seconds_left: null,
+  last_return: null,
+  best_return: null,
+  poster_file_id: null,
+};
+
+/** Return a page with every field of each run, and with the actions that its runs share. */
+export function readRunPage({ items, actions, total, next_cursor }: Schema["RunPage"]): RunPage {
+  return { items: items.map((run) => readListedRun(run, actions)), total, next_cursor };
+}
+
+function readListedRun({ config, ...run }: Schema["ListedRun"], actions: Schema["RunActions"][]): ListedRun {
+  const own = actions[run.actions];
+  if (!own) throw new Error(`The server did not send the actions of run ${run.id}.`);
+  return { ...EMPTY, ...run, ...(config && { config: config as ListedRun["config"] }), actions: own };
+}
