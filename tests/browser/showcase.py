@@ -1,16 +1,21 @@
 """Runs of each kind without training, reported through the worker API."""
 
+import base64
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.browser.synthetic_replay import report_replay
-from tests.factories import Api, checkpoint_path, evaluated_episode, event, metrics, role, start_set, started
+from tests.factories import Api, checkpoint_path, evaluated_episode, event, metrics, role, sha256, start_set, started
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "paac.py", line 97, in train\n    loss.backward()\n'
 OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
 POINTS, STRIDE = 60, 500
+# A picture of one pixel.
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class Showcase:
     distributed: int
     fork: int
     evaluation: int
+    reported: int
 
 
 def fill(api: Api, folder: Path) -> Showcase:
@@ -41,7 +47,7 @@ def fill(api: Api, folder: Path) -> Showcase:
     attempt = int(api.run(distributed)["attempt"])
     roles = [role("shard", 0), role("bundle", 0, times_lost=1), role("bundle", 1, host="moon (10.0.0.2)")]
     assert api.send(distributed, attempt, event(POINTS + 5, "roles", POINTS * STRIDE, roles=roles)).is_success
-    return Showcase(finished, failed, running, distributed, fork, evaluation)
+    return Showcase(finished, failed, running, distributed, fork, evaluation, _reported(api))
 
 
 def values_at(step: int, number: int = 0) -> dict[str, float]:
@@ -134,6 +140,31 @@ def _scored(api: Api, folder: Path) -> None:
         api.play([mean] * 30, protocol=protocol, mean=mean, interval=[mean - 1, mean + 1])
     api.evaluate(run_id - 1, protocol="human-starts", start_set=starts)
     api.play([4.5] * 100, protocol="human-starts", mean=4.5, interval=[3.1, 5.9])
+
+
+def _reported(api: Api) -> int:
+    """Create a run that a script logs, with media of every kind but videos."""
+    writer = {"key": "key-1", "writer": "writer-1", "method": "PPO", "env": "CartPole-v1", "project": "carts"}
+    config = {"lr": 0.0003, "net": {"layers": [64, 64]}}
+    created = api.user.post("/api/v1/reported/runs", json={**writer, "origin_label": "Python", "config": config})
+    path = f"/api/v1/reported/runs/{created.json()['run_id']}"
+    image = sha256(PNG)
+    assert api.user.put(f"{path}/files/{image}", params={"writer": "writer-1"}, content=PNG).is_success
+    media = [
+        {"media": "image", "name": "eval/screen", "sha256": image, "caption": "The cart"},
+        {"media": "histogram", "name": "weights", "data": {"edges": [-1, 0, 1], "counts": [3, 5]}},
+        {"media": "table", "name": "samples", "data": {"columns": ["prompt", "score"], "rows": [["2 + 2", 4]]}},
+    ]
+    logged = [
+        *(
+            {"kind": "metrics", "values": {"loss, mean": 1 / step, "eval/return": step}, "step": step}
+            for step in (1, 2)
+        ),
+        *({"kind": "media", "step": step, **each} for step in (1, 2) for each in media),
+    ]
+    events = [{"seq": seq, "time": 1_700_000_000.0 + seq, **each} for seq, each in enumerate(logged, start=1)]
+    assert api.user.post(f"{path}/events", json={"writer": "writer-1", "events": events}).is_success
+    return int(created.json()["run_id"])
 
 
 def _failed(api: Api) -> int:

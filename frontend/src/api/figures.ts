@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { address, call } from "./client";
+import { joinNames } from "./nameList";
 import { mergeFigure } from "./figureUpdates";
 import type { Figure, QueryOf } from "./types";
 
@@ -77,7 +78,7 @@ const togetherParams = (
   buckets,
   x_log,
   y_log,
-  metrics: metrics.join(","),
+  metrics: joinNames(metrics),
   shares,
 });
 

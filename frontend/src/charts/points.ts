@@ -1,6 +1,7 @@
 /** Points of a chart as table rows. */
 
 import { fetchMetricNames, fetchMetrics, type MetricsQuery } from "@/api/metrics";
+import { joinNames } from "@/api/nameList";
 import type { Figure, Metrics } from "@/api/types";
 import type { Cell } from "./csv";
 import type { XAxis, Zoom } from "./curveView";
@@ -45,7 +46,7 @@ export async function metricRows(
   const names = metrics.filter((name) => reported.includes(name));
   if (names.length === 0) return [];
   const query: MetricsQuery = {
-    names: names.join(","),
+    names: joinNames(names),
     x,
     buckets: BUCKETS,
     ...(zoom && { from: zoom[0], to: zoom[1] }),

@@ -39,6 +39,16 @@ export function methodOnEnv(run: Pick<Run, "method" | "env">): string {
   return [run.method, run.env].filter(Boolean).join(" on ");
 }
 
+export const ORIGIN_NAMES: Record<Run["origin"], string> = {
+  trained: "Trained by Arcadia",
+  reported: "Logged by a script",
+  imported: "Imported",
+};
+
+export function isOrigin(word: string): word is Run["origin"] {
+  return Object.hasOwn(ORIGIN_NAMES, word);
+}
+
 type StateOf = Pick<Run, "state" | "desired">;
 
 export function isActive(run: Pick<Run, "state">): boolean {

@@ -30,10 +30,11 @@ import { VerdictCard } from "./VerdictCard";
 export default function ComparePage() {
   const [search, setSearch] = useSearchParams();
   const runs = readRuns(search);
-  const metrics = readMetrics(search);
   const { by, center, grouped } = readView(search);
   usePageTitle(runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs");
   const comparison = useQuery(comparisonQuery(runs, by, grouped || by.length > 0));
+  const names = comparison.data ? metricNames(comparison.data) : [];
+  const metrics = readMetrics(search, names);
   // Data of a purged run may still be cached.
   const problem = isNotFound(comparison.error) || !comparison.data ? comparison.error : null;
   const leaveOut = (out: readonly number[]) => setRuns(runs.filter((run) => !out.includes(run)));
@@ -66,7 +67,7 @@ export default function ComparePage() {
             forks={comparison.data?.runs.some(({ parent }) => parent !== null) ?? false}
             // Show the controls while their choices load, so that the chart does not jump.
             groups={comparison.data ? groupFields(comparison.data) : runs.length > 1 ? [] : null}
-            names={comparison.data ? metricNames(comparison.data) : []}
+            names={names}
             onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
           />
           {comparison.data && (
@@ -80,7 +81,7 @@ export default function ComparePage() {
               )}
               <SummaryTable
                 comparison={comparison.data}
-                metric={readSummary(search)}
+                metric={readSummary(search, names)}
                 onMetric={(next) => setSearch((current) => writeSummary(current, next), { replace: true })}
               />
               <Differences comparison={comparison.data} />

@@ -31,8 +31,10 @@ describe("the URL", () => {
       "train/entropy",
       "episode/return",
     ]);
+    expect(readMetrics(query(""), ["a", "episode/return"])).toEqual(["episode/return"]);
+    expect(readMetrics(query(""), ["a", "b"])).toEqual(["a"]);
     expect(writeMetrics(query("metric=a"), ["episode/return"]).toString()).toBe("");
-    expect(readMetrics(writeMetrics(query(""), ["a/b", "c"]))).toEqual(["a/b", "c"]);
+    expect(readMetrics(writeMetrics(query(""), ["a/b", "c, d"]))).toEqual(["a/b", "c, d"]);
   });
 });
 

@@ -3,6 +3,7 @@
 import type { ComparedRun, Comparison, MetricValue } from "@/api/types";
 import { parseRunNumbers } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
+import { joinNames, splitNames } from "@/api/nameList";
 
 export const DEFAULT_METRIC = "episode/return";
 
@@ -13,20 +14,22 @@ export function writeRuns(search: URLSearchParams, runs: readonly number[]): URL
   return written(search, "runs", runs.join(","));
 }
 
-/** Return the metrics of ?metric=a,b. The default is the return. */
-export function readMetrics(search: URLSearchParams): string[] {
-  const names = (search.get("metric") ?? "").split(",").filter(Boolean);
-  return names.length > 0 ? [...new Set(names)] : [DEFAULT_METRIC];
+/** Return the metrics of ?metric=a,b. The default is the return, or the first one if no run has reported a return. */
+export function readMetrics(search: URLSearchParams, reported: readonly string[] = []): string[] {
+  const names = splitNames(search.get("metric") ?? "");
+  if (names.length > 0) return [...new Set(names)];
+  const [first = DEFAULT_METRIC] = reported;
+  return [reported.includes(DEFAULT_METRIC) ? DEFAULT_METRIC : first];
 }
 
 export function writeMetrics(search: URLSearchParams, metrics: readonly string[]): URLSearchParams {
   const usual = metrics.length === 1 && metrics[0] === DEFAULT_METRIC;
-  return written(search, "metric", usual ? "" : metrics.join(","));
+  return written(search, "metric", usual ? "" : joinNames(metrics));
 }
 
 /** Return the summary's metric: the chosen one, or that of the first curve. */
-export function readSummary(search: URLSearchParams): string {
-  return search.get("summary") || (readMetrics(search)[0] ?? DEFAULT_METRIC);
+export function readSummary(search: URLSearchParams, reported: readonly string[] = []): string {
+  return search.get("summary") || (readMetrics(search, reported)[0] ?? DEFAULT_METRIC);
 }
 
 export function writeSummary(search: URLSearchParams, metric: string | null): URLSearchParams {

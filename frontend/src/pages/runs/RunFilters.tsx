@@ -6,7 +6,7 @@ import { presetsQuery } from "@/api/configuration";
 import { facetsQuery } from "@/api/runs";
 import type { ListedRun } from "@/api/types";
 import { SearchField } from "@/ui/SearchField";
-import { isState, STATE_NAMES, STATES } from "@/ui/states";
+import { isOrigin, isState, ORIGIN_NAMES, STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
 import { FacetFilter, type FacetOption } from "./FacetFilter";
 import classes from "./runs.module.css";
@@ -17,7 +17,12 @@ const FACET_NAMES: Record<Facet, string> = {
   algorithm: "Method",
   env: "Environment",
   tag: "Tag",
+  project: "Project",
+  origin: "Origin",
 };
+
+/** Values from which a facet is offered. The others are always there. */
+const MIN_CHOICES: Partial<Record<Facet, number>> = { project: 1, origin: 2 };
 
 /** Sort orders for narrow screens, where cards have no headers. */
 const SORT_OPTIONS = [
@@ -58,7 +63,7 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
         text={view.text}
         onSearch={(text) => onChange({ text }, { replace: true })}
       />
-      {FACETS.map((facet) => (
+      {FACETS.filter((facet) => isOffered(facet, options, view)).map((facet) => (
         <FacetFilter
           key={facet}
           name={FACET_NAMES[facet]}
@@ -100,6 +105,12 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
   );
 }
 
+/** Return true for a facet with a choice. Without reported runs, there are no projects and only one origin. */
+function isOffered(facet: Facet, options: Record<Facet, FacetOption[]>, view: RunsView): boolean {
+  if (view[facet].length > 0) return true;
+  return options[facet].length >= (MIN_CHOICES[facet] ?? 0);
+}
+
 /** Return the values of all runs, not only of the loaded ones. States are in lifecycle order. */
 function useFacetOptions(archived: boolean, runs: readonly ListedRun[]): Record<Facet, FacetOption[]> {
   const { data } = useQuery(facetsQuery(archived));
@@ -120,5 +131,7 @@ function useFacetOptions(archived: boolean, runs: readonly ListedRun[]): Record<
     ),
     env: options("env", shortEnv),
     tag: options("tag", (tag) => tag),
+    project: options("project", (project) => project),
+    origin: options("origin", (origin) => (isOrigin(origin) ? ORIGIN_NAMES[origin] : origin)),
   };
 }

@@ -7,6 +7,7 @@ import {
   type RowSelectionState,
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
+import { joinNames, splitNames } from "@/api/nameList";
 import type { ListedRun } from "@/api/types";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { resolveColumns } from "./columns";
@@ -17,9 +18,9 @@ const helper = createColumnHelper<typeof features, ListedRun>();
 /** Return the rows, columns and selection of the runs page. The table and the cards share this model. */
 export function useRunTable(runs: ListedRun[], columnIds: readonly string[]) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({});
-  const key = columnIds.join(",");
+  const key = joinNames(columnIds);
   const catalog = useMetricCatalog();
-  const shown = useMemo(() => resolveColumns(catalog, key.split(",")), [catalog, key]);
+  const shown = useMemo(() => resolveColumns(catalog, splitNames(key)), [catalog, key]);
   const columns = useMemo(
     () =>
       shown.map((column) =>

@@ -34,6 +34,8 @@ describe("the view in the URL", () => {
       algorithm: [],
       env: ["ALE/Pong-v5"],
       tag: ["sweep"],
+      project: [],
+      origin: [],
       text: "lr",
       archived: true,
       sort: "-last_return",
@@ -54,4 +56,14 @@ it("sorts descending, then ascending, then newest first again", () => {
   expect(nextSort("-created_at", "step")).toBe("-step");
   expect(nextSort("-step", "step")).toBe("step");
   expect(nextSort("step", "step")).toBe("-created_at");
+});
+
+it("keeps the project, the origin and columns of metrics with commas in the URL", () => {
+  const params = new URLSearchParams({ project: "landing", columns: 'name,"metric.loss, mean.last"' });
+  params.append("origin", "reported");
+  params.append("origin", "unknown");
+  const view = parseView(params);
+  expect(view).toMatchObject({ project: ["landing"], origin: ["reported"] });
+  expect(view.columns).toEqual(["name", "metric.loss, mean.last"]);
+  expect(parseView(toParams(view))).toEqual(view);
 });

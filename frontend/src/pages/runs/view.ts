@@ -1,6 +1,9 @@
 import type { FailuresQuery, RunListQuery } from "@/api/runs";
-import type { RunState } from "@/api/types";
-import { isState } from "@/ui/states";
+import type { Run, RunState } from "@/api/types";
+import { joinNames, splitNames } from "@/api/nameList";
+import { isOrigin, isState } from "@/ui/states";
+
+type RunOrigin = Run["origin"];
 
 /** What the runs page shows. All of it is in the URL. */
 export interface RunsView {
@@ -8,6 +11,8 @@ export interface RunsView {
   algorithm: string[];
   env: string[];
   tag: string[];
+  project: string[];
+  origin: RunOrigin[];
   text: string;
   archived: boolean;
   sort: string;
@@ -15,8 +20,8 @@ export interface RunsView {
   columns: string[] | null;
 }
 
-export type Facet = "state" | "algorithm" | "env" | "tag";
-export const FACETS: readonly Facet[] = ["state", "algorithm", "env", "tag"];
+export type Facet = "state" | "algorithm" | "env" | "tag" | "project" | "origin";
+export const FACETS: readonly Facet[] = ["state", "algorithm", "env", "tag", "project", "origin"];
 
 export const NEWEST_FIRST = "-created_at";
 
@@ -25,6 +30,8 @@ export const DEFAULT_VIEW: RunsView = {
   algorithm: [],
   env: [],
   tag: [],
+  project: [],
+  origin: [],
   text: "",
   archived: false,
   sort: NEWEST_FIRST,
@@ -38,10 +45,12 @@ export function parseView(params: URLSearchParams): RunsView {
     algorithm: params.getAll("algorithm"),
     env: params.getAll("env"),
     tag: params.getAll("tag"),
+    project: params.getAll("project"),
+    origin: params.getAll("origin").filter(isOrigin),
     text: params.get("text") ?? "",
     archived: params.get("archived") === "true",
     sort: params.get("sort") ?? NEWEST_FIRST,
-    columns: columns === null ? null : columns.split(",").filter(Boolean),
+    columns: columns === null ? null : splitNames(columns),
   };
 }
 
@@ -52,7 +61,7 @@ export function toParams(view: RunsView): URLSearchParams {
   if (view.text) params.set("text", view.text);
   if (view.archived) params.set("archived", "true");
   if (view.sort !== NEWEST_FIRST) params.set("sort", view.sort);
-  if (view.columns) params.set("columns", view.columns.join(","));
+  if (view.columns) params.set("columns", joinNames(view.columns));
   return params;
 }
 
@@ -62,8 +71,9 @@ export function toListQuery(view: RunsView, metric: string[], include: string[])
 }
 
 /** Return the query for the failures of the listed runs. */
-export function toFailuresQuery({ state, algorithm, env, tag, text, archived }: RunsView): FailuresQuery {
-  return { state, algorithm, env, tag, text: text.trim(), archived };
+export function toFailuresQuery(view: RunsView): FailuresQuery {
+  const { state, algorithm, env, tag, project, origin, text, archived } = view;
+  return { state, algorithm, env, tag, project, origin, text: text.trim(), archived };
 }
 
 /** Return True if "Clear all" would change the view. Sorting, columns and the archive are not filters. */
@@ -72,7 +82,7 @@ export function isFiltered(view: RunsView): boolean {
 }
 
 export function clearFilters(view: RunsView): RunsView {
-  return { ...view, state: [], algorithm: [], env: [], tag: [], text: "" };
+  return { ...view, state: [], algorithm: [], env: [], tag: [], project: [], origin: [], text: "" };
 }
 
 /** Return the sort order after a click on a header: descending, ascending, then newest first. */

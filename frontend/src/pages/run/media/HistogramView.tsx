@@ -3,11 +3,13 @@ import { useId } from "react";
 import type { MediaItem } from "@/api/types";
 import { exact, score, short } from "@/ui/format";
 import type { MediaViewProps } from "./MediaCard";
-import { type Histogram, histogramOf, rangeOf, spread } from "./mediaData";
+import { coarser, type Histogram, histogramOf, rangeOf, spread } from "./mediaData";
 import classes from "./media.module.css";
 
 /** Columns of the overview. */
 const MAX_COLUMNS = 60;
+/** Bins of a column of the overview. */
+const MAX_BINS = 64;
 const WIDTH = 600;
 const HEIGHT = 160;
 
@@ -123,7 +125,7 @@ interface ColumnProps {
 }
 
 function Column({ item, x, width, y }: ColumnProps) {
-  const { edges, counts } = histogramOf(item);
+  const { edges, counts } = coarser(histogramOf(item), MAX_BINS);
   const largest = Math.max(...counts, 1);
   return counts.map((count, bin) => {
     const top = y(edges[bin + 1] ?? 0);

@@ -31,3 +31,14 @@ export function rangeOf(histograms: readonly Histogram[]): [number, number] {
   const high = Math.max(...histograms.map(({ edges }) => edges.at(-1) ?? 0));
   return low < high ? [low, high] : [low - 0.5, low + 0.5];
 }
+
+/** Merge neighboring bins until there are at most `limit`. */
+export function coarser({ edges, counts }: Histogram, limit: number): Histogram {
+  const size = Math.ceil(counts.length / limit);
+  if (size <= 1) return { edges, counts };
+  const starts = counts.flatMap((_, bin) => (bin % size === 0 ? [bin] : []));
+  return {
+    edges: [...starts.map((bin) => edges[bin] ?? 0), edges.at(-1) ?? 0],
+    counts: starts.map((bin) => counts.slice(bin, bin + size).reduce((sum, count) => sum + count, 0)),
+  };
+}
