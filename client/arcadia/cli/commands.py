@@ -11,6 +11,7 @@ from arcadia.cli import (
     download,
     evaluate,
     figure,
+    import_logs,
     launch,
     log,
     login,
@@ -53,6 +54,8 @@ def add_commands(app: typer.Typer) -> None:
     app.add_typer(study.app, name="study")
     app.add_typer(download.app, name="download")
     add("run", context_settings={"allow_interspersed_args": False})(run_command.run)
+    add("follow")(import_logs.follow)
+    add("import-logs")(import_logs.import_logs)
     add("sync")(sync.sync)
     add("presets")(presets.presets)
     add("workers")(workers.workers)

@@ -1,0 +1,1 @@
+"""Import of logs that other tools have written: as runs, each event exactly once."""

@@ -1,0 +1,124 @@
+"""Upload of a source's events. The server's count of each file decides what is new."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
+from arcadia.reporting.connection import Connection, UnavailableError
+from arcadia.reporting.values import clean_text, storable
+
+MAX_EVENTS, MAX_BYTES = 1_000, 1_000_000
+MAX_TRIES = 5
+
+
+class FileUpload:
+    """Upload of one file: a writer, whose events are numbered in the order of the file."""
+
+    def __init__(self, connection: Connection, registration: dict[str, Any], file: SourceFile) -> None:
+        self._connection, self.file = connection, file
+        self._writer = key_of(file.path.parent.name, file.path.name)
+        answer = connection.register({**registration, "writer": self._writer, "joins": True})
+        self._run_id, self._acknowledged = answer["run_id"], answer["acknowledged"]
+        self._read = 0
+        self._events: Iterator[Event] = file.read()
+        self._batch: list[bytes] = []
+
+    def send(self) -> int:
+        """Send what is new. Return the number of events. After an UnavailableError, the next call continues."""
+        sent = 0
+        while self._batch or self._fill():
+            answer = self._connection.send_events(self._run_id, self._writer, self._batch)
+            self._acknowledged = answer["acknowledged"]
+            sent += len(self._batch)
+            self._batch = []
+        self._events = self.file.read()
+        return sent
+
+    def _fill(self) -> bool:
+        size = 0
+        for event in self._events:
+            self._read += 1
+            if self._read <= self._acknowledged:
+                continue
+            line = json.dumps(self._encode(event, self._read), separators=(",", ":")).encode()
+            self._batch.append(line)
+            size += len(line)
+            if len(self._batch) == MAX_EVENTS or size >= MAX_BYTES:
+                break
+        return bool(self._batch)
+
+    def _encode(self, event: Event, number: int) -> Event:
+        content = event.pop("content", None)
+        if content is not None:
+            event["sha256"] = hashlib.sha256(content).hexdigest()
+            with tempfile.NamedTemporaryFile() as file:
+                Path(file.name).write_bytes(content)
+                # Its event is already taken from the file, so it must not be lost.
+                patiently(self._connection.send_file, self._run_id, self._writer, event["sha256"], Path(file.name))
+        if "name" in event:
+            event["name"] = clean_text(event["name"]) or "unnamed"
+        return {**storable(event), "seq": number}
+
+
+class RunUpload:
+    """Upload of a run. Its leader is a writer without a file, whose end is the run's."""
+
+    def __init__(self, connection: Connection, run: SourceRun, leader: str, project: str | None = None) -> None:
+        self._connection, self.run, self._leader = connection, run, leader
+        origin = {"origin": "imported", "origin_label": run.origin_label}
+        facts = {**run.facts, **({"project": project} if project else {})}
+        self._registration = {"key": run.key, "name": run.name, **origin, **facts}
+        answer = connection.register({**self._registration, "writer": leader})
+        self.run_id, self.path = answer["run_id"], answer["path"]
+        self.has_ended = answer["acknowledged"] > 0
+        self._files: dict[Path, FileUpload] = {}
+
+    def send(self, files: list[SourceFile]) -> int:
+        """Send what is new in these files. Return the number of events."""
+        sent = 0
+        for file in files:
+            if file.path not in self._files:
+                self._files[file.path] = FileUpload(self._connection, self._registration, file)
+            sent += self._files[file.path].send()
+        return sent
+
+    def report_alive(self) -> None:
+        """Keep the run running while its files are followed."""
+        self._connection.send_events(self.run_id, self._leader, [])
+
+    def end(self, outcome: str = "finished") -> None:
+        """End the run."""
+        event = {"seq": 1, "time": time.time(), "kind": "end", "outcome": outcome}
+        patiently(self._connection.send_events, self.run_id, self._leader, [json.dumps(event).encode()])
+        self.has_ended = True
+
+
+def import_run(connection: Connection, run: SourceRun, project: str | None = None) -> tuple[RunUpload, int]:
+    """Import a run. Return its upload and the number of new events: none if these files were imported before."""
+    sizes = [f"{file.path.name} {file.path.stat().st_size}" for file in run.files]
+    upload = patiently(RunUpload, connection, run, f"import-{key_of(*sizes)}", project)
+    if upload.has_ended:
+        return upload, 0
+    sent = 0
+    for file in run.files:
+        sent += patiently(upload.send, [file])
+    upload.end()
+    return upload, sent
+
+
+def patiently(call: Any, *arguments: Any, tries: int = MAX_TRIES) -> Any:
+    """Return the result of a call. Repeat it a few times if the server is not available."""
+    try:
+        return call(*arguments)
+    except UnavailableError:
+        if tries == 1:
+            raise
+    time.sleep(1.0)
+    return patiently(call, *arguments, tries=tries - 1)

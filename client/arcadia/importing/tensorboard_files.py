@@ -1,0 +1,165 @@
+"""Event files of TensorBoard."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from arcadia.errors import ArcadiaError
+from arcadia.importing import wire
+from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
+from arcadia.integrations.standard_names import with_standard_names
+from arcadia.reporting.media import MAX_BINS
+
+PATTERN = "*tfevents*"
+HEADER_BYTES, FOOTER_BYTES = 12, 4
+DTYPE_FLOAT, DTYPE_DOUBLE = 1, 2
+_GIF = b"GIF8"
+
+
+class EventFile:
+    """An event file, which may still grow. A record that is not complete yet is read later."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._position = 0
+        # Only the first record of a name says what it is.
+        self._plugins: dict[str, str] = {}
+
+    def read(self) -> Iterator[Event]:
+        """Yield the events of new records."""
+        for record in self._records():
+            yield from self._events(record)
+
+    def _records(self) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            while True:
+                file.seek(self._position)
+                header = file.read(HEADER_BYTES)
+                if len(header) < HEADER_BYTES:
+                    return
+                (size,) = struct.unpack("<Q", header[:8])
+                if size > self.path.stat().st_size - self._position - HEADER_BYTES - FOOTER_BYTES:
+                    return
+                data = file.read(size)
+                self._position += HEADER_BYTES + size + FOOTER_BYTES
+                yield data
+
+    def _events(self, record: bytes) -> Iterator[Event]:
+        try:
+            event = wire.message(record)
+            values = [wire.message(each) for summary in event[5] for each in wire.message(summary)[1]]
+        except (ValueError, struct.error) as error:
+            raise ArcadiaError(f"{self.path} is no event file of TensorBoard ({error}).") from None
+        time = wire.numbers(event[1], "d")[-1] if event[1] else 0.0
+        step = wire.signed(event[2])
+        metrics: dict[str, Any] = {}
+        others: list[Event] = []
+        for value in values:
+            self._read_value(value, metrics, others)
+        if metrics:
+            yield {"kind": "metrics", "time": time, "step": step, "values": with_standard_names(metrics)}
+        for other in others:
+            with_step = {"step": step} if other["kind"] == "media" else {}
+            yield {"time": time, **with_step, **other}
+
+    def _read_value(self, value: Any, metrics: dict[str, Any], others: list[Event]) -> None:
+        tag = wire.text(value[1])
+        for metadata in value[9]:
+            for plugin in wire.message(metadata)[1]:
+                found = wire.message(plugin)
+                self._plugins[tag] = wire.text(found[1])
+                if self._plugins[tag] == "hparams" and (settings := _settings(found[2])):
+                    others.append({"kind": "config", "values": settings})
+        if value[2]:
+            metrics[tag] = _storable(wire.numbers(value[2], "f")[-1])
+        elif value[4]:
+            others += _media(tag, wire.message(value[4][-1])[4])
+        elif value[5]:
+            histogram = wire.message(value[5][-1])
+            limits, counts = wire.numbers(histogram[6], "d"), wire.numbers(histogram[7], "d")
+            low = wire.numbers(histogram[1], "d")[-1] if histogram[1] else 0.0
+            others += _histogram(tag, [min(low, *limits[:1]), *limits], counts)
+        elif value[8]:
+            self._read_tensor(tag, wire.message(value[8][-1]), metrics, others)
+
+    def _read_tensor(self, tag: str, tensor: Any, metrics: dict[str, Any], others: list[Event]) -> None:
+        plugin = self._plugins.get(tag, "")
+        if plugin == "text":
+            shown = " ".join(each.decode(errors="replace") for each in tensor[8])
+            others.append({"kind": "log", "level": "info", "message": f"{tag.removesuffix('/text_summary')}: {shown}"})
+        elif plugin == "images":
+            others += _media(tag, tensor[8][2:])  # the first two are width and height
+        elif values := _floats(tensor):
+            if len(values) == 1:
+                metrics[tag] = _storable(values[0])
+            elif plugin == "histograms" and len(values) % 3 == 0:
+                rows = [values[start : start + 3] for start in range(0, len(values), 3)]
+                others += _histogram(tag, [rows[0][0], *(row[1] for row in rows)], [row[2] for row in rows])
+
+
+def find_runs(folder: Path) -> list[SourceRun]:
+    """Return the runs of a folder: one for each folder with event files, as TensorBoard shows them."""
+    found: dict[Path, list[SourceFile]] = {}
+    for path in sorted(folder.rglob(PATTERN)):
+        if path.is_file():
+            found.setdefault(path.parent, []).append(EventFile(path))
+    runs = []
+    for parent, files in found.items():
+        inner = parent.relative_to(folder).as_posix()
+        name = folder.absolute().name if inner == "." else inner
+        # The name of an event file has its time, host and process.
+        runs.append(SourceRun(key_of("tensorboard", parent.name, files[0].path.name), name, "TensorBoard", files))
+    return runs
+
+
+def _floats(tensor: Any) -> list[float]:
+    kind = wire.signed(tensor[1])
+    if kind == DTYPE_FLOAT:
+        return wire.numbers(tensor[5] or tensor[4], "f")
+    if kind == DTYPE_DOUBLE:
+        return wire.numbers(tensor[6] or tensor[4], "d")
+    return []
+
+
+def _media(tag: str, files: list[bytes]) -> list[Event]:
+    kinds = [(content, "video" if content.startswith(_GIF) else "image") for content in files]
+    return [{"kind": "media", "name": tag, "media": kind, "content": content} for content, kind in kinds]
+
+
+def _histogram(tag: str, edges: list[float], counts: list[float]) -> list[Event]:
+    """Return a histogram. TensorBoard's outermost edges are about 1e308, which no chart shows, and empty bins long."""
+    used = [number for number, count in enumerate(counts) if count]
+    if not used:
+        return []
+    first, last = used[0], used[-1]
+    edges, counts = edges[first : last + 2], counts[first : last + 1]
+    if len(counts) > MAX_BINS:
+        step = math.ceil(len(counts) / MAX_BINS)
+        counts = [sum(counts[start : start + step]) for start in range(0, len(counts), step)]
+        edges = [*edges[:-1:step], edges[-1]]
+    return [{"kind": "media", "name": tag, "media": "histogram", "data": {"edges": edges, "counts": counts}}]
+
+
+def _settings(contents: list[bytes]) -> dict[str, Any]:
+    """Return the hyperparameters of a session."""
+    found: dict[str, Any] = {}
+    for content in contents:
+        for session in wire.message(content)[3]:
+            for entry in wire.message(session)[1]:
+                pair = wire.message(entry)
+                value = wire.message(pair[2][-1]) if pair[2] else {}
+                if value.get(2):
+                    found[wire.text(pair[1])] = wire.numbers(value[2], "d")[-1]
+                elif value.get(3):
+                    found[wire.text(pair[1])] = wire.text(value[3])
+                elif value.get(4):
+                    found[wire.text(pair[1])] = bool(value[4][-1])
+    return found
+
+
+def _storable(value: float) -> Any:
+    return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

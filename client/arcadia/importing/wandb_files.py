@@ -1,0 +1,162 @@
+"""Runs that wandb has stored offline: `wandb/offline-run-*/run-ID.wandb` and the files beside it."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from arcadia.errors import ArcadiaError
+from arcadia.importing import wire
+from arcadia.importing.source import Event, SourceRun, key_of
+from arcadia.integrations.standard_names import with_standard_names
+from arcadia.reporting.media import MAX_CELLS, Table
+from arcadia.reporting.values import flatten
+
+# The file is a log of LevelDB: blocks with records, which may be in several parts.
+HEADER = b":W&B"
+BLOCK_BYTES, FILE_HEADER_BYTES, PART_HEADER_BYTES = 32_768, 7, 7
+FULL, FIRST, LAST = 1, 2, 4
+_LEVELS = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
+
+
+class WandbFile:
+    """A file with the records of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._time = path.stat().st_mtime
+
+    def read(self) -> Iterator[Event]:
+        """Yield the events of all records."""
+        for data in read_records(self.path):
+            record = wire.message(data)
+            for history in record[2]:
+                yield from self._history(wire.message(history))
+            for output in record[13]:
+                if line := wire.text(wire.message(output)[3]).rstrip():
+                    yield {"kind": "log", "time": self._time, "level": "info", "message": line}
+            for run in record[17]:
+                yield from self._run(wire.message(run))
+            for config in record[5]:
+                yield {"kind": "config", "time": self._time, "values": _items(wire.message(config)[1])}
+            for each in record[10]:
+                alert = wire.message(each)
+                level = _LEVELS.get(wire.text(alert[3]), "info")
+                words = {"title": wire.text(alert[1]), "text": wire.text(alert[2])}
+                yield {"kind": "alert", "time": self._time, "level": level, **words}
+
+    def _run(self, run: Any) -> Iterator[Event]:
+        if config := {name: value for each in run[4] for name, value in _items(wire.message(each)[1]).items()}:
+            yield {"kind": "config", "time": self._time, "values": config}
+        if tags := [tag.decode(errors="replace") for tag in run[10]]:
+            yield {"kind": "tags", "time": self._time, "add": tags, "remove": []}
+        if notes := wire.text(run[9]):
+            yield {"kind": "notes", "time": self._time, "text": notes}
+
+    def _history(self, history: Any) -> Iterator[Event]:
+        values = _items(history[1])
+        step = int(values.pop("_step", 0) or 0)
+        self._time = float(values.pop("_timestamp", 0) or self._time)
+        values.pop("_runtime", None)
+        media = {name: value for name, value in values.items() if isinstance(value, dict) and "_type" in value}
+        for name in media:
+            del values[name]
+        numbers = {name: value for name, value in flatten(values) if _is_number(value)}
+        if numbers:
+            yield {"kind": "metrics", "time": self._time, "step": step, "values": with_standard_names(numbers)}
+        for name, value in media.items():
+            for found in self._media(value):
+                yield {"kind": "media", "time": self._time, "step": step, "name": name, **found}
+
+    def _media(self, value: dict[str, Any]) -> Iterator[Event]:
+        """Yield images, videos, histograms and tables. Other media are left out."""
+        kind, files = value["_type"], self.path.parent / "files"
+        if kind == "histogram":
+            counts = value.get("values") or value.get("count") or []
+            packed = value.get("packedBins")
+            edges = value.get("bins") or (
+                [packed["min"] + packed["size"] * each for each in range(len(counts) + 1)] if packed else []
+            )
+            yield {"media": "histogram", "data": {"edges": edges, "counts": counts}}
+        elif kind == "table-file" and (file := files / value["path"]).is_file():
+            table = json.loads(file.read_text())
+            rows = table["data"][: MAX_CELLS // max(1, len(table["columns"]))]
+            yield {"media": "table", "data": Table(table["columns"], rows).data()}
+        elif kind in ("image-file", "video-file", "images/separated", "videos"):
+            paths = value.get("filenames") or [each["path"] for each in value.get("videos", [value])]
+            for path in paths:
+                if (file := files / path).is_file():
+                    yield {"media": "video" if "video" in kind else "image", "content": file.read_bytes()}
+
+
+def read_records(path: Path) -> Iterator[bytes]:
+    """Yield the records that are complete."""
+    data = path.read_bytes()
+    if not data.startswith(HEADER):
+        raise ArcadiaError(f"{path} is no file of wandb.")
+    position, parts = FILE_HEADER_BYTES, b""
+    while position + PART_HEADER_BYTES <= len(data):
+        left = BLOCK_BYTES - position % BLOCK_BYTES
+        if left < PART_HEADER_BYTES:
+            position += left
+            continue
+        _checksum, size, kind = struct.unpack_from("<IHB", data, position)
+        position += PART_HEADER_BYTES
+        if position + size > len(data):
+            return
+        parts = (b"" if kind in (FULL, FIRST) else parts) + data[position : position + size]
+        position += size
+        if kind in (FULL, LAST):
+            yield parts
+
+
+def find_runs(path: Path) -> list[SourceRun]:
+    """Return the runs of a folder, or that of one file."""
+    found = {}
+    for file in sorted(path.rglob("*.wandb")) if path.is_dir() else [path]:
+        found[file.resolve()] = file  # `latest-run` is a link
+    return [_describe(file) for file in found]
+
+
+def _describe(file: Path) -> SourceRun:
+    run: Any = next((record[17][0] for record in map(wire.message, read_records(file)) if record[17]), None)
+    if run is None:
+        raise ArcadiaError(f"{file} has no run.")
+    run = wire.message(run)
+    key = key_of("wandb", wire.text(run[1]), file.parent.name)
+    facts = {"project": wire.text(run[3]), "host": wire.text(run[13])}
+    name = wire.text(run[8]) or wire.text(run[1])
+    return SourceRun(key, name, "wandb", [WandbFile(file)], {field: value for field, value in facts.items() if value})
+
+
+def _items(items: list[bytes]) -> dict[str, Any]:
+    """Return the values of history or configuration. A nested name is a path."""
+    found: dict[str, Any] = {}
+    for each in items:
+        item = wire.message(each)
+        *parents, name = [part.decode(errors="replace") for part in item[2]] or [wire.text(item[1])]
+        try:
+            value = json.loads(wire.text(item[16]))
+        except ValueError:
+            continue  # a single value without its JSON
+        inner = found
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[name] = _as_api(value)
+    found.pop("_wandb", None)
+    return found
+
+
+def _as_api(value: Any) -> Any:
+    if isinstance(value, float) and value != value:
+        return "NaN"
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    return {name: _as_api(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) or value in ("NaN", "Infinity", "-Infinity")

@@ -1,0 +1,252 @@
+"""Import of the logs of other tools, and following of a folder."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reporting.reported_server import Rejection, ReportedServer
+from reporting.scripts import wait_until
+from tensorboardX import SummaryWriter
+
+import arcadia
+from arcadia.errors import ArcadiaError
+from arcadia.importing import tables, tensorboard_files, wandb_files
+from arcadia.importing.following import Follower
+from arcadia.importing.sending import import_run
+from arcadia.importing.source import SourceRun
+from arcadia.reporting.connection import Connection
+
+WAIT_SECONDS = 60.0
+
+
+@pytest.fixture
+def server() -> Iterator[ReportedServer]:
+    """Serve reported runs."""
+    server = ReportedServer()
+    yield server
+    server.close()
+
+
+def import_all(server: ReportedServer, runs: list[SourceRun]) -> int:
+    """Import runs, and return the number of new events."""
+    return sum(import_run(Connection(server.url, None), run)[1] for run in runs)
+
+
+def write_tensorboard(folder: Path, first: int = 0, last: int = 3) -> None:
+    with SummaryWriter(str(folder)) as writer:
+        for step in range(first, last):
+            writer.add_scalar("loss", 1 / 2**step, step)
+
+
+def test_everything_in_an_event_file_is_imported_once(server: ReportedServer, tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path / "exp")) as writer:
+        writer.add_scalar("loss", 0.5, 1, walltime=1_600_000_000.0)
+        writer.add_scalar("charts/episodic_return", 21, 2)
+        writer.add_scalar("bad", math.nan, -3)
+        writer.add_histogram("weights", np.array([0.0, 1.0, 1.0]), 4)
+        writer.add_image("screen", np.zeros((3, 4, 6), np.uint8), 5)
+        writer.add_text("note", "warm-up ends", 6)
+    write_tensorboard(tmp_path / "exp" / "eval", last=1)
+    sent = import_all(server, tensorboard_files.find_runs(tmp_path / "exp"))
+    assert sorted(server.metrics(), key=lambda each: each[0]) == [
+        (-3, {"bad": "NaN"}),
+        (0, {"loss": 1.0}),
+        (1, {"loss": 0.5}),
+        (2, {"episode/return": 21.0, "charts/episodic_return": 21.0}),
+    ]
+    assert next(each for each in server.of_kind("metrics") if each["step"] == 1)["time"] == 1_600_000_000.0
+    histogram, image = sorted(server.of_kind("media"), key=lambda each: each["step"])
+    assert sum(histogram["data"]["counts"]) == 3
+    assert histogram["data"]["edges"][0] <= 0.0 < 1.0 <= histogram["data"]["edges"][-1] < 2.0
+    assert server.files[image["sha256"]].startswith(b"\x89PNG")
+    assert [each["message"] for each in server.of_kind("log")] == ["note: warm-up ends"]
+    assert [each["outcome"] for each in server.of_kind("end")] == ["finished"] * 2
+    assert {each["name"] for each in server.registrations} == {"exp", "eval"}
+    assert {each["origin"] for each in server.registrations} == {"imported"}
+    stored = json.dumps(server.events, sort_keys=True)
+    assert sent == 7
+    assert import_all(server, tensorboard_files.find_runs(tmp_path / "exp")) == 0
+    assert json.dumps(server.events, sort_keys=True) == stored
+
+
+def test_a_moved_folder_is_the_same_run(server: ReportedServer, tmp_path: Path) -> None:
+    write_tensorboard(tmp_path / "a" / "exp")
+    assert import_all(server, tensorboard_files.find_runs(tmp_path / "a")) == 3
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert import_all(server, tensorboard_files.find_runs(tmp_path / "b")) == 0
+    assert len(server.runs) == 1
+
+
+def test_an_import_that_was_interrupted_continues(server: ReportedServer, tmp_path: Path) -> None:
+    write_tensorboard(tmp_path / "exp", last=2_500)
+
+    def reject(_path: str, body: Any) -> None:
+        if any(event["seq"] > 2_000 for event in body.get("events", ())):
+            raise Rejection(422)
+
+    server.before = reject
+    with pytest.raises(Exception, match=r"This is wrong\."):
+        import_all(server, tensorboard_files.find_runs(tmp_path))
+    server.before = lambda _path, _body: None
+    assert import_all(server, tensorboard_files.find_runs(tmp_path)) == 500
+    assert [step for step, _values in server.metrics()] == list(range(2_500))
+
+
+def test_a_growing_folder_is_followed_and_a_restart_sends_nothing_twice(server: ReportedServer, tmp_path: Path) -> None:
+    shown: list[str] = []
+    connection = Connection(server.url, None)
+    follower = Follower(connection, tmp_path, "maze", shown.append)
+    assert follower.send() == 0
+    write_tensorboard(tmp_path / "exp", last=2)
+    (file,) = (tmp_path / "exp").iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-3])  # the last record is being written
+    assert follower.send() == 1
+    file.write_bytes(whole)
+    assert follower.send() == 1
+    server.close()
+    assert follower.send() == 0
+    server.open()
+    restarted = Follower(connection, tmp_path, "maze", shown.append)
+    with SummaryWriter(str(tmp_path / "exp"), filename_suffix=".later") as writer:
+        writer.add_scalar("loss", 0.25, 2)
+    assert restarted.send() == 1
+    restarted.close()
+    assert sorted(step for step, _values in server.metrics()) == [0, 1, 2]
+    assert [each["outcome"] for each in server.of_kind("end")] == ["finished"]
+    assert shown == [f"exp is at {server.url}/runs/7"] * 2
+    assert {each["project"] for each in server.registrations} == {"maze"}
+
+
+def test_the_command_follows_until_it_is_interrupted(server: ReportedServer, tmp_path: Path) -> None:
+    write_tensorboard(tmp_path / "exp")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "arcadia", "--url", server.url, "follow", str(tmp_path), "--interval", "0.1"],
+        env={**os.environ, "PYTHONPATH": str(Path(arcadia.__file__).parents[1])},
+    )
+    with process:
+        wait_until(lambda: len(server.metrics()) == 3)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT_SECONDS) == 0
+    assert [each["outcome"] for each in server.of_kind("end")] == ["finished"]
+
+
+def test_monitor_files_become_returns(server: ReportedServer, tmp_path: Path) -> None:
+    for number in range(2):
+        header = f'#{{"t_start": 100{number}.5, "env_id": "CartPole-v1"}}\nr,l,t\n'
+        (tmp_path / f"{number}.monitor.csv").write_text(header + "20.0,20,0.5\n31.5,30,1.5\n")
+    assert import_all(server, tables.find_monitors(tmp_path)) == 4
+    assert import_all(server, tables.find_monitors(tmp_path)) == 0
+    expected = [(40, {"episode/return": 20.0, "episode/length": 20.0})]
+    expected += [(100, {"episode/return": 31.5, "episode/length": 30.0})]
+    assert server.metrics() == expected * 2
+    assert sorted(each["time"] for each in server.of_kind("metrics")) == [1001.0, 1002.0, 1002.0, 1003.0]
+    assert {each["env"] for each in server.registrations} == {"CartPole-v1"}
+
+
+def test_a_csv_file_is_imported_by_its_step(server: ReportedServer, tmp_path: Path) -> None:
+    file = tmp_path / "progress.csv"
+    file.write_text("time/total_timesteps,rollout/ep_rew_mean,note\n100,21.5,a\n200,nan,b\n300,,c\n")
+    assert import_all(server, tables.find_csv(file)) == 2
+    assert server.metrics() == [
+        (100, {"rollout/ep_rew_mean": 21.5, "episode/return": 21.5}),
+        (200, {"rollout/ep_rew_mean": "NaN", "episode/return": "NaN"}),
+    ]
+    with file.open("a") as more:
+        more.write("400,22.5,d\n")
+    assert import_all(server, tables.find_csv(file)) == 1
+    assert [step for step, _values in server.metrics()] == [100, 200, 400]
+    with pytest.raises(ArcadiaError, match=r"has no column epoch\. It has: time/total_timesteps"):
+        list(tables.CsvFile(file, "epoch").read())
+
+
+def field(number: int, value: str | bytes) -> bytes:
+    """Encode a field of protobuf, shorter than 128 bytes."""
+    data = value.encode() if isinstance(value, str) else value
+    return bytes([*varint(number << 3 | 2), *varint(len(data))]) + data
+
+
+def varint(value: int) -> list[int]:
+    return [value] if value < 128 else [value & 127 | 128, *varint(value >> 7)]
+
+
+def item(name: str, value: Any) -> bytes:
+    path = b"".join(field(2, part) for part in name.split("."))
+    return path + field(16, json.dumps(value))
+
+
+def write_wandb(folder: Path, steps: int) -> None:
+    """Write an offline run as wandb does: a log with blocks of 32 KiB."""
+    run = field(1, "abc123") + field(3, "maze") + field(4, field(1, item("rate", 0.1))) + field(8, "first")
+    records = [field(17, run + field(10, "baseline"))]
+    for step in range(steps):
+        items = [item("_step", step), item("loss", step / 2), item("train.return", math.inf), item("_timestamp", 9.5)]
+        records.append(field(2, b"".join(field(1, each) for each in items)))
+    image = {"_type": "image-file", "path": "media/screen.png"}
+    screen = b"".join(field(1, item(f"screen.{name}", value)) for name, value in image.items())
+    records += [field(2, field(1, item("_step", 7)) + screen), field(13, field(3, "hello\n"))]
+    data = bytearray(b":W&B\xe1\xbe\x00")
+    for record in records:
+        first = True
+        while record or first:
+            left = 32_768 - len(data) % 32_768
+            if left < 7:
+                data += bytes(left)
+                left = 32_768
+            part, record = record[: left - 7], record[left - 7 :]
+            kind = (1 if not record else 2) if first else (4 if not record else 3)
+            data += struct.pack("<IHB", 0, len(part), kind) + part
+            first = False
+    (folder / "files" / "media").mkdir(parents=True)
+    (folder / "files" / "media" / "screen.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / "run-abc123.wandb").write_bytes(data)
+
+
+def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: Path) -> None:
+    folder = tmp_path / "offline-run-20261127_040945-abc123"
+    write_wandb(folder, 800)
+    assert (folder / "run-abc123.wandb").stat().st_size > 2 * 32_768
+    (tmp_path / "latest-run").symlink_to(folder)
+    assert import_all(server, wandb_files.find_runs(tmp_path)) == 804
+    assert import_all(server, wandb_files.find_runs(tmp_path)) == 0
+    assert server.metrics() == [(step, {"loss": step / 2, "train/return": "Infinity"}) for step in range(800)]
+    assert [each["values"] for each in server.of_kind("config")] == [{"rate": 0.1}]
+    assert [each["add"] for each in server.of_kind("tags")] == [["baseline"]]
+    assert [each["message"] for each in server.of_kind("log")] == ["hello"]
+    (image,) = server.of_kind("media")
+    assert (image["step"], image["name"], image["media"]) == (7, "screen", "image")
+    registration = server.registrations[0]
+    assert (registration["name"], registration["project"], registration["origin_label"]) == ("first", "maze", "wandb")
+
+
+@pytest.mark.parametrize(
+    ("source", "content", "sentence"),
+    [
+        ("wandb", b"something", "is no file of wandb"),
+        ("monitor", b"r,l,t\n1,2,3\n", "is no monitor file"),
+        ("tensorboard", struct.pack("<QI", 3, 0) + b"\xff\xff\xff" + bytes(4), "is no event file of TensorBoard"),
+    ],
+)
+def test_a_file_of_another_kind_is_rejected(
+    source: str, content: bytes, sentence: str, server: ReportedServer, tmp_path: Path
+) -> None:
+    names = {"wandb": "run.wandb", "monitor": "0.monitor.csv", "tensorboard": "events.out.tfevents.1"}
+    (tmp_path / names[source]).write_bytes(content)
+    find = {
+        "wandb": wandb_files.find_runs,
+        "monitor": tables.find_monitors,
+        "tensorboard": tensorboard_files.find_runs,
+    }
+    with pytest.raises(ArcadiaError, match=sentence):
+        import_all(server, find[source](tmp_path))

@@ -1,0 +1,43 @@
+"""The callback of Stable-Baselines3."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from reporting import scripts
+
+pytest.importorskip("stable_baselines3")
+
+PROGRAM = """
+from stable_baselines3 import A2C
+from arcadia.integrations.sb3 import ArcadiaCallback
+
+model = A2C("MlpPolicy", "CartPole-v1", n_steps=8, learning_rate=0.002, seed=1, device="cpu")
+model.learn(400, callback=ArcadiaCallback("cartpole", "first", tags=["baseline"]), log_interval=10)
+run = arcadia.init()
+run.should_stop = lambda: run.step >= 40
+model.learn(1_000_000, callback=ArcadiaCallback(run=run), log_interval=1)
+print(model.num_timesteps)
+run.discard()
+"""
+
+
+def test_a_training_is_logged_and_stops_on_request(tmp_path: Path) -> None:
+    done = scripts.run(PROGRAM, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 40 <= int(done.stdout) < 1_000
+    logged = scripts.metrics(tmp_path)
+    returns = [(step, values) for step, values in logged if "episode/return" in values]
+    assert len(returns) >= 2
+    assert all(values["episode/return"] == values["episode/length"] for _step, values in returns)
+    assert [step for step, values in logged if "train/value_loss" in values] == [80, 160, 240, 320, 400]
+    events = scripts.events(tmp_path)
+    (config,) = scripts.of_kind("config", events)
+    assert config["values"]["algorithm"] == "A2C"
+    assert (config["values"]["n_steps"], config["values"]["learning_rate"]) == (8, 0.002)
+    assert [each["outcome"] for each in scripts.of_kind("end", events)] == ["finished"]
+    (description,) = scripts.directory(tmp_path).glob("2*.json")
+    text = description.read_text()
+    for part in ('"method": "A2C"', '"env": "CartPole-v1"', '"total_steps": 400', '"Stable-Baselines3"'):
+        assert part in text
