@@ -1,4 +1,4 @@
-"""`arcadia run` in a real backend."""
+"""`arcadia run` and `arcadia import-logs` with a real backend."""
 
 import os
 import subprocess
@@ -66,3 +66,22 @@ def test_every_point_of_a_writer_arrives_once_though_the_backend_is_killed(
     assert stored() == [(step, step / 4) for step in range(POINTS)]
     lines = [line.message for line in run.log()]
     assert [line for line in lines if line.startswith("step ")] == output.splitlines()
+
+
+@pytest.mark.nightly
+def test_logs_are_imported_once_and_continued(backend: Backend, client: Client, tmp_path: Path) -> None:
+    file = tmp_path / "progress.csv"
+    file.write_text("step,episode/return\n1,10\n2,20\n")
+
+    def import_logs() -> list[list[float]]:
+        command = [sys.executable, "-m", "arcadia", "--url", backend.url, "import-logs", "--from", "csv", str(file)]
+        subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_SECONDS)
+        (run,) = client.runs()
+        assert (run.state, run.name) == ("finished", "progress")
+        series = run.metrics(["episode/return"]).to_lists()["episode/return"]
+        return [list(each) for each in series]
+
+    assert import_logs() == import_logs() == [[1, 2], [10.0, 20.0]]
+    with file.open("a") as more:
+        more.write("3,30\n")
+    assert import_logs() == [[1, 2, 3], [10.0, 20.0, 30.0]]
