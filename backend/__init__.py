@@ -14,7 +14,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     figures, worker_api
     games, health, studies
     live_games, papers
-    reports
+    archives, reports
     app
     cli, openapi
 """

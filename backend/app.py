@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI, Request
 
 from backend import errors
+from backend.archives.routes import router as archives
 from backend.checkpoints.routes import router as checkpoints
 from backend.comparisons.routes import router as comparisons
 from backend.config import Settings, refuse_unsafe_binding
@@ -77,6 +78,7 @@ ROUTERS = (
     games,
     studies,
     papers,
+    archives,
     provenance,
     reports,
     shared,

@@ -54,6 +54,9 @@ class Settings(SettingsWithSecretFiles):
     )
     max_body_bytes: int = Field(default=4_000_000, ge=1_000, description="Maximum request body, except files.")
     max_file_bytes: int = Field(default=2_000_000_000, ge=1_000, description="Maximum size of an uploaded file.")
+    max_archive_bytes: int = Field(
+        default=10_000_000_000, ge=1_000, description="Maximum size of an imported archive file."
+    )
     lease_seconds: float = Field(
         default=60.0,
         gt=0,

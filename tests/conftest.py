@@ -50,6 +50,7 @@ def pytest_collection_finish() -> None:
 
 # PostgreSQL matters here: locks, JSON, sorting, sequences and migrations. Other tests use it in the nightly stage only.
 BOTH_DATABASES = (
+    "backend/archives/test_round_trip",
     "backend/backup",
     "backend/database",
     "backend/metrics",

@@ -60,7 +60,7 @@ def store(
         job_id=made_by.job_id,
         kind=kind,
         path=path,
-        stored_path=_new_path(made_by.run_id),
+        stored_path=new_stored_path(made_by.run_id),
         sha256=sha256,
         bytes=size,
     )
@@ -77,7 +77,7 @@ def copy_file(session: Session, file: File, run_id: int) -> File:
         attempt=0,
         kind=file.kind,
         path=file.path,
-        stored_path=_new_path(run_id),
+        stored_path=new_stored_path(run_id),
         sha256=file.sha256,
         bytes=file.bytes,
     )
@@ -134,6 +134,6 @@ def _folder(run_id: int | None) -> str:
     return "played" if run_id is None else f"run-{run_id}"
 
 
-def _new_path(run_id: int | None) -> str:
+def new_stored_path(run_id: int | None) -> str:
     """Return a random path, which does not depend on the worker's name for the file."""
     return f"{_folder(run_id)}/{secrets.token_hex(16)}"

@@ -52,10 +52,16 @@ def stored_path(root: Path, stored: str) -> Path:
         raise NotFound(message) from error
 
 
-async def receive(body: AsyncIterator[bytes], root: Path, limit: int, sha256: str) -> tuple[Path, int]:
-    """Write a body to a temporary file, and check its hash. Return its path and size."""
+def new_incoming_path(root: Path) -> Path:
+    """Return an unused path for a file that is not stored yet. A later sweep removes it if a crash leaves it."""
     path = root / INCOMING / secrets.token_hex(16)
     path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+async def receive(body: AsyncIterator[bytes], root: Path, limit: int, sha256: str | None) -> tuple[Path, int]:
+    """Write a body to a temporary file, and check its hash if it is known. Return its path and size."""
+    path = new_incoming_path(root)
     try:
         return path, await _receive_into(path, body, limit, sha256)
     except BaseException as error:
@@ -65,7 +71,7 @@ async def receive(body: AsyncIterator[bytes], root: Path, limit: int, sha256: st
         raise
 
 
-async def _receive_into(path: Path, body: AsyncIterator[bytes], limit: int, sha256: str) -> int:
+async def _receive_into(path: Path, body: AsyncIterator[bytes], limit: int, sha256: str | None) -> int:
     digest, size, block = hashlib.sha256(), 0, bytearray()
     with path.open("xb") as file:
 
@@ -84,7 +90,7 @@ async def _receive_into(path: Path, body: AsyncIterator[bytes], limit: int, sha2
                 await run_in_threadpool(write)
         await run_in_threadpool(write)
         await run_in_threadpool(os.fsync, file.fileno())
-    if digest.hexdigest() != sha256:
+    if sha256 is not None and digest.hexdigest() != sha256:
         raise Invalid(FieldError(field="sha256", message="does not match the received body. Send the file again"))
     return size
 

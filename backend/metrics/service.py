@@ -44,6 +44,20 @@ def append(
     session: Session, run: Run, attempt: int, known: Mapping[str, MetricSeries], arrived: Mapping[str, Array]
 ) -> None:
     """Append points, ordered by step, to the series of the same names."""
+    append_points(session, attempt, known, arrived)
+    for name, points in arrived.items():
+        series = known[name]
+        if name == EPISODE_RETURN:
+            run.best_return = best_mean(_recent(series), points["value"], series.count, run.best_return)
+        _update_statistics(series, points["value"])
+        if name == EPISODE_RETURN:
+            run.last_return, run.episodes = series.recent_mean, series.count
+
+
+def append_points(
+    session: Session, attempt: int, known: Mapping[str, MetricSeries], arrived: Mapping[str, Array]
+) -> None:
+    """Append points to the chunks and pages of the series of the same names, but not to their statistics."""
     tails = _unfinished_chunks(session, known.values())
     full: dict[int, Array] = {}
     for name, points in arrived.items():
@@ -51,11 +65,6 @@ def append(
         finished = _append(session, series, tails.get(series.id), points, attempt)
         if len(finished):
             full[series.id] = finished
-        if name == EPISODE_RETURN:
-            run.best_return = best_mean(_recent(series), points["value"], series.count, run.best_return)
-        _update_statistics(series, points["value"])
-        if name == EPISODE_RETURN:
-            run.last_return, run.episodes = series.recent_mean, series.count
     _add_to_pages(session, [series for series in known.values() if series.id in full], full)
 
 
@@ -64,14 +73,19 @@ def supersede(session: Session, run: Run, attempt: int, step: int) -> None:
     limits = limits_after([*load_resumed_steps(session, [run.id])[run.id], (attempt, step)])
     every = list(session.scalars(select(MetricSeries).where(MetricSeries.run_id == run.id)))
     for series in every:
-        visible = visible_summaries(session, series, limits)
-        series.count = int(visible["count"].sum())
-        series.min = float(np.fmin.reduce(visible["min"])) if len(visible) else None
-        series.max = float(np.fmax.reduce(visible["max"])) if len(visible) else None
-        _set_recent(series, last_values(session, series, limits, RECENT))
+        recompute_statistics(session, series, limits)
         if series.name == EPISODE_RETURN:
             run.last_return, run.episodes = series.recent_mean, series.count
             run.best_return = _recompute_best(session, series, limits)
+
+
+def recompute_statistics(session: Session, series: MetricSeries, limits: Ints) -> None:
+    """Compute the statistics of a series from its visible points."""
+    visible = visible_summaries(session, series, limits)
+    series.count = int(visible["count"].sum())
+    series.min = float(np.fmin.reduce(visible["min"])) if len(visible) else None
+    series.max = float(np.fmax.reduce(visible["max"])) if len(visible) else None
+    _set_recent(series, last_values(session, series, limits, RECENT))
 
 
 def _recompute_best(session: Session, series: MetricSeries, limits: Ints) -> float | None:

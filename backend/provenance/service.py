@@ -22,10 +22,15 @@ def store_provenance(session: Session, attempt: Attempt, provenance: Provenance)
     packages = json.dumps(provenance.packages, sort_keys=True)
     contents = {_hash_of(content): content for content in (packages, provenance.diff) if content}
     for sha256, content in sorted(contents.items()):  # in this order, so that transactions never wait in a circle
-        session.execute(_STORE, {"sha256": sha256, "content": content})
+        store_document(session, sha256, content)
     attempt.provenance = provenance.model_dump(include={*ProvenanceFacts.model_fields})
     attempt.packages_sha256 = _hash_of(packages)
     attempt.diff_sha256 = _hash_of(provenance.diff) if provenance.diff else None
+
+
+def store_document(session: Session, sha256: str, content: str) -> None:
+    """Store a document unless it exists."""
+    session.execute(_STORE, {"sha256": sha256, "content": content})
 
 
 def document_hashes(session: Session, run_id: int) -> set[str]:

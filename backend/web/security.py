@@ -33,7 +33,8 @@ WORKERS_ONLY = f"{API}/worker/"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Job ids have at most 16 digits.
 LIVE_SOCKET = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
-UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}})")
+UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}}|archives)")
+ARCHIVES = f"{API}/archives"
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -236,6 +237,8 @@ class Perimeter:
             await respond(problem)(scope, receive, send)
 
     def _limit(self, scope: Scope) -> int:
+        if scope["method"] == "POST" and scope["path"] == ARCHIVES:
+            return self._settings.max_archive_bytes
         upload = scope["method"] == "PUT" and UPLOAD.fullmatch(scope["path"])
         return self._settings.max_file_bytes if upload else self._settings.max_body_bytes
 

@@ -1,5 +1,6 @@
 """Tables of the database, one module per noun. Those of metrics are in backend/metrics/models.py."""
 
+from backend.database.tables.archive_imports import ArchiveImport
 from backend.database.tables.base import Base, GameEnd, Id, MediaKind, Origin, RunOrigin, StoredKind, StudyState
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
@@ -19,6 +20,7 @@ from backend.database.tables.studies import PaperStudy, Study, StudyPoint, Study
 from backend.database.tables.workers import Worker
 
 __all__ = [
+    "ArchiveImport",
     "Attempt",
     "Base",
     "Checkpoint",

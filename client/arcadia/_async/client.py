@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import httpx
 
+from arcadia._async.archives import export_archive, import_archive
 from arcadia._async.references import find_run, find_run_ids, find_runs
 from arcadia._async.reports import AsyncReport
 from arcadia._async.runs import AsyncRun
@@ -17,6 +20,7 @@ from arcadia.comparison import Comparison
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, require_one_match
+from arcadia.records.archive import FilesChoice, ImportResult
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
 from arcadia.settings import resolve_token, resolve_url
@@ -123,6 +127,25 @@ class AsyncClient:
         ids = await find_run_ids(self.transport, [runs])
         found = await self.transport.get(f"/figures/{name}", runs=ids or None, **options)
         return Figure(name, found)
+
+    async def export_runs(
+        self,
+        *references: RunReferences,
+        path: str | os.PathLike[str] | None = None,
+        files: FilesChoice = "all",
+        progress: bool = True,
+    ) -> Path:
+        """Save runs with all their data as one archive file, and return its path.
+
+        `files="best"` leaves out checkpoints except the best and the newest of each run.
+        """
+        ids = await find_run_ids(self.transport, references)
+        numbers = [int(each) for each in ids.split(",")]
+        return await export_archive(self.transport, numbers, path, files=files, progress=progress)
+
+    async def import_archive(self, path: str | os.PathLike[str], *, progress: bool = True) -> ImportResult:
+        """Import an archive file. Runs that the server already has are not imported again."""
+        return await import_archive(self.transport, path, progress=progress)
 
     async def study(self, reference: int | str) -> AsyncStudy:
         """Return the study with a number or a unique name."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
+from arcadia._async.archives import export_archive
 from arcadia._async.checkpoints import AsyncCheckpoint
 from arcadia._async.jobs import AsyncEvaluation, AsyncRecording
 from arcadia._async.replays import AsyncReplay
@@ -15,6 +18,7 @@ from arcadia.figures import Figure
 from arcadia.metrics import Metrics
 from arcadia.notebook import run_card
 from arcadia.preview import read_preview
+from arcadia.records.archive import FilesChoice
 from arcadia.records.log_line import LogLine
 from arcadia.records.run import RunRecord
 
@@ -54,6 +58,12 @@ class AsyncRun(AsyncResource, RunRecord):
     async def restore(self) -> AsyncRun:
         """Show an archived run in the lists again."""
         return await self._act("restore")
+
+    async def export(
+        self, path: str | os.PathLike[str] | None = None, *, files: FilesChoice = "all", progress: bool = True
+    ) -> Path:
+        """Save the run with all its data as an archive file, and return its path. Default: run-12.arcadia."""
+        return await export_archive(self._client.transport, [self.id], path, files=files, progress=progress)
 
     async def purge(self) -> None:
         """Permanently delete the run with its files. It must have ended or be paused."""

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
+from arcadia._sync.archives import export_archive
 from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.jobs import Evaluation, Recording
 from arcadia._sync.replays import Replay
@@ -16,6 +19,7 @@ from arcadia.figures import Figure
 from arcadia.metrics import Metrics
 from arcadia.notebook import run_card
 from arcadia.preview import read_preview
+from arcadia.records.archive import FilesChoice
 from arcadia.records.log_line import LogLine
 from arcadia.records.run import RunRecord
 
@@ -55,6 +59,12 @@ class Run(Resource, RunRecord):
     def restore(self) -> Run:
         """Show an archived run in the lists again."""
         return self._act("restore")
+
+    def export(
+        self, path: str | os.PathLike[str] | None = None, *, files: FilesChoice = "all", progress: bool = True
+    ) -> Path:
+        """Save the run with all its data as an archive file, and return its path. Default: run-12.arcadia."""
+        return export_archive(self._client.transport, [self.id], path, files=files, progress=progress)
 
     def purge(self) -> None:
         """Permanently delete the run with its files. It must have ended or be paused."""

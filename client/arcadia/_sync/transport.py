@@ -8,7 +8,7 @@ import math
 import random
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -21,6 +21,8 @@ from arcadia.version import user_agent
 API = "/api/v1"
 # Longer than the longest waiting request.
 TIMEOUT = httpx.Timeout(90.0, connect=10.0)
+# The server answers an upload when it has stored everything in it.
+UPLOAD_TIMEOUT = httpx.Timeout(90.0, connect=10.0, read=3_600.0)
 MAX_TRIES = 5
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.25, 8.0
 # The server is starting, busy, or behind a proxy that has lost it.
@@ -151,6 +153,19 @@ class Transport:
                     raise error_from_problem(response.status_code, _parsed(response))
             sleep(_pause(tried))
         raise AssertionError("unreachable")
+
+    def upload(self, path: str, blocks: Iterator[bytes], size: int) -> Any:
+        """Send a body block by block, once, and return the parsed response."""
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        try:
+            response = self._http.post(path, content=blocks, headers=headers, timeout=UPLOAD_TIMEOUT)
+        except httpx.TransportError as error:
+            raise ServerUnreachableError(
+                f"The upload to {self.url} was interrupted ({error or type(error).__name__}). Start it again."
+            ) from None
+        if not response.is_success:
+            raise error_from_problem(response.status_code, _parsed(response))
+        return response.json()
 
     def _try_get(self, path: str, params: Mapping[str, Any]) -> tuple[Any, ArcadiaError | None]:
         """Return the parsed response of a GET request, or the error that says that the server is away."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from arcadia.cli import (
+    archives,
     compare,
     control,
     copies,
@@ -56,6 +57,8 @@ def add_commands(app: typer.Typer) -> None:
     add("run", context_settings={"allow_interspersed_args": False})(run_command.run)
     add("follow")(import_logs.follow)
     add("import-logs")(import_logs.import_logs)
+    add("export")(archives.export)
+    add("import")(archives.import_files)
     add("sync")(sync.sync)
     add("presets")(presets.presets)
     add("workers")(workers.workers)

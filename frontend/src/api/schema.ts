@@ -4,6 +4,30 @@
  */
 
 export interface paths {
+    "/api/v1/archives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Archive
+         * @description Download several runs as one archive file. In it, a fork refers to its parent if that is included.
+         */
+        get: operations["export_archive"];
+        put?: never;
+        /**
+         * Import Archive
+         * @description Import an archive file. Runs that are already here are not imported again.
+         */
+        post: operations["import_archive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/compare": {
         parameters: {
             query?: never;
@@ -1360,7 +1384,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Export Run Archive
+         * @description Download a run with all its data as an archive file.
+         */
+        get: operations["export_run_archive"];
         put?: never;
         /**
          * Archive Run
@@ -4371,6 +4399,27 @@ export interface components {
             attempt: number;
             /** Id */
             id: number;
+        };
+        /**
+         * ImportResult
+         * @description What an import created, and what an earlier import had created. All are ids of this installation.
+         */
+        ImportResult: {
+            /**
+             * Already
+             * @description Runs of the archive that were already here, unchanged.
+             */
+            already: number[];
+            /**
+             * Notes
+             * @description Sentences about what is different from the archive.
+             */
+            notes: string[];
+            /**
+             * Runs
+             * @description Imported runs, in the order of the archive.
+             */
+            runs: number[];
         };
         /**
          * ItemDifference
@@ -8644,6 +8693,71 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    export_archive: {
+        parameters: {
+            query: {
+                /** @description Files to include: all, none, or best, which leaves out the checkpoints of each run except the best and the newest. */
+                files?: "none" | "best" | "all";
+                /** @description Run ids, separated by commas. */
+                runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    import_archive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportResult"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     compare_runs: {
         parameters: {
             query: {
@@ -11228,6 +11342,38 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Run"];
                 };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    export_run_archive: {
+        parameters: {
+            query?: {
+                /** @description Files to include: all, none, or best, which leaves out the checkpoints of each run except the best and the newest. */
+                files?: "none" | "best" | "all";
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The error, with the wrong fields. */
             default: {

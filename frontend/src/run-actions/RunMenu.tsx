@@ -14,6 +14,7 @@ import {
   IconTrash,
 } from "@tabler/icons-react";
 import { Link } from "react-router";
+import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, ListedRun, Run } from "@/api/types";
@@ -93,8 +94,9 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
           )}
           <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
           <Menu.Divider />
-          <ExportItem run={run} format="csv" label="Export all points (CSV)" />
-          <ExportItem run={run} format="jsonl" label="Export all points (JSON Lines)" />
+          <ExportItem href={archiveAddress([run.id])} label="Export run (archive file)" />
+          <ExportItem href={address(`/export/runs/${run.id}.csv`)} label="Export all points (CSV)" />
+          <ExportItem href={address(`/export/runs/${run.id}.jsonl`)} label="Export all points (JSON Lines)" />
           <Menu.Divider />
           {item(run.archived_at ? "restore" : "archive")}
           <ActionItem run={run} action="purge" onClick={purgeDialog.open} />
@@ -119,14 +121,9 @@ function LinkItem({ to, Icon, label }: { to: string; Icon: typeof IconCopy; labe
   );
 }
 
-function ExportItem({ run, format, label }: { run: ListedRun; format: "csv" | "jsonl"; label: string }) {
+function ExportItem({ href, label }: { href: string; label: string }) {
   return (
-    <Menu.Item
-      component="a"
-      href={address(`/export/runs/${run.id}.${format}`)}
-      download
-      leftSection={<IconFileDownload size={16} />}
-    >
+    <Menu.Item component="a" href={href} download leftSection={<IconFileDownload size={16} />}>
       {label}
     </Menu.Item>
   );

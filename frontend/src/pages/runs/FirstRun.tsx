@@ -1,6 +1,7 @@
-import { Anchor, Button, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { IconPlayerPlayFilled } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
 import { isSubmitted } from "@/api/mutationState";
 import { useLaunchRun } from "@/api/runs";
@@ -13,7 +14,7 @@ import { shortEnv } from "./columns";
 const FIRST_PRESETS = ["paac-cartpole", "paac-pong"];
 
 /** Start page of a new installation: two runs that start with one click. */
-export function FirstRun() {
+export function FirstRun({ children }: { children: ReactNode }) {
   const presets = useQuery(presetsQuery);
   const navigate = useNavigate();
   const launch = useLaunchRun();
@@ -46,8 +47,9 @@ export function FirstRun() {
         <Anchor component={Link} to="/launch" inherit>
           configure a run yourself
         </Anchor>
-        .
+        , or open an archive file:
       </Text>
+      <Group>{children}</Group>
     </Stack>
   );
 }

@@ -14,11 +14,13 @@ import { ColumnMenu } from "./ColumnMenu";
 import { includedInColumns, metricsInColumns } from "./columns";
 import { FailureGroups } from "./FailureGroups";
 import { FirstRun } from "./FirstRun";
+import { ImportButton } from "./ImportButton";
 import { Notices } from "./Notices";
 import { RunCards } from "./RunCards";
 import { RunFilters } from "./RunFilters";
 import classes from "./runs.module.css";
 import { RunTable } from "./RunTable";
+import { useImports } from "./useImports";
 import { useRunsView } from "./useRunsView";
 import { useRunTable } from "./useRunTable";
 import { isFiltered, toListQuery, clearFilters, type RunsView } from "./view";
@@ -28,6 +30,7 @@ export default function RunsPage() {
   usePageTitle("Runs");
   const { view, change, columns, chooseColumns } = useRunsView();
   const list = useRunList(view, columns);
+  const imports = useImports();
   const model = useRunTable(list.runs, columns);
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
   const isListEmpty = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
@@ -48,14 +51,16 @@ export default function RunsPage() {
   const notices = <Notices key="notices" />;
   if (hasNoRuns && !archive.isLoading && !areAllArchived) {
     return (
-      <Stack className={classes.page} gap="md">
+      <Stack className={classes.page} gap="md" {...imports.dropTarget}>
         {notices}
-        <FirstRun />
+        <FirstRun>
+          <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+        </FirstRun>
       </Stack>
     );
   }
   return (
-    <Stack className={classes.page} gap="md">
+    <Stack className={classes.page} gap="md" {...imports.dropTarget}>
       <Group justify="space-between" wrap="nowrap">
         <Group gap="sm" align="baseline">
           <Title order={1}>{view.archived ? "Archived runs" : "Runs"}</Title>
@@ -64,7 +69,10 @@ export default function RunsPage() {
               plural(list.total, isFiltered(view) ? "match" : "run", isFiltered(view) ? "matches" : "runs")}
           </Text>
         </Group>
-        <ColumnMenu runs={list.runs} chosen={columns} onChange={chooseColumns} />
+        <Group gap="xs" wrap="nowrap">
+          <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+          <ColumnMenu runs={list.runs} chosen={columns} onChange={chooseColumns} />
+        </Group>
       </Group>
       {notices}
       <RunFilters view={view} runs={list.runs} onChange={change} />

@@ -1,0 +1,1 @@
+"""Archive files: runs, studies and reports with all their data in one file (docs/archives.md)."""

@@ -1,0 +1,259 @@
+"""Import of one run of an archive, in the caller's transaction."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from sqlalchemy.orm import Session
+
+from backend.archives import rows as tables_of
+from backend.archives.format import ArchivedRun, file_of, points_of, rows_of
+from backend.archives.opening import Archive, BadArchive, invalid
+from backend.archives.rows import ArchivedRow, RowTable, row_model
+from backend.archives.start_sets import restore_start_set
+from backend.database import tables
+from backend.database.columns import utc_now
+from backend.files.download import MEDIA_TYPES
+from backend.files.service import new_stored_path
+from backend.logs.service import note
+from backend.metrics.points import POINT
+from backend.metrics.schemas import NAME_PATTERN
+from backend.metrics.series import MAX_SERIES
+from backend.metrics.transfer import restore_series
+from backend.provenance.service import store_document
+from backend.runs.notices import announce_run
+from workers.contract.config import CONFIGURATIONS
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.values import LARGEST_SMALL
+from workers.contract.worker_api import RunPath
+
+BATCH = 500
+UNENDED = ("queued", "starting", "running")
+_PATH: TypeAdapter[str] = TypeAdapter(RunPath)
+
+
+class _Series(BaseModel):
+    """A metric of the run, and the attempts of its points."""
+
+    archive_number: int = Field(ge=1, le=LARGEST_SMALL)
+    name: str = Field(pattern=NAME_PATTERN)
+    segments: list[tuple[int, int]] = Field(max_length=1_000_000)
+
+
+@dataclass
+class RestoredRun:
+    """An imported run, with the ids of its rows by number, and the files to put in their places."""
+
+    run: tables.Run
+    ids: dict[str, dict[int, int]] = field(default_factory=dict)
+    # Stored paths, each with the member that has its content.
+    files: list[tuple[str, str]] = field(default_factory=list)
+
+
+class RunReader:
+    """Reads one run of an archive."""
+
+    def __init__(self, session: Session, archive: Archive, entry: ArchivedRun) -> None:
+        self._session, self._archive, self._entry = session, archive, entry
+        self._checkpoints_of_jobs: dict[int, int] = {}
+        self._restored: RestoredRun
+
+    def restore(self, tags: Sequence[str]) -> RestoredRun:
+        """Store the run with all its rows. Raise BadArchive if any is not valid."""
+        run, poster = self._run()
+        self._restored = RestoredRun(run)
+        self._documents()
+        for table in (tables_of.TAGS, tables_of.ATTEMPTS, tables_of.CLOCKS):
+            self._store(table)
+        self._start_sets()
+        for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, tables_of.REPLAYS):
+            self._store(table)
+        self._point_jobs_at_checkpoints()
+        for table in (tables_of.EVALUATIONS, tables_of.EPISODES, tables_of.MEDIA, tables_of.LOG_LINES):
+            self._store(table)
+        self._series()
+        run.poster_file_id = self._restored.ids["files"].get(poster) if poster else None
+        self._finish(run, tags)
+        return self._restored
+
+    def _run(self) -> tuple[tables.Run, int | None]:
+        """Store the row of the run. Return it with the number of its thumbnail."""
+        path = rows_of(self._entry.number, "run")
+        rows = list(self._parse(tables_of.RUN, path))
+        if len(rows) != 1:
+            raise BadArchive(f"{path} must have exactly one line.")
+        values = rows[0]
+        poster = values.pop("poster_file_id")
+        if values["origin"] == "trained":
+            _refuse_unknown(values)
+        if values["state"] in UNENDED:
+            values |= {"state": "stopped", "finished_at": values["finished_at"] or utc_now()}
+            values["state_reason"] = "It had not ended when it was exported from another installation."
+        run = tables.Run(**values)
+        self._session.add(run)
+        self._session.flush()
+        return run, poster
+
+    def _finish(self, run: tables.Run, tags: Sequence[str]) -> None:
+        had = {each["tag"] for each in self._parse(tables_of.TAGS, rows_of(self._entry.number, "tags"))}
+        self._session.add_all(tables.RunTag(run_id=run.id, tag=tag) for tag in dict.fromkeys(tags) if tag not in had)
+        manifest = self._archive.manifest
+        note(
+            self._session,
+            run,
+            f"Imported from an archive that Arcadia {manifest.arcadia_version} made on "
+            f"{manifest.created_at:%Y-%m-%d}. There it was run {self._entry.id}.",
+        )
+        self._session.flush()
+        announce_run(self._session, run.id, "run.changed")
+
+    def _parse(self, table: RowTable, path: str) -> Iterator[dict[str, Any]]:
+        """Yield the validated rows of a member as columns."""
+        model: type[ArchivedRow] = row_model(table)
+        for number, line in enumerate(self._archive.lines(path), 1):
+            try:
+                yield dict(model.model_validate(line))
+            except ValidationError as error:
+                raise invalid(f"Line {number} of {path}", error) from None
+
+    def _store(self, table: RowTable) -> None:
+        """Store the rows of a table in batches, so that memory stays bounded."""
+        ids = self._restored.ids.setdefault(table.name, {})
+        batch: list[tuple[int, tables.Base]] = []
+        for values in self._parse(table, rows_of(self._entry.number, table.name)):
+            number = values.pop("archive_number", 0)
+            if number in ids or any(number == other for other, _row in batch if number):
+                raise BadArchive(f"Two rows of {table.name} have the number {number}.")
+            if (row := self._to_row(table, number, values)) is not None:
+                batch.append((number, row))
+            if len(batch) == BATCH:
+                self._flush(table, batch, ids)
+        self._flush(table, batch, ids)
+
+    def _flush(self, table: RowTable, batch: list[tuple[int, tables.Base]], ids: dict[int, int]) -> None:
+        self._session.add_all(row for _number, row in batch)
+        self._session.flush()
+        if table.numbered:
+            ids.update((number, row.id) for number, row in batch)  # type: ignore[attr-defined]
+        for _number, row in batch:
+            self._session.expunge(row)
+        batch.clear()
+
+    def _to_row(self, table: RowTable, number: int, values: dict[str, Any]) -> tables.Base | None:
+        """Return the row with ids of this database, or None if it is a file that the archive does not include."""
+        if table is tables_of.JOBS:
+            self._prepare_job(number, values)
+        for column, target in table.references.items():
+            if (reference := values[column]) is not None and not (
+                table is tables_of.JOBS and column == "checkpoint_id"
+            ):
+                values[column] = self._find(table, column, target, reference)
+        if table is tables_of.FILES and not self._place_file(values):
+            return None
+        if "run_id" in table.model.__table__.columns:
+            values["run_id"] = self._restored.run.id
+        return table.model(**values)
+
+    def _find(self, table: RowTable, column: str, target: str, number: int) -> int | None:
+        """Return the id of a row by its number. Files may be left out of an archive."""
+        found = self._restored.ids.get(target, {}).get(number)
+        if found is None and target != "files":
+            raise BadArchive(f"A row of {table.name} refers to row {number} of {target} ({column}), which is missing.")
+        return found
+
+    def _prepare_job(self, number: int, values: dict[str, Any]) -> None:
+        """Remember the job's checkpoint, which is stored later. Cancel a job that had not ended."""
+        if values["checkpoint_id"] is not None:
+            self._checkpoints_of_jobs[number] = values["checkpoint_id"]
+            values["checkpoint_id"] = None
+        if values["kind"] not in ("evaluation", "recording", "saliency"):
+            raise BadArchive(f"Job {number} is of the kind {values['kind']}, which belongs to no run.")
+        if values["state"] in ("queued", "running"):
+            values |= {"state": "cancelled", "finished_at": utc_now()}
+            values["message"] = "It had not ended when its run was exported."
+
+    def _point_jobs_at_checkpoints(self) -> None:
+        ids = self._restored.ids
+        for number, checkpoint in self._checkpoints_of_jobs.items():
+            job = self._session.get_one(tables.Job, ids["jobs"][number])
+            job.checkpoint_id = self._find(tables_of.JOBS, "checkpoint_id", "checkpoints", checkpoint)
+        self._session.flush()
+
+    def _place_file(self, values: dict[str, Any]) -> bool:
+        """Choose where a file is stored. Return False if the archive does not include it, or a damaged copy of it."""
+        path = file_of(self._entry.number, values["sha256"])
+        try:
+            _PATH.validate_python(values["path"])
+        except ValidationError as error:
+            raise invalid(f"The path of file {values['sha256'][:64]}", error) from None
+        if values["kind"] == "media" and PurePosixPath(values["path"]).suffix not in MEDIA_TYPES:
+            raise BadArchive(f"The file {values['path']} is no image or video, so it cannot be media.")
+        member = self._archive.members.get(path)
+        if member is None or member.sha256 != values["sha256"]:
+            return False
+        if member.bytes != values["bytes"]:
+            raise BadArchive(f"{path} has {member.bytes:,} bytes, but its row says {values['bytes']:,}.")
+        values["stored_path"] = new_stored_path(self._restored.run.id)
+        self._restored.files.append((values["stored_path"], path))
+        return True
+
+    def _documents(self) -> None:
+        for values in self._parse(tables_of.DOCUMENTS, rows_of(self._entry.number, "documents")):
+            content = values["content"]
+            if hashlib.sha256(content.encode()).hexdigest() != values["sha256"]:
+                raise BadArchive(f"The provenance document {values['sha256']} does not have its hash.")
+            store_document(self._session, values["sha256"], content)
+
+    def _start_sets(self) -> None:
+        ids = self._restored.ids.setdefault("start_sets", {})
+        for values in self._parse(tables_of.START_SETS, rows_of(self._entry.number, "start_sets")):
+            ids[values["archive_number"]] = restore_start_set(self._session, values)
+
+    def _series(self) -> None:
+        number = self._entry.number
+        path = rows_of(number, "series")
+        names: set[str] = set()
+        for index, line in enumerate(self._archive.lines(path), 1):
+            try:
+                series = _Series.model_validate(line)
+            except ValidationError as error:
+                raise invalid(f"Line {index} of {path}", error) from None
+            if series.name in names or len(names) >= MAX_SERIES:
+                raise BadArchive(f"The metric {series.name!r} is there twice, or the run has more than {MAX_SERIES:,}.")
+            names.add(series.name)
+            self._points(series, points_of(number, series.archive_number))
+
+    def _points(self, series: _Series, path: str) -> None:
+        counts = [count for _attempt, count in series.segments]
+        if path not in self._archive.members or not counts or min(counts) < 1:
+            raise BadArchive(f"The metric {series.name!r} has no points in {path}.")
+        if not all(0 <= attempt <= LARGEST_SMALL for attempt, _count in series.segments):
+            raise BadArchive(f"The metric {series.name!r} has points of an attempt that cannot be.")
+        with self._archive.open(path) as file:
+            _check_array(path, file, sum(counts), self._archive.members[path].bytes)
+            restore_series(self._session, self._restored.run, series.name, series.segments, file.read)
+
+
+def _check_array(path: str, file: Any, count: int, size: int) -> None:
+    """Read the header of a NumPy file. Raise BadArchive unless it has this many points and nothing else."""
+    try:
+        np.lib.format.read_magic(file)
+        # The header is a literal, and never pickled objects.
+        shape, _order, dtype = np.lib.format.read_array_header_1_0(file)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        raise BadArchive(f"{path} is not a NumPy file: {str(error)[:200]}.") from None
+    if dtype != POINT or shape != (count,) or size != file.tell() + count * POINT.itemsize:
+        raise BadArchive(f"{path} must contain {count:,} points, each with step, frames, time and value.")
+
+
+def _refuse_unknown(values: Mapping[str, Any]) -> None:
+    """Raise BadArchive if a run trained by a method or in an environment that this version does not have."""
+    if values["algorithm"] not in CONFIGURATIONS or values["env"] not in ENVIRONMENTS:
+        raise BadArchive(
+            f"The archive has a run of {values['algorithm']!r} in {values['env']!r}, which this Arcadia does not have. "
+            "Update Arcadia, then import it again."
+        )

@@ -1,0 +1,26 @@
+"""Table of runs that were imported from archive files."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.database.columns import utc_now
+from backend.database.tables.base import Base
+
+
+class ArchiveImport(Base):
+    """A run that came from an archive file, and where it was exported."""
+
+    __tablename__ = "archive_imports"
+    __table_args__ = (Index("ix_archive_imports_source", "installation", "source_id"),)
+
+    run_id: Mapped[int] = mapped_column(
+        ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    # The identity of the installation that exported it, and its id there.
+    installation: Mapped[str] = mapped_column(String(32))
+    source_id: Mapped[int] = mapped_column(BigInteger)
+    # Hash of what the archive has of it. A run that changed since is imported as another one.
+    content_sha256: Mapped[str] = mapped_column(String(64))
+    imported_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -1,0 +1,82 @@
+# Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
+"""Archive files: export of runs, and import."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from rich.filesize import decimal
+
+from arcadia.errors import ServerUnreachableError
+from arcadia.progress import ProgressBar
+from arcadia.records.archive import FilesChoice, ImportResult
+
+if TYPE_CHECKING:
+    from arcadia._sync.transport import Transport
+
+BLOCK_BYTES = 1 << 20
+SIZE_HEADER = "Arcadia-Unpacked-Bytes"
+
+
+def export_archive(
+    transport: Transport,
+    ids: Sequence[int],
+    path: str | os.PathLike[str] | None,
+    *,
+    files: FilesChoice,
+    progress: bool,
+) -> Path:
+    """Save the archive of some runs, and return its path. The file appears only when it is complete."""
+    name = f"run-{ids[0]}.arcadia" if len(ids) == 1 else f"{len(ids)}-runs.arcadia"
+    target = Path(name if path is None else path)
+    target = target / name if target.is_dir() else target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.part")
+    params = {"runs": ",".join(map(str, ids)), "files": files}
+    response = transport.send("GET", "/archives", params=params, stream=True)
+    try:
+        with ProgressBar(f"Exporting {target.name}", wanted=progress) as bar:
+            _save(response, partial, bar)
+        partial.replace(target)
+    except httpx.TransportError as error:
+        raise ServerUnreachableError(
+            f"The export of {target.name} was interrupted ({error or type(error).__name__}). Export it again."
+        ) from None
+    finally:
+        partial.unlink(missing_ok=True)
+        response.close()
+    return target
+
+
+def _save(response: httpx.Response, partial: Path, bar: ProgressBar) -> None:
+    # JSON and points are compressed, so the file is smaller than this.
+    most = int(response.headers.get(SIZE_HEADER, 0))
+    done = 0
+    with partial.open("wb") as writing:
+        for block in response.iter_bytes():
+            writing.write(block)
+            done += len(block)
+            bar.update(min(done / most, 1.0) if most else 0.0, decimal(done))
+    bar.update(1.0, decimal(done))
+
+
+def import_archive(transport: Transport, path: str | os.PathLike[str], *, progress: bool) -> ImportResult:
+    """Send an archive file, and return what the server made of it."""
+    source = Path(path)
+    size = source.stat().st_size
+    with source.open("rb") as file, ProgressBar(f"Importing {source.name}", wanted=progress) as bar:
+
+        def read() -> Iterator[bytes]:
+            done = 0
+            while block := file.read(BLOCK_BYTES):
+                yield block
+                done += len(block)
+                bar.update(done / size, decimal(done) if done < size else "storing")
+
+        answer: dict[str, Any] = transport.upload("/archives", read(), size)
+        bar.update(1.0, decimal(size))
+    return ImportResult(answer)

@@ -1,0 +1,47 @@
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { openRuns } from "@/testing/runList";
+import { aRun } from "@/testing/runs";
+import { refusal } from "@/testing/server";
+import RunsPage from "./RunsPage";
+
+// The test server parses bodies as JSON.
+const file = (name = "pong.arcadia") => new File(["1"], name);
+const result = (changes: object = {}) => ({ runs: [], already: [], notes: [], ...changes });
+
+describe("importing archive files", () => {
+  it("imports chosen files one after the other, and reads the list again", async () => {
+    let imported = 0;
+    const server = openRuns(
+      { runs: [aRun()] },
+      { "POST /archives": () => result({ runs: [(imported += 1), 9] }) },
+    );
+    renderPage(<RunsPage />, { at: "/" });
+    await userEvent.upload(await screen.findByLabelText("Archive files"), [file(), file("cart.arcadia")]);
+    await screen.findByText("Imported 2 runs from pong.arcadia: 1, 9.");
+    await screen.findByText("Imported 2 runs from cart.arcadia: 2, 9.");
+    expect(server.of("POST /archives")).toHaveLength(2);
+    await waitFor(() => expect(server.of("GET /runs").length).toBeGreaterThan(1));
+  });
+
+  it("imports a dropped file", async () => {
+    openRuns({ runs: [aRun()] }, { "POST /archives": result({ already: [4] }) });
+    renderPage(<RunsPage />, { at: "/" });
+    const heading = await screen.findByRole("heading", { level: 1 });
+    fireEvent.drop(heading, { dataTransfer: { files: [file()], types: ["Files"] } });
+    expect(await screen.findByText("1 run of pong.arcadia already here: 4.")).toBeTruthy();
+  });
+
+  it("shows why the server refuses a file, and imports the next", async () => {
+    let count = 0;
+    const answer = () =>
+      (count += 1) === 1 ? refusal(422, "archive.json is missing.") : result({ runs: [7] });
+    openRuns({ runs: [aRun()] }, { "POST /archives": answer });
+    renderPage(<RunsPage />, { at: "/" });
+    await userEvent.upload(await screen.findByLabelText("Archive files"), [file(), file("cart.arcadia")]);
+    expect(await screen.findByText("archive.json is missing.")).toBeTruthy();
+    expect(await screen.findByText("Imported 1 run from cart.arcadia: 7.")).toBeTruthy();
+  });
+});

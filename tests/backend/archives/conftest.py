@@ -1,0 +1,138 @@
+"""A run with everything a run can have, and reads of all that the API answers about a run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.factories import (
+    PONG,
+    Api,
+    Client,
+    event,
+    metrics,
+    start_set,
+    video,
+)
+from tests.provenance import PROVENANCE
+
+# Numbers of an installation. Everything else must be the same after an import.
+IDS = ("id", "run_id", "checkpoint_id", "job_id", "replay_id", "color", "cursor", "continues", "archived_at")
+FILES = ("file_id", "poster_file_id", "seen_file_id", "track_file_id")
+
+
+@dataclass(frozen=True)
+class Archives:
+    """Calls of the archives API."""
+
+    user: Client
+
+    def export(self, run_id: int, **query: Any) -> bytes:
+        """Download the archive of a run."""
+        response = self.user.get(f"/api/v1/runs/{run_id}/archive", params=query)
+        assert response.status_code == 200, response.text
+        return bytes(response.content)
+
+    def load(self, archive: bytes) -> dict[str, Any]:
+        """Import an archive."""
+        response = self.user.post("/api/v1/archives", content=archive)
+        assert response.status_code == 201, response.text
+        result: dict[str, Any] = response.json()
+        return result
+
+    def refusal(self, archive: bytes) -> str:
+        """Return why an archive is refused."""
+        response = self.user.post("/api/v1/archives", content=archive)
+        assert response.status_code == 422, response.text
+        assert response.json()["type"].endswith("/bad-archive"), response.text
+        return str(response.json()["detail"])
+
+    def read(self, run_id: int) -> dict[str, Any]:
+        """Return all that the API answers about a run, with contents of files and without ids."""
+        base = f"/api/v1/runs/{run_id}"
+        run = self._get(base)
+        # The pages draw at most 500 buckets, which these runs do not fill. The table has superseded points too.
+        listed = self._get(f"{base}/evaluations")["items"]
+        answers = {
+            "run": {key: value for key, value in run.items() if key != "actions"},
+            "points": self._get(f"{base}/metrics"),
+            "points by time": self._get(f"{base}/metrics", x="time"),
+            "csv": self.user.get(f"/api/v1/export/runs/{run_id}.csv").text,
+            "log": [line for line in self._get(f"{base}/log")["items"] if "Imported from" not in line["message"]],
+            "checkpoints": self._get(f"{base}/checkpoints"),
+            "replays": self._get(f"{base}/replays"),
+            "evaluations": [self._get(f"/api/v1/evaluations/{each['id']}") for each in listed],
+            "provenance": self._get(f"{base}/provenance"),
+            "first provenance": self._get(f"{base}/provenance", attempt=1) if run["attempt"] else None,
+            "media": self._get(f"{base}/media")["items"],
+        }
+        return {name: self._without_ids(answer) for name, answer in answers.items()}
+
+    def _get(self, path: str, **query: Any) -> Any:
+        response = self.user.get(path, params=query)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def _without_ids(self, answer: Any) -> Any:
+        if isinstance(answer, dict):
+            return {
+                key: self._content(value) if key in FILES else self._without_ids(value)
+                for key, value in answer.items()
+                if key not in IDS
+            }
+        return [self._without_ids(item) for item in answer] if isinstance(answer, list) else answer
+
+    def _content(self, file_id: int | None) -> tuple[bytes, str] | None:
+        if file_id is None:
+            return None
+        response = self.user.get(f"/api/v1/files/{file_id}")
+        assert response.status_code == 200
+        return response.content, response.headers["content-type"]
+
+
+@pytest.fixture
+def archives(api: Api) -> Archives:
+    """Calls of the archives API."""
+    return Archives(api.user)
+
+
+@pytest.fixture
+def rich_run(api: Api) -> int:
+    """A run of two attempts with superseded points, checkpoints, a replay, two evaluations, provenance and tags."""
+    config = {**PONG, "total_steps": 10_000}
+    run_id, first = api.running(name="All of it", config=config, tags=["α", "paper"], notes="Notes\nof two lines")
+    document = PROVENANCE.model_dump(mode="json")
+    sent = [event(2, "provenance", provenance=document)]
+    # More than a page of full chunks would be 16,384 points; a page of a few chunks and a tail is enough here.
+    sent += [metrics(3 + n, 10 * n, {"train/loss": 1 / (n + 1), "train/odd": "NaN"}, [n, n / 3]) for n in range(60)]
+    assert api.send(run_id, first, *sent).is_success
+    api.save(run_id, first, 63, 300, return_mean=5.0)
+    more = [metrics(64 + n, 300 + n, {"train/loss": n, "train/odd": "Infinity"}, [n] * 9) for n in range(80)]
+    assert api.send(run_id, first, *more).is_success
+    second = api.lose(run_id, first, resumed_from=300)
+    again = [metrics(2 + n, 301 + 7 * n, {"train/loss": -n}, [n]) for n in range(40)]
+    assert api.send(run_id, second, *again).is_success
+    kept = ["checkpoints/step-000000000300.safetensors", "checkpoints/step-000000000600.safetensors"]
+    api.save(run_id, second, 42, 600, return_mean=7.5, best=True, kept=kept)
+    for path, content, kind in (("600.mp4", b"film", "video"), ("600.png", b"still", "poster")):
+        api.upload(run_id, second, f"replays/{path}", content, kind)
+    assert api.send(run_id, second, video(43, 610, 600, episode_return="Infinity")).is_success
+    assert api.send(run_id, second, event(44, "log", level="warning", message="Über")).is_success
+    api.beat(job_slots=2)
+    api.evaluate(run_id, seed=3, episodes=2)
+    api.play([1.5, "NaN"])
+    starts = api.import_starts(start_set("human", points=2), "Ana's")
+    api.evaluate(run_id, protocol="human-starts", start_set=starts["id"])
+    assert api.release(run_id, second, "finished").is_success
+    return run_id
+
+
+@pytest.fixture
+def purge(api: Api) -> Callable[[int], None]:
+    """Return a function that deletes a run permanently."""
+
+    def purge(run_id: int) -> None:
+        assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+
+    return purge

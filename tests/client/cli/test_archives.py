@@ -1,0 +1,39 @@
+"""`arcadia export` and `arcadia import`."""
+
+import json
+import zipfile
+from pathlib import Path
+
+from tests.client.cli.conftest import Arcadia, train
+from tests.factories import Api
+
+
+def test_runs_are_exported_deleted_and_imported(arcadia: Arcadia, api: Api, tmp_path: Path) -> None:
+    ids = [train(api, name=f"exported {number}") for number in (1, 2)]
+    target = tmp_path / "both.arcadia"
+    exported = arcadia("export", *ids, "-o", target, "--files", "best")
+    assert (exported.status, exported.out.strip()) == (0, str(target)), exported.err
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [target.name]
+    with zipfile.ZipFile(target) as archive:
+        assert json.loads(archive.read("archive.json"))["files"] == "best"
+    assert "exists" in arcadia("export", *ids, "-o", target).err
+    for run_id in ids:
+        api.user.delete(f"/api/v1/runs/{run_id}").raise_for_status()
+    imported = json.loads(arcadia("import", target, "--json").out)[str(target)]
+    assert [api.run(run_id)["name"] for run_id in imported["runs"]] == ["exported 1", "exported 2"]
+    again = arcadia("import", target)
+    assert (again.status, "Already there: 2 runs" in again.err) == (0, True)
+
+
+def test_a_run_is_exported_under_its_number(arcadia: Arcadia, trained: int, tmp_path: Path) -> None:
+    exported = arcadia("export", trained, "-o", tmp_path)
+    assert exported.out.strip() == str(tmp_path / f"run-{trained}.arcadia")
+
+
+def test_a_refused_archive_is_an_error(arcadia: Arcadia, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.arcadia"
+    broken.write_bytes(b"no zip")
+    refused = arcadia("import", broken)
+    assert (refused.status != 0, "not an Arcadia archive" in refused.err) == (True, True)
+    assert arcadia("import", tmp_path / "none.arcadia").status == 2
+    assert "none of all, best, none" in arcadia("export", 1, "--files", "some").err
