@@ -64,17 +64,33 @@ def showcase(installation: Installation, tmp_path_factory: pytest.TempPathFactor
         yield fill(api, tmp_path_factory.mktemp("replays"))
 
 
-def check(page: Page, *, without: str = "") -> None:
-    """Fail with the violations in any color scheme and at any size."""
-    found: list[str] = []
-    for size in SIZES:
-        page.set_viewport_size(size)
-        for scheme, rules in zip(SCHEMES, (RULES, COLOR_RULES), strict=True):
+Check = Callable[..., None]
+
+
+@pytest.fixture
+def check(request: pytest.FixtureRequest) -> Check:
+    """Return a function that fails with a page's violations.
+
+    The required tests look at each size and each scheme once, wide and light, narrow and dark. All tests look at every
+    pair, with the second scheme of a size by the rules of colors alone.
+    """
+    wide, narrow = SIZES
+    light, dark = SCHEMES
+    views = [(wide, light, RULES), (narrow, dark, RULES)]
+    if not request.config.option.required:
+        views += [(wide, dark, COLOR_RULES), (narrow, light, COLOR_RULES)]
+
+    def check(page: Page, *, without: str = "") -> None:
+        found: list[str] = []
+        for size, scheme, rules in views:
+            page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme)
             settle(page)
             assert page.evaluate(SCHEME_SCRIPT) == scheme
             found += [f"{size['width']} px, {scheme}: {each}" for each in page.evaluate(AXE_SCRIPT, [rules, without])]
-    assert not found, "\n".join(found)
+        assert not found, "\n".join(found)
+
+    return check
 
 
 def settle(page: Page) -> None:
@@ -89,7 +105,7 @@ def open_page(page: Page, path: str, ready: str) -> None:
     expect(page.get_by_text(re.compile(ready)).filter(visible=True).first).to_be_visible()
 
 
-def test_signing_in(signed_out: Page) -> None:
+def test_signing_in(check: Check, signed_out: Page) -> None:
     open_page(signed_out, "/", "Enter the server")
     check(signed_out)
     signed_out.get_by_label("Access token").first.fill("a guess")
@@ -112,7 +128,7 @@ def test_signing_in(signed_out: Page) -> None:
         ("/wall", "No runs are training"),
     ],
 )
-def test_a_page_without_runs(shown: Page, path: str, ready: str) -> None:
+def test_a_page_without_runs(check: Check, shown: Page, path: str, ready: str) -> None:
     open_page(shown, path, ready)
     check(shown)
 
@@ -162,7 +178,7 @@ PAGES: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_with_runs(shown: Page, showcase: Showcase, name: str) -> None:
+def test_a_page_with_runs(check: Check, shown: Page, showcase: Showcase, name: str) -> None:
     path, ready = PAGES[name]
     open_page(shown, path.format(**vars(showcase)), ready)
     check(shown)
@@ -171,7 +187,7 @@ def test_a_page_with_runs(shown: Page, showcase: Showcase, name: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/runs/1", "/studies/1", "/reports/1", "/games/pong", "/papers/gorila", "/papers/gorila/table-4"]
 )
-def test_a_loading_page_has_a_heading(shown: Page, path: str) -> None:
+def test_a_loading_page_has_a_heading(check: Check, shown: Page, path: str) -> None:
     pattern = re.compile(rf"/api/v1{path}(\?|$)")
     shown.route(pattern, lambda _: None)
     try:
@@ -184,7 +200,7 @@ def test_a_loading_page_has_a_heading(shown: Page, path: str) -> None:
 
 
 @pytest.mark.usefixtures("showcase")
-def test_games_without_scores(shown: Page) -> None:
+def test_games_without_scores(check: Check, shown: Page) -> None:
     """The note on the games page has a link that must be readable in both schemes."""
 
     def without_scores(route: Route) -> None:
@@ -276,7 +292,9 @@ OPENED = [
 
 
 @pytest.mark.parametrize("opened", OPENED)
-def test_menus_and_dialogs(shown: Page, showcase: Showcase, opened: Callable[[Page, Showcase], None]) -> None:
+def test_menus_and_dialogs(
+    check: Check, shown: Page, showcase: Showcase, opened: Callable[[Page, Showcase], None]
+) -> None:
     shown.set_viewport_size(SIZES[0])
     opened(shown, showcase)
     # Menus and dialogs are at the end of the document, outside the landmarks, and have the focus.
