@@ -10,7 +10,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, create_model
-from sqlalchemy import BigInteger, Column, inspect
+from sqlalchemy import BigInteger, inspect
+from sqlalchemy.sql.elements import NamedColumn
 
 from backend.database import tables
 from backend.metrics.models import MetricClock
@@ -104,14 +105,14 @@ def to_line(table: RowTable, row: tables.Base, number: int, numbers: dict[str, d
     return model.model_construct(**values).model_dump_json(warnings=False).encode() + b"\n"
 
 
-def _default(column: Column[Any]) -> Any:
+def _default(column: NamedColumn[Any]) -> Any:
     """Return the value of a column that an archive of another version does not have."""
     if column.default is not None and column.default.is_scalar:
-        return column.default.arg  # type: ignore[attr-defined]
+        return column.default.arg
     return None if column.nullable else ...
 
 
-def _constrained(written: Any, column: Column[Any]) -> Any:
+def _constrained(written: Any, column: NamedColumn[Any]) -> Any:
     """Return the type of a column with the limits of both databases."""
     if get_origin(written) in (Union, UnionType):
         (inner,) = [part for part in get_args(written) if part is not NoneType]

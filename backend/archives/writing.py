@@ -77,7 +77,7 @@ class Export:
 def new_spool(root: Path) -> MemberSpool:
     """Return an empty spool. A large one is on the disk of the files folder."""
     (root / INCOMING).mkdir(parents=True, exist_ok=True)
-    file = tempfile.SpooledTemporaryFile(SPOOL_BYTES, dir=root / INCOMING)  # noqa: SIM115 - the stream closes it
+    file = tempfile.SpooledTemporaryFile(SPOOL_BYTES, dir=str(root / INCOMING))  # noqa: SIM115 - the stream closes it
     return MemberSpool(cast("BinaryIO", file))
 
 
