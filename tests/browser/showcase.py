@@ -150,12 +150,12 @@ def _reported(api: Api) -> int:
     path = f"/api/v1/reported/runs/{created.json()['run_id']}"
     image = sha256(PNG)
     assert api.user.put(f"{path}/files/{image}", params={"writer": "writer-1"}, content=PNG).is_success
-    media = [
+    media: list[dict[str, Any]] = [
         {"media": "image", "name": "eval/screen", "sha256": image, "caption": "The cart"},
         {"media": "histogram", "name": "weights", "data": {"edges": [-1, 0, 1], "counts": [3, 5]}},
         {"media": "table", "name": "samples", "data": {"columns": ["prompt", "score"], "rows": [["2 + 2", 4]]}},
     ]
-    logged = [
+    logged: list[dict[str, Any]] = [
         *(
             {"kind": "metrics", "values": {"loss, mean": 1 / step, "eval/return": step}, "step": step}
             for step in (1, 2)

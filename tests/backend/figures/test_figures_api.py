@@ -80,7 +80,7 @@ def test_errors_name_the_invalid_parameter(api: Api) -> None:
         ({"runs": ""}, 422, "runs"),
         ({"runs": "1;drop"}, 422, "runs"),
         ({"runs": ",".join(map(str, range(1, 102)))}, 422, "at most 100"),
-        ({"runs": str(run_id), "metric": "<b>"}, 422, "metric"),
+        ({"runs": str(run_id), "metric": "a\nb"}, 422, "metric"),
         ({"runs": str(run_id), "smoothing": 1}, 422, "smoothing"),
         ({"runs": str(run_id), "x": "parsecs"}, 422, "x"),
     )
@@ -121,7 +121,7 @@ def test_several_metrics_require_one_run_and_valid_names(api: Api) -> None:
     wrong: tuple[tuple[dict[str, Any], int, str], ...] = (
         ({"runs": 999, "metrics": "a"}, 404, "no run 999"),
         ({"runs": run_id}, 422, "metrics"),
-        ({"runs": run_id, "metrics": "<b>"}, 422, "ga3c/agents,ga3c/trainers"),
+        ({"runs": run_id, "metrics": "a\tb"}, 422, "ga3c/agents,ga3c/trainers"),
         ({"runs": f"{run_id},{api.launch()['id']}", "metrics": "a"}, 422, "one run"),
     )
     for params, status, words in wrong:
