@@ -8,7 +8,6 @@ from typing import Annotated, cast
 import typer
 
 from arcadia.cli.connection import open_client
-from arcadia.cli.formats import plural
 from arcadia.cli.options import Json, RunReferences
 from arcadia.cli.output import print_json, say, show
 from arcadia.errors import ArcadiaError
@@ -57,10 +56,10 @@ def _report(name: str, result: ImportResult) -> None:
     for sentence in result.notes:
         say(sentence)
     if result.existing_run_ids:
-        say(f"Already there: {plural(len(result.existing_run_ids), 'run')}, {_numbers(result.existing_run_ids)}.")
+        say(f"{name}: already there: {_numbered(result.existing_run_ids)}.")
     if result.run_ids:
-        show(f"{name}: imported {plural(len(result.run_ids), 'run')}, {_numbers(result.run_ids)}.")
+        show(f"{name}: imported {_numbered(result.run_ids)}.")
 
 
-def _numbers(ids: list[int]) -> str:
-    return ", ".join(map(str, ids))
+def _numbered(ids: list[int]) -> str:
+    return f"run {ids[0]}" if len(ids) == 1 else f"runs {', '.join(map(str, ids))}"

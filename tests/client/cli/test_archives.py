@@ -22,7 +22,7 @@ def test_runs_are_exported_deleted_and_imported(arcadia: Arcadia, api: Api, tmp_
     imported = json.loads(arcadia("import", target, "--json").out)[str(target)]
     assert [api.run(run_id)["name"] for run_id in imported["runs"]] == ["exported 1", "exported 2"]
     again = arcadia("import", target)
-    assert (again.status, "Already there: 2 runs" in again.err) == (0, True)
+    assert (again.status, "already there: runs " in again.err) == (0, True)
 
 
 def test_a_run_is_exported_under_its_number(arcadia: Arcadia, trained: int, tmp_path: Path) -> None:
