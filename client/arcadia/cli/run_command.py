@@ -33,11 +33,12 @@ def run(
     """Run a command and log it as a run: its output, and what it logs with TensorBoard, wandb or Arcadia."""
     from arcadia.capture.command import CapturedCommand
     from arcadia.reporting.initialization import start_run
+    from arcadia.reporting.run_options import RunOptions
 
     if shutil.which(command[0]) is None:
         raise ArcadiaError(f"The command {command[0]} was not found. Check its name, or give its path.")
-    options = options_of(ctx)
-    started = start_run(
+    connection = options_of(ctx)
+    run_options = RunOptions(
         project,
         name or script_name(command),
         parse_changes(changes),
@@ -46,12 +47,12 @@ def run(
         tags=tags,
         total_steps=total_steps,
         id=id,
-        url=options.url,
-        token=options.token(),
+        url=connection.url,
+        token=connection.token(),
         origin_label="Command",
         command=command,
     )
-    raise typer.Exit(CapturedCommand(started, command, grace).execute())
+    raise typer.Exit(CapturedCommand(start_run(run_options), command, grace).execute())
 
 
 def script_name(command: list[str]) -> str:

@@ -13,6 +13,7 @@ from stable_baselines3.common.logger import KVWriter, TensorBoardOutputFormat
 from arcadia.integrations.attached import attached_run
 from arcadia.reporting.initialization import start_run
 from arcadia.reporting.run import ReportedRun
+from arcadia.reporting.run_options import RunOptions
 
 # Attributes of a model that are its settings, as far as it has them.
 HYPERPARAMETERS = (
@@ -38,9 +39,13 @@ class ArcadiaCallback(BaseCallback):
 
     def _on_training_start(self) -> None:
         if self.run is None:
-            named = {"method": type(self.model).__name__, "env": _env_name(self.model), **self._named}
-            total = {"total_steps": self.model._total_timesteps}
-            self.run = start_run(*self._arguments, origin_label="Stable-Baselines3", **{**total, **named})
+            defaults = {
+                "method": type(self.model).__name__,
+                "env": _env_name(self.model),
+                "total_steps": self.model._total_timesteps,
+                "origin_label": "Stable-Baselines3",
+            }
+            self.run = start_run(RunOptions(*self._arguments, **{**defaults, **self._named}))
         else:
             self.run.set_total_steps(self.model._total_timesteps)
         self.run.config.update(hyperparameters(self.model))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 
-from arcadia.reporting.layout import WriterFiles
+from arcadia.reporting.layout import JournalDirectory, WriterFiles
 
 _START, _END = b'{"kind":"', b"}\n"
 END_OF_RUN = b'{"kind":"end"'
+_WITH_STEP = (b'{"kind":"metrics"', b'{"kind":"media"')
+# The last step is searched for in this many bytes at the end of a journal.
+TAIL_BYTES = 65_536
 
 
 class JournalReader:
     """Position in the events of a writer. The first event is the provenance; the others are the lines of the journal.
 
-    Only complete lines are read. A line that is no event is left out and has no number.
+    Only complete lines are read. Lines that are not events are skipped and have no number.
     """
 
     def __init__(self, files: WriterFiles) -> None:
@@ -38,7 +43,7 @@ class JournalReader:
         self.number, self._offset, self.has_ended = position
 
     def read(self, limit: int, limit_bytes: int) -> list[tuple[int, bytes]]:
-        """Return the next events with their numbers: at least one, if there is one, within the limits."""
+        """Return the next events with their numbers, within the limits. A larger event is returned alone."""
         found: list[tuple[int, bytes]] = []
         size = 0
         for line, offset in self._lines():
@@ -71,3 +76,19 @@ class JournalReader:
 def numbered(number: int, line: bytes) -> bytes:
     """Return an event as the API has it: with its sequence number."""
     return b'{"seq":%d,' % number + line[1:]
+
+
+def read_last_step(directory: JournalDirectory) -> int:
+    """Return the last step in the journals of a run, or -1 if they have none."""
+    for files in reversed(directory.writers()):
+        if files.journal.exists():
+            with files.journal.open("rb") as journal:
+                journal.seek(-min(TAIL_BYTES, files.journal.stat().st_size), os.SEEK_END)
+                lines = journal.read().split(b"\n")
+            for line in reversed(lines):
+                if line.startswith(_WITH_STEP):
+                    try:
+                        return int(json.loads(line)["step"])
+                    except ValueError:  # a killed process has not finished its last line
+                        continue
+    return -1

@@ -1,0 +1,89 @@
+"""Options of a reported run, and the registration that they make."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from arcadia.errors import ArcadiaError
+from arcadia.reporting.config import as_mapping
+from arcadia.reporting.provenance.variables import relevant_variables
+
+Mode = Literal["online", "offline", "disabled"]
+Resume = Literal["allow", "must", "never"]
+MODES = get_args(Mode)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The arguments of `arcadia.init`, and facts about the library or command that logs the run."""
+
+    project: str | None = None
+    name: str | None = None
+    config: Any = None
+    _: KW_ONLY
+    method: str | None = None
+    env: str | None = None
+    tags: Iterable[str] = ()
+    notes: str = ""
+    total_steps: int | None = None
+    id: str | None = None
+    resume: Resume = "allow"
+    mode: Mode | None = None
+    directory: str | os.PathLike[str] | None = None
+    url: str | None = None
+    token: str | None = None
+    origin_label: str = "Python"
+    # The command that is the script, if it is not this process.
+    command: Sequence[str] = ()
+
+    def resolve_mode(self) -> Mode:
+        """Return the mode: given, ARCADIA_MODE, or online. Raise ArcadiaError if it does not exist."""
+        mode = self.mode or os.environ.get("ARCADIA_MODE", "online")
+        if mode in MODES:
+            return cast("Mode", mode)
+        raise ArcadiaError(f"The mode {mode!r} does not exist. Use online, offline or disabled.")
+
+    def registration(self, key: str, writer: str) -> dict[str, Any]:
+        """Return the request that registers a writer of the run."""
+        fields = {
+            "key": key,
+            "writer": writer,
+            "name": self.name,
+            "project": self.project,
+            "method": self.method,
+            "env": self.env,
+            "config": as_mapping(self.config),
+            "tags": [str(tag) for tag in self.tags],
+            "notes": self.notes or None,
+            "total_steps": self.total_steps,
+            "origin": "reported",
+            "origin_label": self.origin_label,
+            "host": socket.gethostname(),
+            "command": self._command_line(),
+            "started_at": datetime.now(timezone.utc).isoformat(),
+            "resume": self.resume,
+        }
+        return {field: value for field, value in fields.items() if value is not None}
+
+    def script_facts(self) -> dict[str, Any]:
+        """Return the facts for the provenance that only the script's process knows."""
+        if self.command:
+            main = next((part for part in self.command if part.endswith(".py") and Path(part).is_file()), None)
+        else:
+            main = getattr(sys.modules.get("__main__"), "__file__", None)
+        folder = Path(main).absolute().parent if main else Path.cwd()
+        return {
+            "folder": str(folder),
+            "command": self._command_line(),
+            "environment": relevant_variables(os.environ),
+        }
+
+    def _command_line(self) -> list[str]:
+        return list(self.command) or [Path(sys.executable or "python").name, *sys.orig_argv[1:]]
