@@ -1,18 +1,16 @@
-"""Following of a folder of TensorBoard: new files and records are sent as they are written."""
+"""Upload of a TensorBoard folder while a program writes to it."""
 
 from __future__ import annotations
 
 import secrets
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from arcadia.importing.sending import RunUpload
 from arcadia.importing.tensorboard_files import find_runs
 from arcadia.reporting.connection import Connection, UnavailableError
-
-HEARTBEAT_SECONDS = 10.0
+from arcadia.reporting.upload import HEARTBEAT_SECONDS
 
 
 class Follower:
@@ -22,23 +20,17 @@ class Follower:
         self._connection, self._folder, self._project, self._show = connection, folder, project, show
         self._leader = f"follow-{secrets.token_hex(6)}"
         self._runs: dict[str, RunUpload] = {}
-        self._heard: dict[str, float] = {}
 
     def send(self) -> int:
-        """Send what is new. Return the number of events. A server that is down is tried again by the next call."""
+        """Send new events and return their number. If the server is unavailable, the next call sends them."""
         sent = 0
         try:
             for run in find_runs(self._folder):
                 if run.key not in self._runs:
                     upload = self._runs[run.key] = RunUpload(self._connection, run, self._leader, self._project)
                     self._show(f"{run.name} is at {self._connection.url}{upload.path}")
-                new = self._runs[run.key].send(run.files)
-                sent += new
-                if not new and time.monotonic() - self._heard.get(run.key, 0.0) < HEARTBEAT_SECONDS:
-                    continue
-                if not new:
-                    self._runs[run.key].report_alive()
-                self._heard[run.key] = time.monotonic()
+                sent += self._runs[run.key].send(run.files)
+                self._runs[run.key].report_alive(HEARTBEAT_SECONDS)
         except UnavailableError as error:
             print(f"arcadia: {error} It is tried again.", file=sys.stderr, flush=True)
         return sent

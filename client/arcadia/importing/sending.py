@@ -1,4 +1,4 @@
-"""Upload of a source's events. The server's count of each file decides what is new."""
+"""Upload of a source's events. Only events after the last one that the server has of a file are sent."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from arcadia.importing.source import Event, SourceFile, SourceRun, key_of
-from arcadia.reporting.connection import Connection, UnavailableError
+from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, retry
 from arcadia.reporting.values import clean_text, storable
-
-MAX_EVENTS, MAX_BYTES = 1_000, 1_000_000
-MAX_TRIES = 5
 
 
 class FileUpload:
@@ -60,8 +57,8 @@ class FileUpload:
             event["sha256"] = hashlib.sha256(content).hexdigest()
             with tempfile.NamedTemporaryFile() as file:
                 Path(file.name).write_bytes(content)
-                # Its event is already taken from the file, so it must not be lost.
-                patiently(self._connection.send_file, self._run_id, self._writer, event["sha256"], Path(file.name))
+                # The next call would continue after this event, so retry here.
+                retry(self._connection.send_file, self._run_id, self._writer, event["sha256"], Path(file.name))
         if "name" in event:
             event["name"] = clean_text(event["name"]) or "unnamed"
         return {**storable(event), "seq": number}
@@ -79,6 +76,7 @@ class RunUpload:
         self.run_id, self.path = answer["run_id"], answer["path"]
         self.has_ended = answer["acknowledged"] > 0
         self._files: dict[Path, FileUpload] = {}
+        self._last_request = time.monotonic()
 
     def send(self, files: list[SourceFile]) -> int:
         """Send what is new in these files. Return the number of events."""
@@ -87,38 +85,31 @@ class RunUpload:
             if file.path not in self._files:
                 self._files[file.path] = FileUpload(self._connection, self._registration, file)
             sent += self._files[file.path].send()
+        if sent:
+            self._last_request = time.monotonic()
         return sent
 
-    def report_alive(self) -> None:
-        """Keep the run running while its files are followed."""
-        self._connection.send_events(self.run_id, self._leader, [])
+    def report_alive(self, seconds: float) -> None:
+        """Keep the run running if the server has received nothing for this long."""
+        if time.monotonic() - self._last_request >= seconds:
+            self._connection.send_events(self.run_id, self._leader, [])
+            self._last_request = time.monotonic()
 
     def end(self, outcome: str = "finished") -> None:
         """End the run."""
         event = {"seq": 1, "time": time.time(), "kind": "end", "outcome": outcome}
-        patiently(self._connection.send_events, self.run_id, self._leader, [json.dumps(event).encode()])
+        retry(self._connection.send_events, self.run_id, self._leader, [json.dumps(event).encode()])
         self.has_ended = True
 
 
 def import_run(connection: Connection, run: SourceRun, project: str | None = None) -> tuple[RunUpload, int]:
     """Import a run. Return its upload and the number of new events: none if these files were imported before."""
     sizes = [f"{file.path.name} {file.path.stat().st_size}" for file in run.files]
-    upload = patiently(RunUpload, connection, run, f"import-{key_of(*sizes)}", project)
+    upload = retry(RunUpload, connection, run, f"import-{key_of(*sizes)}", project)
     if upload.has_ended:
         return upload, 0
     sent = 0
     for file in run.files:
-        sent += patiently(upload.send, [file])
+        sent += retry(upload.send, [file])
     upload.end()
     return upload, sent
-
-
-def patiently(call: Any, *arguments: Any, tries: int = MAX_TRIES) -> Any:
-    """Return the result of a call. Repeat it a few times if the server is not available."""
-    try:
-        return call(*arguments)
-    except UnavailableError:
-        if tries == 1:
-            raise
-    time.sleep(1.0)
-    return patiently(call, *arguments, tries=tries - 1)

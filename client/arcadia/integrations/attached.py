@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from arcadia.reporting.layout import JournalDirectory
 from arcadia.reporting.run import ReportedRun, attach
 
 JOURNAL_VARIABLE, WRITER_VARIABLE = "ARCADIA_RUN_JOURNAL", "ARCADIA_RUN_WRITER"
@@ -22,12 +21,6 @@ def attached_run() -> ReportedRun | None:
     return _run
 
 
-def page_of(run: ReportedRun) -> str:
-    """Return the URL of an attached run's page, or an empty text before the server has answered."""
-    status = JournalDirectory(run.directory).read_status()
-    return f"{status['url']}{status['path']}" if status.get("path") else ""
-
-
 def attached_or_disabled() -> ReportedRun:
-    """Return the run of the command, or one that keeps nothing if the command's run is disabled."""
+    """Return the run of the command. If that is disabled, return a run that discards everything."""
     return attached_run() or attach(Path("disabled"), "disabled", {}, -1, True)

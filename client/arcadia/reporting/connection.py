@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import http.client
 import json
 import os
 import ssl
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arcadia.version import user_agent
 
 API = "/api/v1"
 TIMEOUT_SECONDS = 60.0
+# Limits of one request with events.
+MAX_EVENTS, MAX_BYTES = 1_000, 1_000_000
+# A server that restarts is available again after this many tries, one per second.
+MAX_TRIES = 5
+RETRY_SECONDS = 1.0
 MIN_COMPRESSED_BYTES = 1_000
-# Fast: a script's host has better things to do.
+# Compress quickly, because the script needs the processor.
 COMPRESSION_LEVEL = 1
 # The server is starting, busy, or behind a proxy that has lost it.
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 507})
 _UNAUTHORIZED = (401, 403)
 
 
+T = TypeVar("T")
+
+
 class UnavailableError(Exception):
-    """A request that may succeed later. Its message is for people."""
+    """A request that may succeed later. Its message is shown to the user."""
 
 
 class RejectedError(Exception):
@@ -94,6 +104,15 @@ class Connection:
         if error.code in _RETRIED:
             return UnavailableError(f"The server at {self.url} is not available. {rejected.detail}")
         return rejected
+
+
+def retry(call: Callable[..., T], *arguments: Any) -> T:
+    """Return the result of a call. Repeat it a few times while the server is unavailable."""
+    for _ in range(MAX_TRIES - 1):
+        with contextlib.suppress(UnavailableError):
+            return call(*arguments)
+        time.sleep(RETRY_SECONDS)
+    return call(*arguments)
 
 
 def _https() -> urllib.request.HTTPSHandler:

@@ -82,11 +82,16 @@ class JournalDirectory:
             shutil.rmtree(self.path, ignore_errors=True)
 
     def read_status(self) -> dict[str, Any]:
-        """Return what the uploader last knew, or nothing."""
+        """Return the content of the status file, or an empty dict without one."""
         try:
             return dict(json.loads(self.status.read_text()))
         except (OSError, ValueError):
             return {}
+
+
+def page_url(status: Mapping[str, Any]) -> str | None:
+    """Return the URL of the run's page from the content of a status file, or None before the run is registered."""
+    return f"{status['url']}{status['path']}" if status.get("path") else None
 
 
 def journals_folder(directory: str | os.PathLike[str] | None = None) -> Path:
@@ -118,19 +123,21 @@ def check_key(key: str) -> str:
     return key
 
 
-def note_on_disk(file: Path, content: Mapping[str, Any] | str) -> None:
-    """Replace a file that only informs. A full disk must not stop an upload, so it is printed."""
+def replace_status(file: Path, content: Mapping[str, Any] | str) -> None:
+    """Replace a file that only informs. Print an error, because a full disk must not stop an upload."""
     try:
         replace_file(file, content)
     except OSError as error:
         print(f"{file} cannot be written: {error}", file=sys.stderr, flush=True)
 
 
-def replace_file(file: Path, content: Mapping[str, Any] | str) -> None:
-    """Replace a file in one step."""
+def replace_file(file: Path, content: Mapping[str, Any] | str | bytes) -> None:
+    """Replace a file atomically."""
+    if isinstance(content, Mapping):
+        content = json.dumps(content, allow_nan=False)
     new = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        new.write_text(content if isinstance(content, str) else json.dumps(content, allow_nan=False))
+        new.write_bytes(content.encode() if isinstance(content, str) else content)
         new.replace(file)
     except OSError:
         with contextlib.suppress(OSError):

@@ -16,7 +16,7 @@ from arcadia.errors import ArcadiaError
 from arcadia.reporting.config import RunConfig
 from arcadia.reporting.ending import forget
 from arcadia.reporting.journal import DisabledJournal, Journal
-from arcadia.reporting.layout import JournalDirectory
+from arcadia.reporting.layout import JournalDirectory, page_url, replace_file
 from arcadia.reporting.locks import WriterLock
 from arcadia.reporting.media import Media
 from arcadia.reporting.uploader_process import UploaderProcess
@@ -73,8 +73,8 @@ class ReportedRun:
     @property
     def url(self) -> str | None:
         """The run's page. None if no server has answered within five seconds, or if the run is not online."""
-        if self._uploader is None:
-            return None
+        if self._uploader is None:  # another process uploads the run, or none
+            return page_url(self._directory.read_status())
         return self._uploader.wait_for_page(URL_SECONDS)
 
     @property
@@ -221,7 +221,9 @@ class ReportedRun:
         if (content := media.content()) is not None:
             digest = hashlib.sha256(content).hexdigest()
             try:
-                self._store(digest, content)
+                # The file must exist before the event that names it.
+                if not (file := self._directory.files / digest).exists():
+                    replace_file(file, content)
             except OSError as error:
                 self._warn_once("files", f"{name} was left out: its file cannot be written ({error.strerror}).")
                 return
@@ -231,18 +233,6 @@ class ReportedRun:
         if media.caption:
             event["caption"] = str(media.caption)
         self._journal.append(event)
-
-    def _store(self, digest: str, content: bytes) -> None:
-        """Write a file, complete or not at all, before the event that names it."""
-        file = self._directory.files / digest
-        if file.exists():
-            return
-        new = file.with_name(f".{digest}.{os.getpid()}")
-        try:
-            new.write_bytes(content)
-            new.replace(file)
-        finally:
-            new.unlink(missing_ok=True)
 
     def _warn_once(self, topic: str, message: str) -> None:
         if topic not in self._warned and len(self._warned) < 1_000:

@@ -5,35 +5,31 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from arcadia.errors import ArcadiaError
-from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
+from arcadia.reporting.connection import Connection, RejectedError, UnavailableError, retry
 from arcadia.reporting.layout import JournalDirectory, journals_folder
 from arcadia.reporting.locks import exclusive
 from arcadia.reporting.upload import Upload
 from arcadia.settings import resolve_token, resolve_url
 
-# A server that restarts is available again after this many tries, one per second.
-MAX_TRIES = 5
-
 
 @dataclass(frozen=True)
 class SyncResult:
-    """What became of a journal directory. `problem` is None if it is uploaded."""
+    """Result of the upload of a journal directory. `problem` is None if it is uploaded."""
 
     directory: JournalDirectory
     page: str | None = None
     problem: str | None = None
-    # Its script still logs, so there will be more.
+    # The script still logs, so more events will follow.
     is_running: bool = False
 
 
 def find_journals(folders: Sequence[Path]) -> list[JournalDirectory]:
-    """Return the journals to upload: those given, and those in given folders. Without any, all of this user."""
+    """Return the journals to upload: the folders themselves or those in them. The default is all of this user."""
     found = []
     for folder in folders or [journals_folder()]:
         journal = JournalDirectory(folder.expanduser().absolute())
@@ -48,14 +44,14 @@ def find_journals(folders: Sequence[Path]) -> list[JournalDirectory]:
 
 
 def sync(directory: JournalDirectory, url: str | None = None, token: str | None = None) -> SyncResult:
-    """Upload what a journal directory has."""
+    """Upload the events that a journal directory has now."""
     server = resolve_url(url or os.environ.get("ARCADIA_URL") or _intended_url(directory))
     upload = Upload(directory, Connection(server, resolve_token(server, token)))
     with exclusive(directory.lock, wait=False) as is_free:
         if not is_free:
             return SyncResult(directory, problem="Another process uploads it.", is_running=True)
         try:
-            _send(upload)
+            retry(upload.send)
         except (UnavailableError, RejectedError, OSError) as error:
             return SyncResult(directory, problem=str(error))
     return SyncResult(directory, page=f"{server}{upload.page}", is_running=not upload.is_complete())
@@ -74,16 +70,6 @@ def clean(folders: Sequence[Path]) -> list[JournalDirectory]:
                     shutil.rmtree(journal.path)
                     deleted.append(journal)
     return deleted
-
-
-def _send(upload: Upload, tries: int = MAX_TRIES) -> None:
-    try:
-        upload.send()
-    except UnavailableError:
-        if tries == 1:
-            raise
-        time.sleep(1.0)
-        _send(upload, tries - 1)
 
 
 def _intended_url(directory: JournalDirectory) -> str | None:

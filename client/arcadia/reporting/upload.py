@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
-from arcadia.reporting.layout import JournalDirectory, note_on_disk
+from arcadia.reporting.layout import JournalDirectory, replace_status
 from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.writer_upload import WriterUpload
 
@@ -94,7 +94,7 @@ class Upload:
         status = {**self._status, "url": self._connection.url, **changes}
         if status != self._status or not self._directory.status.exists():
             self._status = status
-            note_on_disk(self._directory.status, status)
+            replace_status(self._directory.status, status)
 
 
 def _pause(failures: int) -> float:

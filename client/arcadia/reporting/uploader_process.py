@@ -8,11 +8,11 @@ import time
 from typing import Any
 
 from arcadia.reporting.background import let_continue, start_process
-from arcadia.reporting.layout import JournalDirectory
+from arcadia.reporting.layout import JournalDirectory, page_url
 
 RESTART_SECONDS = 5.0
 POLL_SECONDS = 0.05
-# Exit status of an uploader whose run the server rejected. Another one would fare the same.
+# Exit status of an uploader whose run the server rejected. The server would reject it again.
 REJECTED = 3
 
 
@@ -34,13 +34,13 @@ class UploaderProcess:
         self._process = start_process("arcadia.reporting.uploader", self._directory, environment=self._environment)
 
     def keep_running(self) -> None:
-        """Restart the process if it was killed, and print what it has learned: the run's page, or a problem."""
+        """Restart the process if it was killed, and print the run's page or a problem, each once."""
         if self._was_killed() and time.monotonic() - self._started >= RESTART_SECONDS:
             self.start()
         self._print_news()
 
     def read_desired(self) -> str:
-        """Return what the server wants the script to do: run, stop or pause."""
+        """Return the state that the server requests: run, stop or pause."""
         return str(self._read_status().get("desired") or "run")
 
     def wait_for_page(self, seconds: float) -> str | None:
@@ -81,8 +81,7 @@ class UploaderProcess:
         return self._process is not None and self._process.poll() not in (None, 0, REJECTED)
 
     def _page(self) -> str | None:
-        status = self._read_status()
-        return f"{status['url']}{status['path']}" if status.get("path") else None
+        return page_url(self._read_status())
 
     def _read_status(self) -> dict[str, Any]:
         """Return the status file's content. It is parsed after a change only."""

@@ -8,16 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
+from arcadia.reporting.connection import MAX_BYTES, MAX_EVENTS, Connection, RejectedError, UnavailableError
 from arcadia.reporting.journal import Journal, repair
 from arcadia.reporting.journal_reader import JournalReader, numbered
-from arcadia.reporting.layout import WriterFiles, note_on_disk
+from arcadia.reporting.layout import WriterFiles, replace_status
 from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.provenance.recording import record_provenance
 from arcadia.reporting.values import encode_event
 
-MAX_EVENTS, MAX_BYTES = 1_000, 1_000_000
-# A server that rejects these has looked at the content, so another one may be accepted.
+# The server rejects the content of one event or file with these, so others may be accepted.
 _CONTENT = (400, 413, 415, 422)
 _MEDIA = b'{"kind":"media"'
 KILLED = "The script ended without finishing the run. It was probably killed; its output may say why."
@@ -38,7 +37,7 @@ class WriterUpload:
         self.is_complete = False
 
     def register(self) -> None:
-        """Create the run, or find what the server has of this writer."""
+        """Create the run or this writer, and continue after the last event that the server has stored."""
         description = json.loads(self.files.description.read_text())
         answer = self._connection.register(description["registration"])
         self.run_id, self.page = answer["run_id"], answer["path"]
@@ -86,7 +85,7 @@ class WriterUpload:
         journal.close()
 
     def _send_events(self, events: Sequence[tuple[int, bytes]]) -> None:
-        """Send events. One that the server cannot read is replaced by a warning, so that it stops no others."""
+        """Send events. Replace an event that the server rejects with a warning, so that the others are stored."""
         ready = [(number, self._with_file(line)) for number, line in events]
         try:
             answer = self._connection.send_events(
@@ -127,7 +126,7 @@ class WriterUpload:
     def _note(self, answer: dict[str, Any]) -> None:
         self._last_request = time.monotonic()
         self.desired = answer["desired"]
-        note_on_disk(self.files.acknowledged, str(answer["acknowledged"]))
+        replace_status(self.files.acknowledged, str(answer["acknowledged"]))
 
 
 def _replacement(detail: str) -> bytes:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.attached import page_of
 from arcadia.integrations.standard_names import with_standard_names
 from arcadia.integrations.wandb.absent import absent
 from arcadia.integrations.wandb.data_types import to_arcadia
@@ -43,8 +42,8 @@ class Run:
 
     @property
     def url(self) -> str:
-        """The run's page in Arcadia."""
-        return page_of(self._target)
+        """The run's page in Arcadia, or an empty text before the server has answered."""
+        return self._target.url or ""
 
     @property
     def dir(self) -> str:

@@ -1,4 +1,4 @@
-"""Recording of the provenance: the first event of each writer, in a file of its own.
+"""Recording of the provenance, which is the first event of each writer and has a separate file.
 
 python -m arcadia.reporting.provenance.recording DIRECTORY WRITER
 """
@@ -6,14 +6,13 @@ python -m arcadia.reporting.provenance.recording DIRECTORY WRITER
 from __future__ import annotations
 
 import json
-import os
 import socket
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from arcadia.reporting.layout import JournalDirectory, WriterFiles
+from arcadia.reporting.layout import JournalDirectory, WriterFiles, replace_file
 from arcadia.reporting.provenance.collecting import collect_provenance
 from arcadia.reporting.values import encode_event
 
@@ -25,13 +24,11 @@ def record_provenance(files: WriterFiles) -> None:
     if files.provenance.exists():
         return
     event = _describe(json.loads(files.description.read_text()))
-    new = files.provenance.with_name(f".{files.provenance.name}.{os.getpid()}")
-    new.write_bytes(encode_event(event, time.time()))
-    new.replace(files.provenance)
+    replace_file(files.provenance, encode_event(event, time.time()))
 
 
 def _describe(description: dict[str, Any]) -> dict[str, Any]:
-    """Return the event. Another host has other packages, and Python reports an unreadable disk as OSError."""
+    """Return the event. On another host, or if the facts cannot be read, it is a log line that says so."""
     if description["registration"]["host"] != socket.gethostname():
         return {"kind": "log", "level": "info", "message": UNKNOWN}
     try:
