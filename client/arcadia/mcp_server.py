@@ -16,6 +16,7 @@ from arcadia._async.transport import AsyncTransport
 from arcadia.errors import ArcadiaError
 from arcadia.images import to_image
 from arcadia.listed_runs import read_run_page
+from arcadia.names import joined_ids
 from arcadia.version import client_version
 
 # Yields a connection to the API with the rights of the caller.
@@ -144,7 +145,7 @@ class Tools:
         async with self._api(context) as api:
             figure = await api.get(
                 "/figures/curves",
-                runs=_joined(runs),
+                runs=joined_ids(runs),
                 metric=metric,
                 group="seed" if group_seeds else "none",
                 smoothing=smoothing,
@@ -159,8 +160,8 @@ class Tools:
     ) -> dict[str, Any]:
         """Compare groups of runs: differing fields, means with intervals over seeds, and the verdict."""
         async with self._api(context) as api:
-            verdict = await api.get("/compare/verdict", runs=_joined(runs), group_by=group_by)
-            compared = await api.get("/compare", runs=_joined(runs), group_by=group_by)
+            verdict = await api.get("/compare/verdict", runs=joined_ids(runs), group_by=group_by)
+            compared = await api.get("/compare", runs=joined_ids(runs), group_by=group_by)
         differing = [each for each in compared["differences"] if not each["same"]]
         return {
             "verdict": [pair["text"] for pair in verdict["pairs"]] or [verdict["message"]],
@@ -253,10 +254,6 @@ class Tools:
         async with self._api(context) as api:
             stopped = await api.post(f"/studies/{study}/stop")
         return {name: stopped[name] for name in ("id", "name", "state", "runs")}
-
-
-def _joined(runs: list[int]) -> str:
-    return ",".join(map(str, runs))
 
 
 def _summarize(run: dict[str, Any]) -> dict[str, Any]:

@@ -81,6 +81,11 @@ def flatten_references(references: Iterable[RunReferences]) -> list[RunReference
     return found
 
 
+def joined_ids(ids: Iterable[int]) -> str:
+    """Return the numbers of runs as a parameter of the API has them."""
+    return ",".join(map(str, ids))
+
+
 def require_one_id(parsed: Numbers, reference: RunReference) -> int:
     """Return the number of a single run."""
     if len(parsed.ids) != 1:

@@ -1,4 +1,4 @@
-"""Archive files: export of runs, and import."""
+"""Archive files: export and import of runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import httpx
 from rich.filesize import decimal
 
 from arcadia.errors import ServerUnreachableError
+from arcadia.names import joined_ids
 from arcadia.progress import ProgressBar
 from arcadia.records.archive import FilesChoice, ImportResult
 
@@ -35,7 +36,7 @@ async def export_archive(
     target = target / name if target.is_dir() else target
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.part")
-    params = {"runs": ",".join(map(str, ids)), "files": files}
+    params = {"runs": joined_ids(ids), "files": files}
     response = await transport.send("GET", "/archives", params=params, stream=True)
     try:
         with ProgressBar(f"Exporting {target.name}", wanted=progress) as bar:
@@ -53,18 +54,18 @@ async def export_archive(
 
 async def _save(response: httpx.Response, partial: Path, bar: ProgressBar) -> None:
     # JSON and points are compressed, so the file is smaller than this.
-    most = int(response.headers.get(SIZE_HEADER, 0))
+    max_bytes = int(response.headers.get(SIZE_HEADER, 0))
     done = 0
     with partial.open("wb") as writing:
         async for block in response.aiter_bytes():
             writing.write(block)
             done += len(block)
-            bar.update(min(done / most, 1.0) if most else 0.0, decimal(done))
+            bar.update(min(done / max_bytes, 1.0) if max_bytes else 0.0, decimal(done))
     bar.update(1.0, decimal(done))
 
 
 async def import_archive(transport: AsyncTransport, path: str | os.PathLike[str], *, progress: bool) -> ImportResult:
-    """Send an archive file, and return what the server made of it."""
+    """Upload an archive file, and return the result of its import."""
     source = Path(path)
     size = source.stat().st_size
     with source.open("rb") as file, ProgressBar(f"Importing {source.name}", wanted=progress) as bar:

@@ -19,7 +19,7 @@ from arcadia._async.transport import AsyncTransport
 from arcadia.comparison import Comparison
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
-from arcadia.names import RunReference, RunReferences, require_one_match
+from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
 from arcadia.records.archive import FilesChoice, ImportResult
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
@@ -116,7 +116,7 @@ class AsyncClient:
         at: int | None = None,
     ) -> Comparison:
         """Compare groups of runs at a step. By default, runs that differ only in their seed are one group."""
-        ids = await find_run_ids(self.transport, runs)
+        ids = joined_ids(await find_run_ids(self.transport, runs))
         fields = group_by if isinstance(group_by, str) else ",".join(group_by)
         compared = await self.transport.get("/compare", runs=ids, group_by=fields)
         judged = await self.transport.get("/compare/verdict", runs=ids, group_by=fields, at=at)
@@ -124,7 +124,7 @@ class AsyncClient:
 
     async def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
         """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
-        ids = await find_run_ids(self.transport, [runs])
+        ids = joined_ids(await find_run_ids(self.transport, [runs]))
         found = await self.transport.get(f"/figures/{name}", runs=ids or None, **options)
         return Figure(name, found)
 
@@ -140,8 +140,7 @@ class AsyncClient:
         `files="best"` leaves out checkpoints except the best and the newest of each run.
         """
         ids = await find_run_ids(self.transport, references)
-        numbers = [int(each) for each in ids.split(",")]
-        return await export_archive(self.transport, numbers, path, files=files, progress=progress)
+        return await export_archive(self.transport, ids, path, files=files, progress=progress)
 
     async def import_archive(self, path: str | os.PathLike[str], *, progress: bool = True) -> ImportResult:
         """Import an archive file. Runs that the server already has are not imported again."""

@@ -26,7 +26,7 @@ _SHA256 = re.compile(r'"([0-9a-f]{64})"')
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of the server: its number, its ETag with its hash, and its size. The last may be unknown."""
+    """A file of the server: its number, its ETag with the hash, and its size, which may be unknown."""
 
     id: int
     etag: str
@@ -34,7 +34,7 @@ class RemoteFile:
 
     @property
     def sha256(self) -> str | None:
-        """Hash of the content, if the server says it."""
+        """Hash of the content, or None if the server does not send it."""
         match = _SHA256.search(self.etag)
         return match[1] if match else None
 

@@ -55,8 +55,8 @@ async def find_runs(
     return list(found.values())
 
 
-async def find_run_ids(transport: AsyncTransport, references: Iterable[RunReferences]) -> str:
-    """Return the numbers of the runs that references name, separated by commas."""
+async def find_run_ids(transport: AsyncTransport, references: Iterable[RunReferences]) -> list[int]:
+    """Return the numbers of the runs that references name, each once and in this order."""
     ids: dict[int, None] = {}
     for reference in flatten_references(references):
         parsed = parse_reference(reference)
@@ -64,7 +64,7 @@ async def find_run_ids(transport: AsyncTransport, references: Iterable[RunRefere
             ids |= dict.fromkeys(parsed.ids)
         else:
             ids[int((await find_run(transport, reference))["id"])] = None
-    return ",".join(map(str, ids))
+    return list(ids)
 
 
 async def _find_last(transport: AsyncTransport) -> int:

@@ -133,7 +133,7 @@ class AsyncRun(AsyncResource, RunRecord):
 
         With `last`, begin with only that many of the last lines. With `after`, begin after the line with that number.
         """
-        # Following goes on for hours, so it outlives a restart of the server.
+        # A log may be followed for hours, so retry while the server restarts.
         read = self._client.transport.get_patiently if follow else self._client.transport.get
         path, text = f"{self._path}/log", search or None
         if last is not None:

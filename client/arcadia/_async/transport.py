@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from arcadia._async.sleeping import sleep
-from arcadia.errors import ApiError, ArcadiaError, ServerUnreachableError, error_from_problem
+from arcadia.errors import ApiError, ServerUnreachableError, error_from_problem
 from arcadia.version import user_agent
 
 API = "/api/v1"
@@ -26,9 +26,9 @@ MAX_TRIES = 5
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.25, 8.0
 # The server is starting, busy, or behind a proxy that has lost it.
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
-# Between the tries of a call that waits for hours, so that it outlives a restart of the server.
+# Pause between the tries of a call that waits for hours, and so must survive a restart of the server.
 OUTAGE_PAUSE_SECONDS = 2.0
-# Without a configured handler, Python prints warnings on stderr.
+# Python prints warnings on stderr if no handler is configured.
 LOGGER = logging.getLogger("arcadia")
 
 
@@ -47,23 +47,26 @@ class AsyncTransport:
         return await self.call("GET", path, params=params)
 
     async def get_patiently(self, path: str, deadline: float = math.inf, **params: Any) -> Any:
-        """Return the parsed response of a GET request. Repeat it while the server is away, but not after `deadline`.
+        """Return the parsed response of a GET request. Retry while the server is unavailable, until the deadline.
 
         The deadline is a time of `time.monotonic`.
         """
-        is_away = False
+        is_outage = False
         while True:
-            found, outage = await self._try_get(path, params)
-            if outage is None:
-                if is_away:
-                    LOGGER.warning("The server answers again.")
-                return found
-            if time.monotonic() >= deadline:
-                raise outage
-            if not is_away:
-                LOGGER.warning("%s Trying again.", outage)
-            is_away = True
-            await sleep(OUTAGE_PAUSE_SECONDS)
+            try:
+                found = await self.get(path, **params)
+            except (ServerUnreachableError, ApiError) as error:
+                is_retried = not isinstance(error, ApiError) or error.status in RETRIED_STATUSES
+                if not is_retried or time.monotonic() >= deadline:
+                    raise
+                if not is_outage:
+                    LOGGER.warning("%s Trying again.", error)
+                is_outage = True
+                await sleep(OUTAGE_PAUSE_SECONDS)
+                continue
+            if is_outage:
+                LOGGER.warning("The server answers again.")
+            return found
 
     async def pages(
         self,
@@ -165,17 +168,6 @@ class AsyncTransport:
         if not response.is_success:
             raise error_from_problem(response.status_code, _parsed(response))
         return response.json()
-
-    async def _try_get(self, path: str, params: Mapping[str, Any]) -> tuple[Any, ArcadiaError | None]:
-        """Return the parsed response of a GET request, or the error that says that the server is away."""
-        try:
-            return await self.get(path, **params), None
-        except ServerUnreachableError as error:
-            return None, error
-        except ApiError as error:
-            if error.status not in RETRIED_STATUSES:
-                raise
-            return None, error
 
     async def aclose(self) -> None:
         """Close the connections."""

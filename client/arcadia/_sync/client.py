@@ -20,7 +20,7 @@ from arcadia._sync.transport import Transport
 from arcadia.comparison import Comparison
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
-from arcadia.names import RunReference, RunReferences, require_one_match
+from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
 from arcadia.records.archive import FilesChoice, ImportResult
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
@@ -117,7 +117,7 @@ class Client:
         at: int | None = None,
     ) -> Comparison:
         """Compare groups of runs at a step. By default, runs that differ only in their seed are one group."""
-        ids = find_run_ids(self.transport, runs)
+        ids = joined_ids(find_run_ids(self.transport, runs))
         fields = group_by if isinstance(group_by, str) else ",".join(group_by)
         compared = self.transport.get("/compare", runs=ids, group_by=fields)
         judged = self.transport.get("/compare/verdict", runs=ids, group_by=fields, at=at)
@@ -125,7 +125,7 @@ class Client:
 
     def figure(self, name: str = "curves", runs: RunReferences = (), **options: Any) -> Figure:
         """Return a figure of some runs. Options are those of the API, such as metric, group_by and smoothing."""
-        ids = find_run_ids(self.transport, [runs])
+        ids = joined_ids(find_run_ids(self.transport, [runs]))
         found = self.transport.get(f"/figures/{name}", runs=ids or None, **options)
         return Figure(name, found)
 
@@ -141,8 +141,7 @@ class Client:
         `files="best"` leaves out checkpoints except the best and the newest of each run.
         """
         ids = find_run_ids(self.transport, references)
-        numbers = [int(each) for each in ids.split(",")]
-        return export_archive(self.transport, numbers, path, files=files, progress=progress)
+        return export_archive(self.transport, ids, path, files=files, progress=progress)
 
     def import_archive(self, path: str | os.PathLike[str], *, progress: bool = True) -> ImportResult:
         """Import an archive file. Runs that the server already has are not imported again."""

@@ -56,8 +56,8 @@ def find_runs(
     return list(found.values())
 
 
-def find_run_ids(transport: Transport, references: Iterable[RunReferences]) -> str:
-    """Return the numbers of the runs that references name, separated by commas."""
+def find_run_ids(transport: Transport, references: Iterable[RunReferences]) -> list[int]:
+    """Return the numbers of the runs that references name, each once and in this order."""
     ids: dict[int, None] = {}
     for reference in flatten_references(references):
         parsed = parse_reference(reference)
@@ -65,7 +65,7 @@ def find_run_ids(transport: Transport, references: Iterable[RunReferences]) -> s
             ids |= dict.fromkeys(parsed.ids)
         else:
             ids[int((find_run(transport, reference))["id"])] = None
-    return ",".join(map(str, ids))
+    return list(ids)
 
 
 def _find_last(transport: Transport) -> int:

@@ -63,7 +63,7 @@ class Resource(Record):
     def wait(self: SomeResource, timeout: float | None = None, *, progress: bool = True) -> SomeResource:
         """Wait until it has ended or is paused. Raise WaitTimeoutError after `timeout` seconds.
 
-        A terminal or a notebook shows a progress bar. While the server is away, this waits for it too.
+        A terminal or a notebook shows a progress bar. While the server is unreachable, retry.
         """
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         with ProgressBar(self._title, wanted=progress) as bar:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from arcadia._sync.client import Client
 from arcadia._sync.runs import Run
 from arcadia.errors import NotFoundError
+from arcadia.names import joined_ids
 from arcadia.records.log_line import LogLine
 
 EPISODE_RETURN = "episode/return"
@@ -62,7 +63,7 @@ class Watcher:
         """Return the runs with few requests. Raise NotFoundError if one was deleted."""
         if len(self._ids) == 1:
             return [self._client.run(self._ids[0])]
-        found = {run.id: run for run in self._client.runs(",".join(map(str, self._ids)))}
+        found = {run.id: run for run in self._client.runs(joined_ids(self._ids))}
         return [found.get(run_id) or self._client.run(run_id) for run_id in self._ids]
 
     def _read_curve(self, run: Run) -> Curve:

@@ -43,9 +43,9 @@ class CsvFile:
         values = {name: value for name, text in row.items() if (value := _number(text)) is not None}
         at = values.pop(step, None) if step else number
         times = [values.pop(name) for name in TIME_COLUMNS if name in values]
-        if not isinstance(at, int | float) or not values:
+        if at is None or not math.isfinite(at) or not values:
             return None
-        time = times[0] if times and isinstance(times[0], float) else self.path.stat().st_mtime
+        time = times[0] if times and math.isfinite(times[0]) else self.path.stat().st_mtime
         return {"kind": "metrics", "time": time, "step": int(at), "values": with_standard_names(values)}
 
 
@@ -64,12 +64,12 @@ class MonitorFile:
                 if number < self._rows:
                     continue
                 episode_return, length, time = (_number(row.get(name)) for name in "rlt")
-                if not isinstance(episode_return, float) or not isinstance(length, float):
+                if episode_return is None or length is None or not math.isfinite(episode_return + length):
                     continue
                 self._rows = number + 1
                 self._steps += int(length) * self._environments
                 values = {"episode/return": episode_return, "episode/length": length}
-                at = started + (time if isinstance(time, float) else 0.0)
+                at = started + (time if time is not None and math.isfinite(time) else 0.0)
                 yield {"kind": "metrics", "time": at, "step": self._steps, "values": values}
 
 
@@ -78,7 +78,7 @@ def read_header(path: Path, line: str) -> dict[str, Any]:
     try:
         return dict(json.loads(line.removeprefix("#")))
     except ValueError:
-        raise ArcadiaError(f'{path} is no monitor file: its first line is not #{{"t_start": …}}.') from None
+        raise ArcadiaError(f'{path} is not a monitor file: its first line is not #{{"t_start": …}}.') from None
 
 
 def find_csv(path: Path, step: str | None = None) -> list[SourceRun]:
@@ -109,12 +109,9 @@ def _name(path: Path) -> str:
     return path.absolute().stem if path.suffix == ".csv" else path.absolute().name
 
 
-def _number(text: Any) -> float | str | None:
-    """Return a number as the API has it, or None."""
+def _number(text: Any) -> float | None:
+    """Return a number, or None if the text is not one."""
     try:
-        value = float(text)
+        return float(text)
     except (TypeError, ValueError):
         return None
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

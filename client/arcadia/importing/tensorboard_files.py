@@ -26,7 +26,7 @@ class EventFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._position = 0
-        # Only the first record of a name says what it is.
+        # Only the first record of a tag names its plugin.
         self._plugins: dict[str, str] = {}
 
     def read(self) -> Iterator[Event]:
@@ -53,7 +53,7 @@ class EventFile:
             event = wire.message(record)
             values = [wire.message(each) for summary in event[5] for each in wire.message(summary)[1]]
         except (ValueError, struct.error) as error:
-            raise ArcadiaError(f"{self.path} is no event file of TensorBoard ({error}).") from None
+            raise ArcadiaError(f"{self.path} is not an event file of TensorBoard ({error}).") from None
         time = wire.numbers(event[1], "d")[-1] if event[1] else 0.0
         step = wire.signed(event[2])
         metrics: dict[str, Any] = {}
@@ -75,7 +75,7 @@ class EventFile:
                 if self._plugins[tag] == "hparams" and (settings := _settings(found[2])):
                     others.append({"kind": "config", "values": settings})
         if value[2]:
-            metrics[tag] = _storable(wire.numbers(value[2], "f")[-1])
+            metrics[tag] = wire.numbers(value[2], "f")[-1]
         elif value[4]:
             others += _media(tag, wire.message(value[4][-1])[4])
         elif value[5]:
@@ -95,7 +95,7 @@ class EventFile:
             others += _media(tag, tensor[8][2:])  # the first two are width and height
         elif values := _floats(tensor):
             if len(values) == 1:
-                metrics[tag] = _storable(values[0])
+                metrics[tag] = values[0]
             elif plugin == "histograms" and len(values) % 3 == 0:
                 rows = [values[start : start + 3] for start in range(0, len(values), 3)]
                 others += _histogram(tag, [rows[0][0], *(row[1] for row in rows)], [row[2] for row in rows])
@@ -159,7 +159,3 @@ def _settings(contents: list[bytes]) -> dict[str, Any]:
                 elif value.get(4):
                     found[wire.text(pair[1])] = bool(value[4][-1])
     return found
-
-
-def _storable(value: float) -> Any:
-    return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -11,7 +11,7 @@ from typing import Any
 from arcadia.errors import ArcadiaError
 from arcadia.importing import wire
 from arcadia.importing.source import Event, SourceRun, key_of
-from arcadia.integrations.standard_names import with_standard_names
+from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
 from arcadia.reporting.media import MAX_CELLS, Table
 from arcadia.reporting.values import flatten
 
@@ -19,7 +19,6 @@ from arcadia.reporting.values import flatten
 HEADER = b":W&B"
 BLOCK_BYTES, FILE_HEADER_BYTES, PART_HEADER_BYTES = 32_768, 7, 7
 FULL, FIRST, LAST = 1, 2, 4
-_LEVELS = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
 
 
 class WandbFile:
@@ -44,7 +43,7 @@ class WandbFile:
                 yield {"kind": "config", "time": self._time, "values": _items(wire.message(config)[1])}
             for each in record[10]:
                 alert = wire.message(each)
-                level = _LEVELS.get(wire.text(alert[3]), "info")
+                level = WANDB_LEVELS.get(wire.text(alert[3]), "info")
                 words = {"title": wire.text(alert[1]), "text": wire.text(alert[2])}
                 yield {"kind": "alert", "time": self._time, "level": level, **words}
 
@@ -96,7 +95,7 @@ def read_records(path: Path) -> Iterator[bytes]:
     """Yield the records that are complete."""
     data = path.read_bytes()
     if not data.startswith(HEADER):
-        raise ArcadiaError(f"{path} is no file of wandb.")
+        raise ArcadiaError(f"{path} is not a file of wandb.")
     position, parts = FILE_HEADER_BYTES, b""
     while position + PART_HEADER_BYTES <= len(data):
         left = BLOCK_BYTES - position % BLOCK_BYTES
@@ -145,17 +144,9 @@ def _items(items: list[bytes]) -> dict[str, Any]:
         inner = found
         for parent in parents:
             inner = inner.setdefault(parent, {})
-        inner[name] = _as_api(value)
+        inner[name] = value
     found.pop("_wandb", None)
     return found
-
-
-def _as_api(value: Any) -> Any:
-    if isinstance(value, float) and value != value:
-        return "NaN"
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return "Infinity" if value > 0 else "-Infinity"
-    return {name: _as_api(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Arcadia's names of metrics that other libraries log under their own."""
+"""Arcadia's names of metrics and alert levels that other libraries name differently."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ STANDARD_NAMES = {
     "rollout/ep_len_mean": "episode/length",
 }
 
+WANDB_LEVELS = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
+
 
 def with_standard_names(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the values, and those that are a run's return and length also under Arcadia's names."""
+    """Return the values. Add those that are an episode's return or length under Arcadia's names."""
     if STANDARD_NAMES.keys().isdisjoint(values):
         return values
     return {**{STANDARD_NAMES[name]: value for name, value in values.items() if name in STANDARD_NAMES}, **values}

@@ -1,4 +1,4 @@
-"""Recording of what a SummaryWriter of torch or tensorboardX is given."""
+"""Recording of the calls of a SummaryWriter of torch or tensorboardX."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from arcadia.integrations.attached import attached_run
 from arcadia.integrations.standard_names import with_standard_names
 from arcadia.integrations.warnings import not_stopping
 from arcadia.reporting.media import Histogram, Image, Video
+from arcadia.reporting.pixels import to_array
 from arcadia.reporting.run import ReportedRun
 
 # How CleanRL logs its arguments.
@@ -44,7 +45,7 @@ _inside = threading.local()
 
 
 def record_writer(kind: Any) -> None:
-    """Have the methods of a class SummaryWriter also log to the run."""
+    """Patch the methods of a SummaryWriter class so that they also log to the run."""
     for name, record in _RECORDED.items():
         if original := getattr(kind, name, None):
             setattr(kind, name, _recording(original, record))
@@ -94,7 +95,7 @@ def _histogram(call: _Call) -> None:
 def _image(call: _Call) -> None:
     """Log an image, or the first ones of several."""
     order = str(call.arguments.get("dataformats", "CHW")).upper()
-    array = _to_array(call.value)
+    array = to_array(call.value)
     images = [array] if "N" not in order else list(_ordered(array, order, "N" + order.replace("N", "")))[:MAX_IMAGES]
     order = order.replace("N", "")
     shown = [Image(_ordered(each, order, "HWC" if "C" in order else "HW")) for each in images]
@@ -102,7 +103,7 @@ def _image(call: _Call) -> None:
 
 
 def _video(call: _Call) -> None:
-    array = _ordered(_to_array(call.value), str(call.arguments.get("dataformats", "NTCHW")).upper(), "NTHWC")
+    array = _ordered(to_array(call.value), str(call.arguments.get("dataformats", "NTCHW")).upper(), "NTHWC")
     call.log({call.tag: [Video(each, fps=float(call.arguments["fps"])) for each in array[:MAX_IMAGES]]})
 
 
@@ -138,12 +139,6 @@ _RECORDED: dict[str, Callable[[_Call], None]] = {
     "add_text": _text,
     "add_hparams": _settings,
 }
-
-
-def _to_array(value: Any) -> Any:
-    import numpy as np
-
-    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
 
 
 def _ordered(array: Any, order: str, wanted: str) -> Any:

@@ -12,7 +12,7 @@ from arcadia.reporting.media import Video
 
 
 def record_gymnasium(kind: Any) -> None:
-    """Have gymnasium's RecordVideo also log its videos."""
+    """Patch gymnasium's RecordVideo so that it also logs its videos."""
     original = kind.stop_recording
 
     @functools.wraps(original)
@@ -27,7 +27,7 @@ def record_gymnasium(kind: Any) -> None:
 
 
 def record_sb3(kind: Any) -> None:
-    """Have Stable-Baselines3's VecVideoRecorder also log its videos."""
+    """Patch Stable-Baselines3's VecVideoRecorder so that it also logs its videos."""
     original = kind._stop_recording
 
     @functools.wraps(original)
@@ -41,7 +41,7 @@ def record_sb3(kind: Any) -> None:
 
 
 def log_video(file: Path, step: int) -> None:
-    """Log a video at the run's step, which counts more than the steps of one environment."""
+    """Log a video at the run's step. `step`, which counts one environment's steps, is for a run without any."""
     run = attached_run()
     if run is not None and file.is_file():
         step = run.step if run.step >= 0 else step

@@ -18,8 +18,8 @@ def warn_once(topic: str, message: str) -> None:
 
 @contextlib.contextmanager
 def not_stopping(what: str) -> Iterator[None]:
-    """Print an error of the recording instead of raising it, because the script is worth more."""
+    """Print an error of the recording instead of raising it, because recording must never stop a script."""
     try:
         yield
-    except Exception as error:  # whatever a value of the script raises
+    except Exception as error:  # a value of the script may raise any error
         warn_once(f"error of {what}", f"{what} was not recorded ({type(error).__name__}: {error}).")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arcadia.errors import ArcadiaError
-from arcadia.reporting.pixels import read_frames, read_image
+from arcadia.reporting.pixels import read_frames, read_image, to_array
 from arcadia.reporting.png import encode_png
 from arcadia.reporting.values import storable
 from arcadia.reporting.video_files import encode_video
@@ -167,12 +167,10 @@ def _describe(given: object) -> str:
 
 def _count(values: Any, bins: int) -> tuple[list[float], list[float]]:
     """Count values in bins of equal width, with NumPy where the values have it."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu().float().numpy()
     if hasattr(values, "__array__"):
         import numpy as np
 
-        flat = np.asarray(values, dtype=float).ravel()
+        flat = to_array(values).astype(float).ravel()
         counts, edges = np.histogram(flat[np.isfinite(flat)], bins)
         return edges.tolist(), counts.astype(float).tolist()
     finite = [number for number in map(float, values) if math.isfinite(number)]

@@ -24,7 +24,7 @@ class Pixels:
 
 def read_image(value: Any) -> Pixels:
     """Return the pixels of one image: height × width, with channels last or first."""
-    array = _to_array(value)
+    array = to_array(value)
     if array.ndim == 2:
         array = array[:, :, None]
     if array.ndim != 3:
@@ -34,7 +34,7 @@ def read_image(value: Any) -> Pixels:
 
 def read_frames(value: Any) -> Pixels:
     """Return the pixels of a video: time × height × width, with channels last or first."""
-    array = _to_array(value)
+    array = to_array(value)
     if array.ndim == 3:
         array = array[:, :, :, None]
     if array.ndim != 4 or not len(array):
@@ -42,9 +42,9 @@ def read_frames(value: Any) -> Pixels:
     return _to_pixels(_channels_last(array), "video")
 
 
-def _to_array(value: Any) -> Any:
-    """Return a NumPy array, also of a tensor that is on a GPU or part of a graph."""
-    numpy = import_optional("numpy", "An image or a video of an array")
+def to_array(value: Any) -> Any:
+    """Return a NumPy array. The value may also be a tensor on a GPU or in a graph."""
+    numpy = import_optional("numpy", "An image, a video or a histogram of an array")
     if hasattr(value, "detach"):
         value = value.detach().cpu()
         value = value.numpy() if str(value.dtype) != "torch.bfloat16" else value.float().numpy()

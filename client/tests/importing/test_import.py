@@ -233,9 +233,9 @@ def test_an_offline_run_of_wandb_is_imported(server: ReportedServer, tmp_path: P
 @pytest.mark.parametrize(
     ("source", "content", "sentence"),
     [
-        ("wandb", b"something", "is no file of wandb"),
-        ("monitor", b"r,l,t\n1,2,3\n", "is no monitor file"),
-        ("tensorboard", struct.pack("<QI", 3, 0) + b"\xff\xff\xff" + bytes(4), "is no event file of TensorBoard"),
+        ("wandb", b"something", "is not a file of wandb"),
+        ("monitor", b"r,l,t\n1,2,3\n", "is not a monitor file"),
+        ("tensorboard", struct.pack("<QI", 3, 0) + b"\xff\xff\xff" + bytes(4), "is not an event file of TensorBoard"),
     ],
 )
 def test_a_file_of_another_kind_is_rejected(

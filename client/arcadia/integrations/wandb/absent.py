@@ -24,13 +24,13 @@ class Absent:
         return type(name, (Exception,), {}) if name.endswith("Error") else self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Have no effect."""
+        """Do nothing."""
 
     def __getitem__(self, name: Any) -> Any:
         return self
 
     def __setitem__(self, name: Any, value: Any) -> None:
-        """Have no effect."""
+        """Do nothing."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter(())
@@ -45,7 +45,7 @@ class Absent:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Have no effect."""
+        """Do nothing."""
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
         return (object,)
@@ -55,7 +55,7 @@ class Absent:
 
 
 def absent(name: str) -> Any:
-    """Return what takes the place of a name of wandb, with one warning. Errors stay usable in `except`."""
+    """Return a stand-in for a name of wandb, with one warning. Exception classes can be used in `except`."""
     if name.startswith("__"):
         raise AttributeError(name)
     if name.endswith("Error"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import sys
 from collections.abc import Iterable, Mapping
@@ -10,9 +9,9 @@ from typing import Any
 
 from arcadia.integrations.attached import attached_or_disabled
 from arcadia.integrations.wandb.absent import absent
+from arcadia.integrations.wandb.attribute_mapping import AttributeMapping
 from arcadia.integrations.wandb.data_types import Histogram, Image, Table, Video
 from arcadia.integrations.wandb.run import Run
-from arcadia.integrations.wandb.settings import Settings as _Settings
 
 __all__ = ["Histogram", "Image", "Run", "Table", "Video"]
 __version__ = "0.99.0"
@@ -53,21 +52,21 @@ def init(
     job_type: str | None = None,
     **_others: Any,
 ) -> Run:
-    """Start to log to the run of `arcadia run`. What wandb knows of the run becomes a field of its configuration."""
+    """Start to log to the run of `arcadia run`. The names given to wandb become a field of its configuration."""
     global run
     del dir
     target = attached_or_disabled()
     if run is None:
         run = Run(target, project, name, tags or ())
         run.group, run.job_type, run.notes = group or "", job_type or "", notes or ""
-    known = {"entity": entity, "project": project, "id": id, "name": name, "group": group, "job_type": job_type}
-    if known := {field: value for field, value in known.items() if value}:
-        target.config.update(wandb=known)
+    names = {"entity": entity, "project": project, "id": id, "name": name, "group": group, "job_type": job_type}
+    if given := {field: value for field, value in names.items() if value}:
+        target.config.update(wandb=given)
     if tags:
         target.tag(*tags)
     if notes:
         target.note(notes)
-    run.config.update(dataclasses.asdict(config) if dataclasses.is_dataclass(config) else config)  # type: ignore[arg-type]
+    run.config.update(config)
     return run
 
 
@@ -105,20 +104,20 @@ def watch(*models: Any, **options: Any) -> None:
 
 
 def unwatch(*_models: Any) -> None:
-    """Have no effect, as `watch` has none."""
+    """Do nothing, because `watch` does nothing."""
 
 
 def login(*_arguments: Any, **_named: Any) -> bool:
-    """Accept every key. `arcadia login` is what counts."""
+    """Accept every key. Uploads use the token of `arcadia login`."""
     return True
 
 
 def setup(*_arguments: Any, **_named: Any) -> None:
-    """Have no effect."""
+    """Do nothing."""
 
 
 def require(*_arguments: Any, **_named: Any) -> None:
-    """Have no effect."""
+    """Do nothing."""
 
 
 def termlog(text: str = "", **_named: Any) -> None:
@@ -128,7 +127,7 @@ def termlog(text: str = "", **_named: Any) -> None:
 
 def __getattr__(name: str) -> Any:
     if name == "config":
-        return _started(name).config if run is not None else _Settings(attached_or_disabled().config.update)
+        return AttributeMapping(attached_or_disabled().config.update) if run is None else run.config
     if name == "summary":
         return _started(name).summary
     return absent(name)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arcadia.reporting import media
+from arcadia.reporting.pixels import to_array
 
 
 class Image:
@@ -26,7 +27,7 @@ class Video:
         self, data_or_path: Any, caption: str | None = None, fps: float | None = None, *_unused: Any, **_others: Any
     ) -> None:
         if hasattr(data_or_path, "detach"):
-            data_or_path = data_or_path.detach().cpu().numpy()
+            data_or_path = to_array(data_or_path)
         if hasattr(data_or_path, "transpose"):
             data_or_path = data_or_path.transpose(0, 2, 3, 1)
         self._media = media.Video(data_or_path, fps or 4, caption)

@@ -28,7 +28,7 @@ class _StandIn(ModuleType):
 
 
 class _Submodule(ModuleType):
-    """A module below wandb, which has nothing but what scripts need most."""
+    """A module below wandb. Only the callback for Stable-Baselines3 has an effect."""
 
     def __getattr__(self, name: str) -> Any:
         from arcadia.integrations.wandb.absent import absent
@@ -46,7 +46,7 @@ class _StandInLoader(Loader):
         return (_Submodule if "." in spec.name else _StandIn)(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Print once that this is no wandb."""
+        """Print once that this is a stand-in."""
         if isinstance(module, _StandIn):
             warn_once("wandb", "What the script logs with wandb goes to this run, and not to wandb.")
 

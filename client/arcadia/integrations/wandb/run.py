@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from arcadia.integrations.standard_names import with_standard_names
+from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_names
 from arcadia.integrations.wandb.absent import absent
+from arcadia.integrations.wandb.attribute_mapping import AttributeMapping
 from arcadia.integrations.wandb.data_types import to_arcadia
-from arcadia.integrations.wandb.settings import Settings
 from arcadia.integrations.warnings import not_stopping, warn_once
 from arcadia.reporting.run import ReportedRun
 from arcadia.reporting.values import flatten
 
-LEVELS = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
 WATCH = "wandb.watch has no effect: Arcadia does not record gradients and parameters."
 
 
@@ -30,8 +29,8 @@ class Run:
         self.tags = tuple(tags)
         self.group = self.job_type = self.notes = ""
         self.step = 0
-        self.config = Settings(target.config.update)
-        self.summary = Settings(self._log_summary)
+        self.config = AttributeMapping(target.config.update)
+        self.summary = AttributeMapping(self._log_summary)
         # By the pattern of the metrics' names: the metric that is their step.
         self._step_metrics: dict[str, str] = {}
 
@@ -74,7 +73,7 @@ class Run:
             values = {name: to_arcadia(value) for name, value in found.items() if value is not None}
             for name in [name for name, value in values.items() if isinstance(value, str)]:
                 self._target.write(f"{name}: {values.pop(name)}")
-            self.summary.note({name: value for name, value in values.items() if isinstance(value, int | float)})
+            self.summary.set_logged({name: value for name, value in values.items() if isinstance(value, int | float)})
             self._target.log(with_standard_names(values), step=self.step if number is None else number)
         if commit or (commit is None and step is None):
             self.step += 1
@@ -87,14 +86,14 @@ class Run:
     def alert(self, title: str, text: str = "", level: Any = "INFO", wait_duration: Any = None) -> None:
         """Raise an alert."""
         del wait_duration
-        self._target.alert(title, text, LEVELS.get(str(getattr(level, "value", level)).upper(), "info"))  # type: ignore[arg-type]
+        self._target.alert(title, text, WANDB_LEVELS.get(str(getattr(level, "value", level)).upper(), "info"))  # type: ignore[arg-type]
 
     def watch(self, *_models: Any, **_options: Any) -> None:
         """Print that gradients are not recorded."""
         warn_once("watch", WATCH)
 
     def unwatch(self, *_models: Any) -> None:
-        """Have no effect, as `watch` has none."""
+        """Do nothing, because `watch` does nothing."""
 
     def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
         """Leave the end to `arcadia run`, which sees the exit status."""

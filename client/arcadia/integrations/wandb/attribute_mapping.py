@@ -1,4 +1,4 @@
-"""Configuration and summary of a run, with the names of wandb."""
+"""Mapping of a run's configuration or summary, with the methods of wandb."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from arcadia.reporting.config import as_mapping
 
 
-class Settings(MutableMapping[str, Any]):
-    """A mapping whose keys are also attributes."""
+class AttributeMapping(MutableMapping[str, Any]):
+    """A mapping whose keys are also attributes. Changes are logged."""
 
     def __init__(self, log: Callable[[dict[str, Any]], None]) -> None:
         object.__setattr__(self, "_values", {})
@@ -54,6 +54,6 @@ class Settings(MutableMapping[str, Any]):
         """Return a copy."""
         return dict(self._values)
 
-    def note(self, values: dict[str, Any]) -> None:
-        """Take over values that are logged elsewhere."""
+    def set_logged(self, values: dict[str, Any]) -> None:
+        """Change values without logging them, because they are logged elsewhere."""
         self._values.update(values)
