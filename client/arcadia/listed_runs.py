@@ -1,4 +1,4 @@
-"""Runs of the list, which leaves out some of their fields."""
+"""Runs as a list returns them, without empty fields and details."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EMPTY: Mapping[str, Any] = {
 
 
 def read_run_page(page: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the runs of a page, each with its empty fields and with the actions that the page has for it."""
+    """Return the runs of a page. Add the empty fields, and the actions, which runs of a page share."""
     return [_complete(run) | {"actions": page["actions"][run["actions"]]} for run in page["items"]]
 
 

@@ -16,7 +16,7 @@ NOTEBOOK_UPDATE_SECONDS = 0.5
 
 
 class View(Protocol):
-    """What shows a progress bar."""
+    """Display of a progress bar."""
 
     def start(self) -> None:
         """Show the bar."""

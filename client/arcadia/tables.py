@@ -1,4 +1,4 @@
-"""Tables of pandas and polars. Their columns have the same types with and without rows."""
+"""Tables of pandas and polars. Their columns have the same types even without rows."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from arcadia._sync.transport import Transport
 from arcadia.metrics import Metrics, Series, join_series, parse_series
 
 NAMES_PER_REQUEST = 20
-# The most points of a series that the API returns at once.
+# Maximum number of points of a series that the API returns at once.
 POINTS_PER_REQUEST = 5_000
 
 

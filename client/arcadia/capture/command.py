@@ -18,23 +18,23 @@ from arcadia.capture.outputs import follow_size, open_outputs
 from arcadia.reporting.run import ReportedRun
 
 POLL_SECONDS = 0.2
-# Lines in which the traceback of a failure is looked for.
+# Number of last lines that are searched for a traceback.
 TAIL_LINES = 300
 NOT_STARTED = 127
 
 
 class CapturedCommand:
-    """A command whose output goes to the log of a run, and whose end ends the run."""
+    """A command whose output is logged to a run. The run ends with the command."""
 
     def __init__(self, run: ReportedRun, command: Sequence[str], grace_seconds: float) -> None:
         self._run, self._command, self._grace = run, list(command), grace_seconds
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._received: signal.Signals | None = None
         self._is_stopping = False
-        # Stop on the run's page sends these, each after the grace period of the one before.
+        # Signals after a click on Stop on the run's page, with the grace period between them.
         self._next_signals = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
         self._next_signal_at = 0.0
-        # Ctrl-C reaches all processes of a terminal's foreground. Elsewhere, the command has its own session.
+        # Ctrl-C reaches all processes in a terminal's foreground. Without a terminal, the command has its own session.
         self._shares_terminal = _is_in_foreground()
 
     def execute(self) -> int:

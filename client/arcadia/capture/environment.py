@@ -14,7 +14,7 @@ HOOKS = Path(arcadia.integrations.__file__).parent / "hooks"
 
 
 def command_environment(environment: Mapping[str, str], run: ReportedRun) -> dict[str, str]:
-    """Return the variables of the command. Python does not delay its output, so that the log is current."""
+    """Return the variables of the command. Python's output is unbuffered, so that the log is current."""
     return {
         "PYTHONUNBUFFERED": "1",
         **environment,

@@ -1,4 +1,4 @@
-"""Failure of a command, as its status and its last lines show it."""
+"""Description of a command's failure from its exit status and its last lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_MESSAGE = 2_000
 
 
 def describe_status(status: int) -> str:
-    """Return what an exit status means."""
+    """Return a sentence that explains an exit status."""
     if status >= 0:
         return f"The command exited with status {status}."
     try:
@@ -20,7 +20,7 @@ def describe_status(status: int) -> str:
 
 
 def find_traceback(lines: Sequence[str]) -> tuple[str, str] | None:
-    """Return the last error of Python and its traceback, or None without any."""
+    """Return the last Python error and its traceback, or None if there is no error."""
     start = next((number for number in reversed(range(len(lines))) if lines[number].strip() == TRACEBACK), None)
     if start is None:
         return None

@@ -1,4 +1,4 @@
-"""Lines of an output, as a log has them: without colors, and with the last state of a progress bar only."""
+"""Lines of an output for a log: without colors, and with only the last state of a progress bar."""
 
 from __future__ import annotations
 

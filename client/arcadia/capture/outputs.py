@@ -1,4 +1,4 @@
-"""Outputs of a command. They are copied to this process's outputs as they come, so that nothing looks different."""
+"""Outputs of a command. They are copied unchanged to the outputs of this process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STDOUT, STDERR = 1, 2
 
 
 class Output:
-    """One output of the command, which may be both of its outputs if they are one terminal."""
+    """An output of the command: standard output, standard error, or a terminal for both."""
 
     def __init__(self, target: int, write: Callable[[str], None]) -> None:
         self._target, self._log = target, LineLog(write)
@@ -26,7 +26,7 @@ class Output:
         self.source, self.end_of_command = open_terminal(target) if self.is_terminal else os.pipe()
 
     def copy(self) -> bool:
-        """Copy what is there now. Return False at the end."""
+        """Copy the available output. Return False at its end."""
         try:
             data = os.read(self.source, CHUNK_BYTES)
         except OSError:  # how Linux reports the end of a terminal
@@ -59,7 +59,7 @@ def open_outputs(write: Callable[[str], None]) -> list[Output]:
 
 
 def open_terminal(like: int) -> tuple[int, int]:
-    """Return both ends of a new terminal with the size of another one, so that progress bars and colors stay."""
+    """Return both ends of a new terminal with the size of another one. It keeps progress bars and colors."""
     own, command = os.openpty()
     settings = termios.tcgetattr(command)
     settings[1] &= ~termios.OPOST  # the real terminal adds carriage returns
@@ -69,13 +69,13 @@ def open_terminal(like: int) -> tuple[int, int]:
 
 
 def copy_size(source: int, target: int) -> None:
-    """Give a terminal the size of another one."""
+    """Copy the size of a terminal to another one."""
     size = fcntl.ioctl(source, termios.TIOCGWINSZ, b"\0" * 8)
     fcntl.ioctl(target, termios.TIOCSWINSZ, size)
 
 
 def follow_size(outputs: list[Output]) -> None:
-    """Change the size of the command's terminals whenever that of the real one changes."""
+    """Resize the command's terminals when the real terminal is resized."""
 
     def resize(_signal: int, _frame: FrameType | None) -> None:
         for output in terminals:

@@ -39,7 +39,9 @@ def export(
 
 def import_files(
     ctx: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="Archives.", exists=True, dir_okay=False)],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILES...", help="Archive files.", exists=True, dir_okay=False)
+    ],
     as_json: Json = False,
 ) -> None:
     """Import runs from archive files. Runs that are already there are not imported again."""

@@ -61,10 +61,10 @@ def fork(
 
 
 def _clone_with_seed(original: Run, name: str, fields: dict[str, Any], seed: int) -> Run:
-    """Return a clone with one of several seeds, which its name tells."""
+    """Return a clone with one of several seeds. Its name ends with the seed."""
     fields = {**fields, "seed": seed}
     if name:
         return original.clone(name=name_with_seed(name, seed), **fields)
     copy = original.clone(**fields)
-    # The server changes an automatic name, but keeps one that a user chose.
+    # The server gives the clone a new name only if the original has an automatic one.
     return copy if copy.name != original.name else copy.edit(name=name_with_seed(original.name, seed))

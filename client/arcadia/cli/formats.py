@@ -1,4 +1,4 @@
-"""Numbers, times and texts for people."""
+"""Formats of numbers, times and texts for people."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def interval(low: Any, high: Any) -> str:
 
 
 def name_with_seed(name: str, seed: int) -> str:
-    """Return a name that ends with a seed, instead of the one that it may end with."""
+    """Return a name with a seed at its end. It replaces the seed of the given name."""
     return f"{_SEED.sub('', name)} seed {seed}"
 
 

@@ -1,4 +1,4 @@
-"""`arcadia follow` and `arcadia import-logs`: runs of what other tools have written."""
+"""`arcadia follow` and `arcadia import-logs`: runs from the logs of other tools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Project = Annotated[str | None, typer.Option(help="Project of the runs.")]
 
 
 class Source(str, Enum):
-    """What wrote the files."""
+    """Tool that wrote the files."""
 
     tensorboard = "tensorboard"
     wandb = "wandb"
@@ -30,14 +30,14 @@ def follow(
     ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="LOGDIR", help="Folder that a program logs to with TensorBoard.")],
     project: Project = None,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks at the files.")] = 2.0,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two reads of the files.")] = 2.0,
 ) -> None:
-    """Log what a program writes for TensorBoard as it is written, until Ctrl-C. Each folder in LOGDIR is a run."""
+    """Log a program's TensorBoard files while it writes them, until Ctrl-C. Each folder in LOGDIR is a run."""
     from arcadia.importing.following import Follower
     from arcadia.reporting.connection import Connection, RejectedError, UnavailableError
 
     if not folder.is_dir():
-        raise ArcadiaError(f"{folder} is no folder. Use the folder that TensorBoard is started with.")
+        raise ArcadiaError(f"{folder} is not a folder. Use the folder that TensorBoard is started with.")
     follower = Follower(Connection(*resolve_connection(ctx)), folder, project, show)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -55,7 +55,7 @@ def follow(
 def import_logs(
     ctx: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Files, or folders of them.")],
-    source: Annotated[Source, typer.Option("--from", help="What wrote the files.")],
+    source: Annotated[Source, typer.Option("--from", help="Tool that wrote the files.")],
     project: Project = None,
     step: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of a CSV file with the step.")] = None,
 ) -> None:

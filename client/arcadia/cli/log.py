@@ -14,7 +14,7 @@ from arcadia.cli.output import print_json_line, show
 from arcadia.cli.waiting import interruptible
 from arcadia.records.log_line import LogLine
 
-# The most lines that the API returns at once.
+# Maximum number of lines that the API returns at once.
 MAX_LINES = 5_000
 
 

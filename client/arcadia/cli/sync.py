@@ -19,7 +19,7 @@ def sync(
     ] = [],  # noqa: B006 - Typer copies it
     clean: Annotated[bool, typer.Option("--clean", help="Delete the journals that are uploaded.")] = False,
 ) -> None:
-    """Upload the journals of runs that were logged offline. Each event arrives once, however often you call it."""
+    """Upload the journals of runs that were logged offline. It can be repeated: each event arrives once."""
     from arcadia.reporting import syncing
 
     options = options_of(ctx)

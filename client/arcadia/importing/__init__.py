@@ -1,1 +1,1 @@
-"""Import of logs that other tools have written: as runs, each event exactly once."""
+"""Import of other tools' logs as runs. Each event is imported exactly once."""

@@ -28,7 +28,7 @@ class FileUpload:
         self._batch: list[bytes] = []
 
     def send(self) -> int:
-        """Send what is new. Return the number of events. After an UnavailableError, the next call continues."""
+        """Send new events and return their number. After an UnavailableError, the next call continues."""
         sent = 0
         while self._batch or self._fill():
             answer = self._connection.send_events(self._run_id, self._writer, self._batch)
@@ -79,7 +79,7 @@ class RunUpload:
         self._last_request = time.monotonic()
 
     def send(self, files: list[SourceFile]) -> int:
-        """Send what is new in these files. Return the number of events."""
+        """Send the new events of these files and return their number."""
         sent = 0
         for file in files:
             if file.path not in self._files:

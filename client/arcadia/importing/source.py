@@ -1,4 +1,4 @@
-"""What is imported: runs, and the files of each, which are its writers."""
+"""Runs to import, each with its files. A file is a writer of its run."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ TIME_COLUMNS = ("_timestamp", "wall_time", "timestamp")
 
 
 class CsvFile:
-    """A table with a header. Each row is an event with the numbers in it."""
+    """A table with a header. Each row is an event with the row's numbers."""
 
     def __init__(self, path: Path, step: str | None = None) -> None:
         self.path, self._step = path, step
@@ -50,7 +50,7 @@ class CsvFile:
 
 
 class MonitorFile:
-    """A monitor file: one row per episode with its return, length and time. Its environment is one of several."""
+    """Monitor file of one of several environments. A row has the return, length and time of an episode."""
 
     def __init__(self, path: Path, environments: int) -> None:
         self.path, self._environments = path, environments

@@ -131,7 +131,7 @@ def _media(tag: str, files: list[bytes]) -> list[Event]:
 
 
 def _histogram(tag: str, edges: list[float], counts: list[float]) -> list[Event]:
-    """Return a histogram. TensorBoard's outermost edges are about 1e308, which no chart shows, and empty bins long."""
+    """Return a histogram without empty bins at its ends, because TensorBoard's outermost edges are about 1e308."""
     used = [number for number, count in enumerate(counts) if count]
     if not used:
         return []

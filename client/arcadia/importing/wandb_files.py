@@ -1,4 +1,4 @@
-"""Runs that wandb has stored offline: `wandb/offline-run-*/run-ID.wandb` and the files beside it."""
+"""Offline runs of wandb: `wandb/offline-run-*/run-ID.wandb` and the files beside it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arcadia.integrations.standard_names import WANDB_LEVELS, with_standard_name
 from arcadia.reporting.media import MAX_CELLS, Table
 from arcadia.reporting.values import flatten
 
-# The file is a log of LevelDB: blocks with records, which may be in several parts.
+# The file is a LevelDB log: blocks with records, which may be split into several parts.
 HEADER = b":W&B"
 BLOCK_BYTES, FILE_HEADER_BYTES, PART_HEADER_BYTES = 32_768, 7, 7
 FULL, FIRST, LAST = 1, 2, 4

@@ -1,4 +1,4 @@
-"""Protobuf's wire format, as far as event files need it: fields by number, without descriptions of messages."""
+"""Parser of Protobuf's wire format. Fields are found by number, so no message definitions are needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def fields(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield number and value of each field: an int, or bytes for everything else."""
+    """Yield the number and the value of each field: an int for a varint, otherwise bytes."""
     position = 0
     while position < len(data):
         key, position = _varint(data, position)

@@ -1,4 +1,4 @@
-"""Hooks that change a library when the script imports it, which costs nothing if it does not."""
+"""Import hooks, which change a library when the script imports it."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ STAND_IN = "wandb"
 
 
 class HookFinder(MetaPathFinder):
-    """Finder that lets the others find a module, and adds the hook."""
+    """Finder that adds hooks to the modules that other finders find."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module with its hook, the stand-in of wandb, or None for all others."""
+        """Return the module with its hook, or the stand-in for wandb. Return None for other modules."""
         if fullname.partition(".")[0] == STAND_IN:
             from arcadia.integrations.wandb.modules import find_stand_in
 
@@ -65,7 +65,7 @@ class _HookLoader(Loader):
         self._loader, self._hook = loader, hook
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Let the library's loader create the module."""
+        """Create the module with the library's loader."""
         found: ModuleType | None = self._loader.create_module(spec)
         return found
 

@@ -15,7 +15,7 @@ from arcadia.reporting.initialization import start_run
 from arcadia.reporting.run import ReportedRun
 from arcadia.reporting.run_options import RunOptions
 
-# Attributes of a model that are its settings, as far as it has them.
+# Attributes of models that are hyperparameters. Each kind of model has some of them.
 HYPERPARAMETERS = (
     "learning_rate n_steps n_envs batch_size n_epochs gamma gae_lambda clip_range clip_range_vf ent_coef vf_coef "
     "max_grad_norm use_sde sde_sample_freq target_kl buffer_size learning_starts tau train_freq gradient_steps "
@@ -93,7 +93,7 @@ class _LoggerOutput(KVWriter):
         self._run.log(numbers, step=step)
 
     def close(self) -> None:
-        """Leave the end to the callback."""
+        """Do nothing, because the callback ends the run."""
 
 
 def hyperparameters(model: Any) -> dict[str, Any]:

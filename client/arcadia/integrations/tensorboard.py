@@ -30,7 +30,7 @@ class _Call:
         self.tag, self.value = str(list(arguments.values())[1]), list(arguments.values())[2]
 
     def log(self, values: Mapping[str, Any]) -> None:
-        """Log values at the call's step. Calls without a step are counted."""
+        """Log values at the call's step. Without one, the step counts the calls for this tag."""
         step = self.arguments.get("global_step")
         if step is None:
             step = _unnumbered[self._prefix + self.tag]
@@ -39,7 +39,7 @@ class _Call:
 
 
 _unnumbered: Counter[str] = Counter()
-# Writers with other folders than the first one are parts of the run, such as train and eval.
+# Folders of the writers. Names from other folders than the first get a prefix, such as eval/.
 _folders: list[Path] = []
 _inside = threading.local()
 

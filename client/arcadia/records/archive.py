@@ -7,7 +7,7 @@ from typing import Literal
 from arcadia.records.record import Record
 
 FilesChoice = Literal["all", "best", "none"]
-"""Files of an archive: all, none, or without checkpoints except the best and the newest of each run."""
+"""Files of an archive: all, none, or all without checkpoints other than each run's best and newest."""
 
 
 class ImportResult(Record):

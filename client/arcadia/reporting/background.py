@@ -1,4 +1,4 @@
-"""Processes that work for a script without being a part of it."""
+"""Background processes of a script, which are independent of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def start_process(
     with directory.uploader_log.open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", module, str(directory.path), *arguments],
-            # The current folder may have modules that hide those of Python.
+            # Modules in the script's folder could hide those of Python.
             cwd=directory.path,
             env=variables,
             stdin=subprocess.PIPE,
@@ -34,7 +34,7 @@ def start_process(
 
 
 def let_continue(process: subprocess.Popen[bytes]) -> None:
-    """Let a process outlive this one. Popen would warn about it."""
+    """Let a process outlive this one, without Popen's warning."""
     if process.stdin is not None:
         process.stdin.close()
     if process.poll() is None:
@@ -42,7 +42,7 @@ def let_continue(process: subprocess.Popen[bytes]) -> None:
 
 
 def _python_path() -> str:
-    """Return PYTHONPATH with absolute folders, and with this package, which the script may have found elsewhere."""
+    """Return PYTHONPATH with absolute folders. It includes this package, which the script may find another way."""
     folders = [str(Path(arcadia.__file__).parents[1])]
     folders += [str(Path(each).absolute()) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     return os.pathsep.join(folders)

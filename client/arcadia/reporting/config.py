@@ -11,7 +11,7 @@ from arcadia.errors import ArcadiaError
 
 
 class RunConfig(MutableMapping[str, Any]):
-    """Mapping of settings. Each change is logged. A key is changed or added, never removed."""
+    """Mapping of settings. Each change is logged. Keys cannot be removed."""
 
     def __init__(self, values: Mapping[str, Any], log: Callable[[dict[str, Any]], None]) -> None:
         self._values, self._log = dict(values), log
@@ -43,7 +43,7 @@ class RunConfig(MutableMapping[str, Any]):
 
 
 def as_mapping(config: Any) -> dict[str, Any]:
-    """Return settings as a dict. Raise ArcadiaError if they are of no kind that has names."""
+    """Return settings as a dict. Raise ArcadiaError if their type has no names."""
     if config is None:
         return {}
     if isinstance(config, argparse.Namespace):

@@ -1,4 +1,4 @@
-"""HTTP requests of the uploader. They use Python's own client, which is imported in a quarter of httpx's time."""
+"""HTTP requests of the uploader. They use Python's own client, which starts four times faster than httpx."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Connection:
         return self._post("/reported/runs", json.dumps(registration).encode())
 
     def send_events(self, run_id: int, writer: str, events: Sequence[bytes]) -> dict[str, Any]:
-        """Send events, or with none report that the script is alive."""
+        """Send events. An empty list reports that the script is alive."""
         body = b'{"writer":%s,"events":[%s]}' % (json.dumps(writer).encode(), b",".join(events))
         return self._post(f"/reported/runs/{run_id}/events", body)
 

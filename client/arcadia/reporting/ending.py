@@ -1,4 +1,4 @@
-"""Runs that their script leaves open: they end with the script, with its exception if it has one."""
+"""Runs that a script leaves open. They end with the script, and with its exception if it raised one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def end_with_script(run: ReportedRun) -> None:
 
 
 def forget(run: ReportedRun) -> None:
-    """Leave out a run that has ended."""
+    """Remove a run that has ended."""
     if run in _open_runs:
         _open_runs.remove(run)
 
 
 def _watch() -> None:
-    """Notice the end of the script and its exception. Python shows exceptions to `sys.excepthook` only."""
+    """Watch for the script's end and its exception. Only `sys.excepthook` gets the exception."""
     global _is_watching
     if _is_watching:
         return

@@ -28,7 +28,7 @@ from arcadia.reporting.uploader_process import UploaderProcess
 from arcadia.reporting.values import storable
 from arcadia.settings import resolve_token, resolve_url
 
-# How long a run that must, or must not, exist waits for the server's answer.
+# How long a run with `resume="must"` or `"never"` waits for the server's response.
 REGISTRATION_SECONDS = 15.0
 
 
@@ -96,7 +96,7 @@ def start_run(options: RunOptions) -> ReportedRun:
     files = directory.of_writer(new_writer())
     lock = WriterLock(files.lock)
     _write_description(directory.key, files, options, server)
-    # They are about the last process of the run, which may have been asked to stop.
+    # These files describe the run's previous process, which may have been stopped.
     directory.complete.unlink(missing_ok=True)
     directory.status.unlink(missing_ok=True)
     uploader = None

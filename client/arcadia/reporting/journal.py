@@ -1,4 +1,4 @@
-"""The journal of a writer: a file with one event per line, which is complete however the process ends."""
+"""The journal of a writer: a file with one event per line. It is complete even if the process is killed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from arcadia.reporting.values import encode_event
 
 RETRY_SECONDS = 1.0
-# Lines that are repaired after a killed process are no longer than this; the largest events have a megabyte.
+# Size of the blocks in which the start of an unfinished last line is searched.
 TAIL_BYTES = 65_536
 
 
@@ -41,7 +41,7 @@ class Journal:
         _open_journals.add(self)
 
     def append(self, event: Mapping[str, Any]) -> None:
-        """Append an event: `kind` and the fields of the API, without `seq`. The time is added."""
+        """Append an event with its time. It has `kind` and the fields of the API except `seq`."""
         self.append_line(encode_event(event, time.time()))
 
     def append_line(self, line: bytes) -> None:
@@ -58,7 +58,7 @@ class Journal:
                 _warn(f"The disk does not take events ({error}). They are kept in memory and written later.")
 
     def close(self, seconds: float = 5.0) -> int:
-        """Close the file and return the number of events that the disk did not take in this time."""
+        """Close the file and return the number of events that could not be written in this time."""
         deadline = time.monotonic() + seconds
         with self.lock:
             self._retry()
@@ -75,24 +75,24 @@ class Journal:
         return lost
 
     def after_fork(self) -> None:
-        """Leave what waits to the parent, and replace the lock, which a thread of the parent may have held."""
+        """Drop waiting lines, which the parent writes, and a lock that a thread of the parent may have held."""
         self.lock = threading.RLock()
         self._waiting.clear()
 
     def _write(self, line: bytes) -> str | None:
-        """Append a line whole or not at all. Return why it was not appended."""
+        """Append a line completely. Otherwise append nothing and return the reason."""
         try:
             written = os.write(self._descriptor, line)
             if written == len(line):
                 return None
-            # The disk is full. Others may append to this file, and must not continue this line.
+            # The disk is full. Remove the partial line, because other processes append to this file.
             os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - written)
             return os.strerror(errno.ENOSPC)
         except OSError as error:
             return error.strerror or str(error)
 
     def _retry(self) -> None:
-        """Write the lines that wait. Open the file again, because a network disk may have invalidated it."""
+        """Write waiting lines. Reopen the file, because a network disk may have invalidated the descriptor."""
         if not self._waiting:
             return
         self._retry_at = time.monotonic() + RETRY_SECONDS
@@ -110,7 +110,7 @@ class Journal:
 
 
 class DisabledJournal(Journal):
-    """A journal that keeps nothing."""
+    """A journal that discards all events."""
 
     is_disabled = True
 
@@ -118,10 +118,10 @@ class DisabledJournal(Journal):
         self.lock = threading.RLock()
 
     def append(self, event: Mapping[str, Any]) -> None:
-        """Leave out an event."""
+        """Discard an event."""
 
     def append_line(self, line: bytes) -> None:
-        """Leave out an event."""
+        """Discard an event."""
 
     def close(self, seconds: float = 0.0) -> int:  # noqa: ARG002 - a journal's signature
         """Return that nothing is lost."""

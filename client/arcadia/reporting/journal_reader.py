@@ -16,7 +16,7 @@ TAIL_BYTES = 65_536
 
 
 class JournalReader:
-    """Position in the events of a writer. The first event is the provenance; the others are the lines of the journal.
+    """Reader of a writer's events. The first event is the provenance; the others are the lines of the journal.
 
     Only complete lines are read. Lines that are not events are skipped and have no number.
     """
@@ -28,14 +28,14 @@ class JournalReader:
         self._offset = 0
 
     def seek(self, number: int) -> None:
-        """Continue after the event with this number, even if the journal has lost it in a power failure."""
+        """Continue after the event with this number, even if a power failure removed it from the journal."""
         self.number, self._offset, self.has_ended = 0, 0, False
         while self.number < number and self.read(min(1_000, number - self.number), 2**30):
             pass
         self.number = number
 
     def position(self) -> tuple[int, int, bool]:
-        """Return the position, to come back to it with `return_to`."""
+        """Return the position for `return_to`."""
         return self.number, self._offset, self.has_ended
 
     def return_to(self, position: tuple[int, int, bool]) -> None:
@@ -74,7 +74,7 @@ class JournalReader:
 
 
 def numbered(number: int, line: bytes) -> bytes:
-    """Return an event as the API has it: with its sequence number."""
+    """Return an event with its sequence number, as the API expects it."""
     return b'{"seq":%d,' % number + line[1:]
 
 

@@ -1,4 +1,4 @@
-"""Files of a journal directory, which holds everything that the scripts of one run have logged."""
+"""Files of a journal directory, which contains everything that the scripts of one run log."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class WriterFiles:
 
     def __init__(self, directory: Path, writer: str) -> None:
         self.writer = writer
-        # What the uploader sends to register the writer, and facts that only the script knows.
+        # The registration that the uploader sends, and facts that only the script knows.
         self.description = directory / f"{writer}.json"
         self.journal = directory / f"{writer}.jsonl"
         # Locked while the writer's process lives.
         self.lock = directory / f"{writer}.lock"
         # Becomes the first event.
         self.provenance = directory / f"{writer}.provenance"
-        # The last sequence number that the server has stored, for people and for `arcadia sync`.
+        # The last sequence number that the server has stored, for the user.
         self.acknowledged = directory / f"{writer}.acknowledged"
 
 
@@ -43,7 +43,7 @@ class JournalDirectory:
         self.files = path / "files"
         # Locked while an uploader works on the directory.
         self.lock = path / "lock"
-        # What the uploader knows from the server: the run's page, a request to stop, a problem.
+        # Information from the server: the run's page, a request to stop, a problem.
         self.status = path / "status.json"
         self.complete = path / "complete"
         self.uploader_log = path / "uploader.log"
@@ -54,7 +54,7 @@ class JournalDirectory:
         return self.path.name
 
     def create(self) -> None:
-        """Create the directory. Only its owner may read it, because it has command lines and differences of code."""
+        """Create the directory. Only its owner may read it, because it contains command lines and diffs."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.mkdir(mode=0o700, exist_ok=True)
@@ -75,7 +75,7 @@ class JournalDirectory:
         return [self.of_writer(writer) for writer in described]
 
     def remove_writer(self, writer: str) -> None:
-        """Delete the files of a writer, and the directory if it has no other one."""
+        """Delete the files of a writer. Delete the directory if it has no other writer."""
         for file in self.path.glob(f"{writer}.*"):
             file.unlink(missing_ok=True)
         if not self.writers():
@@ -95,7 +95,7 @@ def page_url(status: Mapping[str, Any]) -> str | None:
 
 
 def journals_folder(directory: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of all journals: given, ARCADIA_JOURNALS, or in the user's data folder."""
+    """Return the folder of all journals: the given one, ARCADIA_JOURNALS, or one in the user's data folder."""
     if found := directory or os.environ.get("ARCADIA_JOURNALS"):
         return Path(found).expanduser().absolute()
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"

@@ -1,4 +1,4 @@
-"""Locks that end with the process that holds them, however it ends."""
+"""Locks that end with the process that holds them, even if it is killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WriterLock:
         os.ftruncate(self._descriptor, 0)
         os.write(self._descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
         try:
-            # Unlike flock, lockf locks for this process only, and closing any descriptor of the file unlocks it.
+            # Unlike flock, lockf locks for this process only. Closing any descriptor of the file releases it.
             fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
@@ -43,7 +43,7 @@ class WriterLock:
 
 
 def is_writer_alive(file: Path) -> bool:
-    """Return True if the process of a writer lives. It must not be this process."""
+    """Return True if a writer's process is alive. It must not be this process."""
     try:
         with file.open("r+") as lock:
             try:
@@ -56,7 +56,7 @@ def is_writer_alive(file: Path) -> bool:
 
 
 def _is_process_alive(holder: str) -> bool:
-    """Return False only if the process is known to have ended. Of another host's processes nothing is known."""
+    """Return False only if the process has certainly ended. Processes of other hosts cannot be checked."""
     try:
         process = json.loads(holder)
         if process["host"] == socket.gethostname():

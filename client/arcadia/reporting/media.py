@@ -36,7 +36,7 @@ class Media:
         return None
 
     def data(self) -> dict[str, Any] | None:
-        """Return the data of the event, if the media is no file."""
+        """Return the data of the event, if the media is not a file."""
         return None
 
 
@@ -67,7 +67,7 @@ class Video(Media):
         if isinstance(video, str | os.PathLike | bytes):
             self._content = video if isinstance(video, bytes) else Path(video).read_bytes()
             if not _is_video(self._content):
-                raise ArcadiaError(f"{_describe(video)} is no video that browsers play. Use {VIDEO_FORMATS}.")
+                raise ArcadiaError(f"{_describe(video)} is not a video that browsers play. Use {VIDEO_FORMATS}.")
         else:
             if fps is None or not 0 < fps <= 1_000:
                 raise ArcadiaError("A video of an array needs its frames per second: arcadia.Video(frames, fps=30).")
@@ -110,7 +110,7 @@ class Histogram(Media):
 
 
 class Table(Media):
-    """A table: names of columns, and rows of numbers and texts. A pandas or polars table is given alone."""
+    """A table: names of columns, and rows of numbers and texts. A pandas or polars table needs no rows."""
 
     kind = "table"
 
@@ -137,7 +137,7 @@ def _read_image(image: Any) -> bytes:
     if isinstance(image, str | os.PathLike | bytes):
         content = image if isinstance(image, bytes) else Path(image).read_bytes()
         if not content.startswith((_PNG, _JPEG, _GIF)) and not _is_webp(content):
-            raise ArcadiaError(f"{_describe(image)} is no image that browsers show. Use {IMAGE_FORMATS}.")
+            raise ArcadiaError(f"{_describe(image)} is not an image that browsers show. Use {IMAGE_FORMATS}.")
         return content
     file = io.BytesIO()
     if hasattr(image, "savefig"):

@@ -55,7 +55,7 @@ def to_array(value: Any) -> Any:
 
 
 def _channels_last(array: Any) -> Any:
-    """Move the channels to the end. Only three dimensions at the end are of one image."""
+    """Move the channels to the end. The last three dimensions are those of one image."""
     if array.shape[-1] not in CHANNELS and array.shape[-3] in CHANNELS:
         numpy = import_optional("numpy", "An image of an array")
         return numpy.moveaxis(array, -3, -1)

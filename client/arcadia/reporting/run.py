@@ -25,16 +25,16 @@ from arcadia.reporting.values import MetricsEncoder, flatten
 Level = Literal["info", "warning", "error"]
 Outcome = Literal["finished", "failed", "stopped", "paused"]
 
-# The uploader is checked, and the server's wishes are read, at most this often.
+# Minimum time between two checks of the uploader and of the server's requests.
 CHECK_SECONDS = 1.0
 URL_SECONDS = 5.0
 MAX_MESSAGE, MAX_TRACEBACK = 2_000, 20_000
 
 
 class ReportedRun:
-    """A run that is logged by this script. All methods may be called from any thread, and from forked processes.
+    """A run that this script logs. All methods may be called from any thread, and from forked processes.
 
-    The script is never stopped by a problem of the server, the network or the disk: it is printed once.
+    A problem of the server, the network or the disk never stops the script. It is printed once.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class ReportedRun:
     @property
     def url(self) -> str | None:
         """The run's page. None if no server has answered within five seconds, or if the run is not online."""
-        if self._uploader is None:  # another process uploads the run, or none
+        if self._uploader is None:  # another process may upload the run
             return page_url(self._directory.read_status())
         return self._uploader.wait_for_page(URL_SECONDS)
 
     @property
     def step(self) -> int:
-        """The step that was logged last; -1 before the first."""
+        """The last logged step, or -1 before the first."""
         return self._step
 
     def log(self, values: Mapping[str, Any], step: SupportsInt | None = None) -> None:
@@ -119,7 +119,7 @@ class ReportedRun:
         self._append({"kind": "notes", "text": str(text)})
 
     def set_total_steps(self, total_steps: int) -> None:
-        """Set how many steps the run will have, for its progress bar."""
+        """Set the number of steps of the whole run, for its progress bar."""
         self._append({"kind": "progress", "total_steps": int(total_steps)})
 
     def should_stop(self) -> bool:
@@ -140,7 +140,7 @@ class ReportedRun:
         """End the run, and wait until its events are uploaded, at most this many seconds.
 
         The wait is short if the server cannot be reached. The uploader then continues after the script has ended.
-        The outcome is by default `finished`, or what was asked for on the run's page: `stopped` or `paused`.
+        The outcome is by default `finished`, or `stopped` or `paused` after a click on the run's page.
         """
         text = traceback and traceback[-MAX_TRACEBACK:]
         self._end({"outcome": outcome or self._requested_outcome(), "message": message, "traceback": text}, seconds)
@@ -158,7 +158,7 @@ class ReportedRun:
             self._end({"outcome": "failed", "message": message, "traceback": text}, seconds)
 
     def discard(self) -> None:
-        """Delete what this process has logged. It is for a run that cannot be, such as one whose id is taken."""
+        """Delete everything that this process has logged, for example because the run's id is taken."""
         self._ended = True
         self._release()
         self._directory.remove_writer(self.writer)
@@ -195,7 +195,7 @@ class ReportedRun:
         self._append({"kind": "config", "values": values})
 
     def _log_others(self, step: int, now: float, values: Mapping[str, Any]) -> None:
-        """Log media and nested values. A value of another kind is left out, because training is worth more."""
+        """Log media and nested values. Leave out other values with a warning, because logging never stops a script."""
         numbers: dict[str, Any] = {}
         for name, value in flatten(values):
             media = value if isinstance(value, list | tuple) and value else [value]
@@ -210,7 +210,7 @@ class ReportedRun:
         for name, value in rejected:
             self._warn_once(
                 f"value {name}",
-                f"{name} was left out: a {type(value).__name__} is no number. Log numbers, arcadia.Image, "
+                f"{name} was left out: a {type(value).__name__} is not a number. Log numbers, arcadia.Image, "
                 "arcadia.Video, arcadia.Histogram or arcadia.Table.",
             )
 
@@ -241,7 +241,7 @@ class ReportedRun:
             print(f"arcadia: {message}", file=sys.stderr, flush=True)
 
     def _check(self, now: float) -> None:
-        """Restart the uploader if it was killed, and read what the server wants."""
+        """Restart the uploader if it was killed, and read the state that the server requests."""
         self._check_at = now + CHECK_SECONDS
         if self._uploader is not None:
             if self._is_owner and not self._ended:

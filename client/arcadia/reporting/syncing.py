@@ -1,4 +1,4 @@
-"""Upload of journals that no uploader works on: of offline runs, and of hosts that were switched off."""
+"""Upload of journals without an uploader: of offline runs, and of hosts that were switched off."""
 
 from __future__ import annotations
 

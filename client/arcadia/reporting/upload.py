@@ -12,11 +12,11 @@ from arcadia.reporting.locks import is_writer_alive
 from arcadia.reporting.writer_upload import WriterUpload
 
 HEARTBEAT_SECONDS = 10.0
-# Between two looks at the journals. After a slow answer it is longer, so that a busy server gets fewer requests.
+# Pause between two reads of the journals. It is longer after a slow response, to relieve a busy server.
 POLL_SECONDS, IDLE_POLL_SECONDS = 0.5, 1.0
 WORK_SHARE = 10
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 30.0
-# An uploader without a server ends this long after its script, so that hosts do not fill up with uploaders.
+# Without a server, an uploader ends this long after its script, so that uploaders do not pile up on a host.
 GIVE_UP_SECONDS = 3_600.0
 
 
@@ -55,7 +55,7 @@ class Upload:
                     wait(max(poll, WORK_SHARE * (time.monotonic() - began) if has_sent else 0))
 
     def send(self) -> bool:
-        """Send what the journals have now. Return True if there was anything."""
+        """Send the events that the journals have now. Return True if there were any."""
         has_sent = False
         for files in self._directory.writers():
             upload = self._writers.get(files.writer)
@@ -78,7 +78,7 @@ class Upload:
         return next((upload.page for upload in self._writers.values()), "")
 
     def is_complete(self) -> bool:
-        """Return True if everything is uploaded, and no script adds anything."""
+        """Return True if everything is uploaded and all scripts have ended."""
         return bool(self._writers) and all(upload.is_complete for upload in self._writers.values())
 
     def _should_give_up(self) -> bool:

@@ -38,7 +38,7 @@ def main() -> int:
     """Upload the directory of the command line."""
     directory = JournalDirectory(Path(sys.argv[1]))
     url = resolve_url()
-    # Another uploader may be about to end. If it works on, it also uploads what this one was started for.
+    # Wait, because another uploader may be about to end. If it continues, it also uploads this writer's events.
     with exclusive(directory.lock, wait=True):
         directory.complete.unlink(missing_ok=True)
         try:

@@ -1,4 +1,4 @@
-"""The uploader's process, seen from the script that it uploads."""
+"""The uploader's process, as the script controls it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REJECTED = 3
 
 
 class UploaderProcess:
-    """A process that uploads a journal directory. It is not a part of the script, and outlives it if needed."""
+    """A separate process that uploads a journal directory. It outlives the script if needed."""
 
     def __init__(self, directory: JournalDirectory, url: str, token: str | None) -> None:
         self._directory = directory

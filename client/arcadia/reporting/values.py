@@ -1,4 +1,4 @@
-"""Values as JSON: metrics on a fast path, everything else with whatever it contains made storable."""
+"""Encoding of values as JSON. Metrics have a fast path; all other values are made storable first."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 MAX_INT = 2**63 - 1
-# Names of metrics are encoded once. A script that makes up names must not fill the memory with them.
+# Limit of the cache of encoded names, because a script may generate names.
 MAX_CACHED_NAMES = 10_000
 MAX_DEPTH = 50
 
 
 class UnstorableError(Exception):
-    """A value that is no number."""
+    """A value that is not a number."""
 
 
 class MetricsEncoder:
-    """Encoder of events with metrics. It keeps the encoded names, because most of the time would go there."""
+    """Encoder of events with metrics. It caches the encoded names, because encoding them takes most of the time."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
     def encode(self, step: int, now: float, values: Mapping[str, Any], rejected: list[tuple[str, Any]]) -> bytes | None:
-        """Return the line of an event, or None without any number. Other values are added to `rejected`."""
+        """Return the line of an event, or None without a number. Values that are not numbers go to `rejected`."""
         names = self._names
         parts = []
         for name, value in values.items():
@@ -53,7 +53,7 @@ class MetricsEncoder:
 
 
 def encode_number(value: Any) -> str:
-    """Return a number as JSON: of Python, or an array or tensor with one element. Raise UnstorableError otherwise."""
+    """Return a number, or an array or tensor with one element, as JSON. Raise UnstorableError for other values."""
     if not isinstance(value, int | float) and hasattr(value, "item"):
         try:
             value = value.item()
@@ -84,13 +84,13 @@ def flatten(values: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def encode_event(event: Mapping[str, Any], now: float) -> bytes:
-    """Return the line of an event. Its kind is first, so that readers need not parse it."""
+    """Return the line of an event. The kind is first, so that readers find it without parsing."""
     fields = {"kind": event["kind"], "time": round(now, 6), **event}
     return json.dumps(storable(fields), separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def storable(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON has it. Objects that JSON does not know become their text."""
+    """Return a value that JSON can store. Other objects become their text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -113,10 +113,10 @@ def storable(value: Any, depth: int = 0) -> Any:
 
 
 def clean_text(text: str) -> str:
-    """Return a text that every database stores: without NUL and without halves of surrogate pairs."""
+    """Return a text that every database can store: without NUL and lone surrogates."""
     return text.encode(errors="replace").decode().replace("\0", "�") if not text.isascii() or "\0" in text else text
 
 
 def _name_of(value: float) -> str:
-    """Return how the API writes a number that JSON does not have."""
+    """Return the API's string for NaN or an infinity, which JSON does not have."""
     return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'

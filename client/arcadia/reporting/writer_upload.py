@@ -23,7 +23,7 @@ KILLED = "The script ended without finishing the run. It was probably killed; it
 
 
 class WriterUpload:
-    """Upload of a writer. The server's acknowledgment decides what is sent next."""
+    """Upload of a writer. It continues after the last event that the server has acknowledged."""
 
     def __init__(self, files: WriterFiles, media: Path, connection: Connection) -> None:
         self.files, self._media, self._connection = files, media, connection
@@ -57,7 +57,7 @@ class WriterUpload:
         return sent
 
     def report_alive(self, seconds: float) -> None:
-        """Tell the server that the script is alive if it has heard nothing for this long."""
+        """Report that the script is alive if the server has received nothing for this long."""
         if not self.is_complete and time.monotonic() - self._last_request >= seconds:
             self._note(self._connection.send_events(self.run_id, self.files.writer, []))
 
@@ -75,7 +75,7 @@ class WriterUpload:
         return sent
 
     def _end_journal(self) -> None:
-        """Add the end that a killed script could not add."""
+        """Append the end of the run, because a killed script could not."""
         ended = time.time()
         if self.files.journal.exists():
             ended = self.files.journal.stat().st_mtime

@@ -1,4 +1,4 @@
-"""Commands below `arcadia run`, and what they leave in their journal."""
+"""Commands below `arcadia run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a SummaryWriter is given below `arcadia run`."""
+"""Recording of a SummaryWriter below `arcadia run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small server of reported runs: it acknowledges events as Arcadia does, and fails where a test wants it."""
+"""A small server of reported runs. It acknowledges events as Arcadia does, and fails where a test needs it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ReportedServer:
         self.files: dict[str, bytes] = {}
         self.requests: list[tuple[str, str, int]] = []
         self.desired = "run"
-        # Called with each request, and raises a Rejection to have it fail. Events that it rejects are not stored.
+        # Called with each request. It may raise a Rejection; events of that request are not stored.
         self.before: Callable[[str, Any], None] = lambda _path, _body: None
         # Called after events are stored: raise to lose the response.
         self.after: Callable[[], None] = lambda: None

@@ -1,4 +1,4 @@
-"""Scripts that log a run, in processes of their own, and what they leave in their journals."""
+"""Scripts that log a run in separate processes, and readers of their journals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logging of a run: what is in the journal however the script ends."""
+"""Logging of a run: the content of the journal after each kind of end."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_value_that_is_no_number_is_left_out_with_one_warning(
     assert metrics(folder) == [(step, {"loss": 1.0}) for step in range(3)]
     warnings = [line["message"] for line in of_kind("log", events(folder))]
     assert len(warnings) == 3
-    assert warnings[0].startswith("text was left out: a str is no number.")
+    assert warnings[0].startswith("text was left out: a str is not a number.")
     assert capfd.readouterr().err.count("left out") == 3
 
 

@@ -1,4 +1,4 @@
-"""Upload of journals: every event arrives once, whatever the server answers."""
+"""Upload of journals: every event arrives once, even if the server fails."""
 
 from __future__ import annotations
 

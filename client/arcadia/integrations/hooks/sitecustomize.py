@@ -1,4 +1,4 @@
-# It must start fast, and in any Python.
+# This module must start fast and run in any Python version.
 # ruff: noqa: PTH100, PTH118, PTH120, UP036
 """Start of each Python process below `arcadia run`.
 
@@ -19,7 +19,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(_HERE))
 
 
 class _ClientFinder:
-    """Finder of the package `arcadia` of `arcadia run`, for a Python that does not have it."""
+    """Finder of the package `arcadia` for a Python in which it is not installed."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG004 - a finder's signature

@@ -1,1 +1,1 @@
-"""Stand-in for the package wandb below `arcadia run`. What a script logs with it goes to the run."""
+"""Stand-in for the package wandb below `arcadia run`. It logs to the command's run."""

@@ -31,7 +31,7 @@ class Run:
         self.step = 0
         self.config = AttributeMapping(target.config.update)
         self.summary = AttributeMapping(self._log_summary)
-        # By the pattern of the metrics' names: the metric that is their step.
+        # Name of the metric that is the step, by pattern of the other metrics' names.
         self._step_metrics: dict[str, str] = {}
 
     @property
@@ -96,7 +96,7 @@ class Run:
         """Do nothing, because `watch` does nothing."""
 
     def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
-        """Leave the end to `arcadia run`, which sees the exit status."""
+        """End the logging. `arcadia run` ends the run, because it knows the exit status."""
         del exit_code, quiet
         from arcadia.integrations.wandb import api
 
