@@ -14,7 +14,7 @@ from arcadia.reporting.writer_upload import WriterUpload
 HEARTBEAT_SECONDS = 10.0
 # Pause between two reads of the journals. It is longer after a slow response, to relieve a busy server.
 POLL_SECONDS, IDLE_POLL_SECONDS = 0.5, 1.0
-WORK_SHARE = 10
+PAUSE_PER_SECOND_OF_WORK = 10
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 30.0
 # Without a server, an uploader ends this long after its script, so that uploaders do not pile up on a host.
 GIVE_UP_SECONDS = 3_600.0
@@ -51,8 +51,7 @@ class Upload:
             else:
                 self._failures, self._last_success = 0, time.monotonic()
                 if not self._directory.complete.exists():
-                    poll = POLL_SECONDS if has_sent else IDLE_POLL_SECONDS
-                    wait(max(poll, WORK_SHARE * (time.monotonic() - began) if has_sent else 0))
+                    wait(_poll_pause(time.monotonic() - began) if has_sent else IDLE_POLL_SECONDS)
 
     def send(self) -> bool:
         """Send the events that the journals have now. Return True if there were any."""
@@ -95,6 +94,11 @@ class Upload:
         if status != self._status or not self._directory.status.exists():
             self._status = status
             replace_status(self._directory.status, status)
+
+
+def _poll_pause(seconds: float) -> float:
+    """Return the pause after events were sent in this time. It is short enough for heartbeats and for Stop."""
+    return min(max(POLL_SECONDS, PAUSE_PER_SECOND_OF_WORK * seconds), HEARTBEAT_SECONDS)
 
 
 def _pause(failures: int) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -149,6 +151,23 @@ def test_pauses_grow_and_end_with_the_failures(
     start_upload(folder, server).run(note)
     assert pauses == [0.5, 1, 2, 4, 8, 16, 30, 30]
     assert server.metrics() == POINTS
+
+
+@pytest.mark.parametrize(("seconds", "pause"), [(0.01, 0.5), (0.2, 2.0), (30.0, 10.0)])
+def test_a_slow_server_gets_fewer_requests_but_always_heartbeats(
+    folder: JournalDirectory, server: ReportedServer, monkeypatch: pytest.MonkeyPatch, seconds: float, pause: float
+) -> None:
+    monkeypatch.setattr(writer_upload, "is_writer_alive", lambda _file: True)
+    now = itertools.count(step=seconds)
+    monkeypatch.setattr(upload_module, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    pauses: list[float] = []
+
+    def note(seconds: float) -> None:
+        pauses.append(seconds)
+        shutil.rmtree(folder.path)
+
+    start_upload(folder, server).run(note)
+    assert pauses == [pytest.approx(pause)]
 
 
 def test_an_uploader_gives_up_when_script_and_server_are_gone(
