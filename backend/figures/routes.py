@@ -137,7 +137,7 @@ def read_together(
     shares: Annotated[bool, Query(description="Stack each metric as a share of their sum.")] = False,
 ) -> Figure:
     """Return some metrics of one run in one chart."""
-    names = split_names(metrics)
+    names = split_names(metrics, "metrics")
     if not names or not all(re.fullmatch(NAME_PATTERN, name) for name in names):
         raise Invalid(FieldError(field="metrics", message="list names such as ga3c/agents,ga3c/trainers"))
     with db.read() as session:

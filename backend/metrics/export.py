@@ -59,10 +59,11 @@ class JsonStream(StreamingResponse):
 @router.get("/export/runs/{run_id}.csv", response_class=StreamingResponse)
 def export_csv(db: Db, run: PathRun, names: Names = "", superseded: Superseded = True) -> StreamingResponse:
     """Export all points of a run as CSV, by default including superseded ones."""
+    wanted = split_names(names)
 
     def content() -> Iterator[str]:
         yield ",".join(COLUMNS) + "\n"
-        yield from export(db, run.id, to_csv, split_names(names), superseded=superseded)
+        yield from export(db, run.id, to_csv, wanted, superseded=superseded)
 
     return attachment(content(), f"run-{run.id}.csv")
 

@@ -1,25 +1,31 @@
 """API schemas of metrics."""
 
 import csv
+import re
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from backend.errors import FieldError, Invalid
 from backend.web.json_numbers import JsonNumber
 
 MAX_BUCKETS = 5_000
 # Any text of one line. The server stores only printable names, without spaces around them.
 NAME_PATTERN = r"^[^\x00-\x1f\x7f]{1,200}$"
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
 
 Axis = Literal["step", "frames", "time", "epoch"]
 
 
-def split_names(text: str) -> list[str]:
+def split_names(text: str, field: str = "names") -> list[str]:
     """Return the metric names of a query parameter, which are separated by commas.
 
-    A name with a comma is in double quotes, as in CSV: "loss, mean",accuracy.
+    A name with a comma is in double quotes, as in CSV: "loss, mean",accuracy. Raise Invalid for control characters.
     """
-    return [name for row in csv.reader([text.replace("\n", " ")]) for name in row if name]
+    if _CONTROL_CHARACTER.search(text):
+        message = "list names such as ga3c/agents,ga3c/trainers, without line breaks or other control characters"
+        raise Invalid(FieldError(field=field, message=message))
+    return [name for row in csv.reader([text]) for name in row if name]
 
 
 class SeriesPoints(BaseModel):

@@ -122,6 +122,9 @@ def test_several_metrics_require_one_run_and_valid_names(api: Api) -> None:
         ({"runs": 999, "metrics": "a"}, 404, "no run 999"),
         ({"runs": run_id}, 422, "metrics"),
         ({"runs": run_id, "metrics": "a\tb"}, 422, "ga3c/agents,ga3c/trainers"),
+        ({"runs": run_id, "metrics": "a\nb"}, 422, "without line breaks"),
+        ({"runs": run_id, "metrics": "a\rb"}, 422, "without line breaks"),
+        ({"runs": run_id, "metrics": ","}, 422, "ga3c/agents,ga3c/trainers"),
         ({"runs": f"{run_id},{api.launch()['id']}", "metrics": "a"}, 422, "one run"),
     )
     for params, status, words in wrong:

@@ -66,6 +66,8 @@ def test_exports_can_leave_out_metrics_and_superseded_points(api: Api) -> None:
         ("2", "false", "NaN"),
     ]
     assert api.user.get(f"/api/v1/export/runs/{run_id}.jsonl?names=b,c").text.count("\n") == 1
+    for path in (f"export/runs/{run_id}.csv", f"export/runs/{run_id}.jsonl", f"runs/{run_id}/points"):
+        assert api.user.get(f"/api/v1/{path}", params={"names": "a\rb"}).status_code == 422, path
 
 
 def test_columns_have_the_points_of_the_final_curve(api: Api) -> None:

@@ -143,6 +143,7 @@ def test_invalid_parameters_are_rejected_by_field(api: Api) -> None:
         ({"buckets": 10_000_000}, "buckets"),
         ({"after": "nonsense"}, "after"),
         ({"names": ",".join(f"m{number}" for number in range(51))}, "names"),
+        ({"names": "a\rb"}, "names"),
     ):
         answer = api.user.get(ALL.format(run_id), params=params)
         assert answer.status_code == 422, params
