@@ -44,7 +44,8 @@ def find_writer(session: Session, run_id: int, writer: str, *, lock: bool = Fals
     """Return a reported run and the attempt of a writer. Raise Conflict or NotFound if it has no such writer."""
     run = find_run(session, run_id, lock=lock)
     if run.reported_key is None:
-        raise Conflict(f"Run {run_id} is trained by Arcadia. Create a run of your own with POST /reported/runs.")
+        reason = "is trained by Arcadia" if run.origin == "trained" else "was imported from an archive"
+        raise Conflict(f"Run {run_id} {reason}, so no script logs it. Create a new run with POST /reported/runs.")
     attempt = _find_attempt(session, run, writer)
     if attempt is None:
         raise NotFound(f"Run {run_id} has no writer {writer}. Add it with POST /reported/runs first.")

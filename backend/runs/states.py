@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Literal
 
 from backend.database.tables import Run
 from backend.runs.schemas import Action, RunActions
@@ -35,6 +36,9 @@ class Already:
 
 Decision = Change | Refusal | Already
 
+# What can continue a run. A script continues a reported run by its key, which an archive does not have.
+ContinuedBy = Literal["worker", "script", "nothing"]
+
 NO_CHANGE = Change()
 _REQUEST_STOP = Change(desired="stop")
 _REQUEST_PAUSE = Change(desired="pause")
@@ -47,6 +51,7 @@ _CONTINUE_HINT = "Fork one of its checkpoints to continue from there, or clone i
 _RUN_SCRIPT_AGAIN = Refusal(
     'is logged by a script, which Arcadia cannot start. Run it again with arcadia.init(id="{key}").'
 )
+_IMPORTED = Refusal("was imported without its script, which still reports to the other installation. Resume it there.")
 _STILL_ACTIVE = Refusal("is still {state}. Stop or pause it first.")
 _ONLY_IF_INACTIVE: dict[State, Decision] = {
     "queued": _STILL_ACTIVE,
@@ -90,7 +95,7 @@ ACTIONS: dict[Action, dict[State, Decision]] = {
 
 def decide(action: Action, run: Run) -> Decision:
     """Return what an action would change, or why it is not allowed."""
-    decision = _decide(action, run.state, run.desired, archived=run.archived_at is not None, trained=_is_trained(run))
+    decision = _decide(action, run.state, run.desired, _continued_by(run), archived=run.archived_at is not None)
     if isinstance(decision, Change):
         return decision
     return replace(decision, reason=decision.reason.format(state=run.state, key=run.reported_key))
@@ -98,16 +103,18 @@ def decide(action: Action, run: Run) -> Decision:
 
 def to_actions(run: Run) -> RunActions:
     """Return for each action why it is not allowed now, or None if it is allowed."""
-    return _to_actions(run.state, run.desired, archived=run.archived_at is not None, trained=_is_trained(run))
+    return _to_actions(run.state, run.desired, _continued_by(run), archived=run.archived_at is not None)
 
 
-def _is_trained(run: Run) -> bool:
-    return run.origin == "trained"
+def _continued_by(run: Run) -> ContinuedBy:
+    if run.origin == "trained":
+        return "worker"
+    return "script" if run.reported_key is not None else "nothing"
 
 
 @cache
-def _to_actions(state: State, desired: Desired, *, archived: bool, trained: bool) -> RunActions:
-    decisions = {action: _decide(action, state, desired, archived=archived, trained=trained) for action in ACTIONS}
+def _to_actions(state: State, desired: Desired, continued_by: ContinuedBy, *, archived: bool) -> RunActions:
+    decisions = {action: _decide(action, state, desired, continued_by, archived=archived) for action in ACTIONS}
     return RunActions.model_validate(
         {
             # Without the key of a reported run, because its page shows it, and a list has each set of actions once.
@@ -117,10 +124,10 @@ def _to_actions(state: State, desired: Desired, *, archived: bool, trained: bool
     )
 
 
-def _decide(action: Action, state: State, desired: Desired, *, archived: bool, trained: bool) -> Decision:
+def _decide(action: Action, state: State, desired: Desired, continued_by: ContinuedBy, *, archived: bool) -> Decision:
     decision = ACTIONS[action][state]
-    if not trained and action == "resume" and state not in ACTIVE:
-        decision = _RUN_SCRIPT_AGAIN
+    if continued_by != "worker" and action == "resume" and state not in ACTIVE:
+        decision = _RUN_SCRIPT_AGAIN if continued_by == "script" else _IMPORTED
     if state in ACTIVE:
         decision = _decide_by_desired(action, desired) or decision
     if isinstance(decision, Change):

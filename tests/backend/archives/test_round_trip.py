@@ -125,6 +125,21 @@ def test_a_reported_run_keeps_its_media(archives: Archives, api: Api, purge: Pur
     assert after == before
 
 
+def test_an_imported_reported_run_says_that_its_script_is_elsewhere(archives: Archives, api: Api, purge: Purge) -> None:
+    script = Script(api.user)
+    script.begin(method="PPO", env="anything")
+    script.log("end", outcome="paused")
+    archive = archives.export(script.run_id)
+    purge(script.run_id)
+    (script.run_id,) = archives.load(archive)["runs"]
+    resumed = api.user.post(f"/api/v1/runs/{script.run_id}/resume")
+    sentence = "was imported without its script, which still reports to the other installation. Resume it there."
+    assert (resumed.status_code, resumed.json()["detail"]) == (409, f"Run {script.run_id} {sentence}")
+    assert api.run(script.run_id)["actions"]["resume"] == f"This run {sentence}"
+    logged = script.post()
+    assert (logged.status_code, "was imported from an archive" in logged.json()["detail"]) == (409, True)
+
+
 def test_runs_of_one_archive_stay_parent_and_fork(archives: Archives, api: Api, purge: Purge) -> None:
     parent, attempt = api.running()
     checkpoint = api.save(parent, attempt, 2, 100)
