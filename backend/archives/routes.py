@@ -1,6 +1,5 @@
 """Routes of archive files: export of runs, and import."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -13,10 +12,9 @@ from backend.archives.schemas import ImportResult
 from backend.archives.writing import stream
 from backend.comparisons.selection import RunIds, parse_run_ids
 from backend.config import CurrentSettings
-from backend.database.engine import Database, Db
+from backend.database.engine import Db
 from backend.files import storage
 from backend.files.receiving import BODY
-from backend.web.lookup import PathId
 from backend.web.write_slots import write_slot
 
 router = APIRouter(tags=["archives"])
@@ -32,17 +30,18 @@ Files = Annotated[
 ]
 
 
-@router.get("/runs/{run_id}/archive", response_class=Response)
-def export_run_archive(db: Db, run_id: PathId, files: Files = "all") -> Response:
-    """Download a run with all its data as an archive file."""
-    return _download(db, [run_id], files, f"run-{run_id}")
-
-
 @router.get("/archives", response_class=Response)
 def export_archive(db: Db, runs: RunIds, files: Files = "all") -> Response:
-    """Download several runs as one archive file. In it, a fork refers to its parent if that is included."""
+    """Download runs with all their data as one archive file. A fork refers to its parent if that is included."""
     run_ids = parse_run_ids(runs)
-    return _download(db, run_ids, files, f"run-{run_ids[0]}" if len(run_ids) == 1 else f"{len(run_ids)}-runs")
+    name = f"run-{run_ids[0]}" if len(run_ids) == 1 else f"{len(run_ids)}-runs"
+    export = service.export_runs(db, run_ids, files)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}{SUFFIX}"',
+        # The length of the response is not known before its end. Clients show progress with this.
+        "Arcadia-Unpacked-Bytes": str(export.unpacked_bytes),
+    }
+    return StreamingResponse(stream(export, db.files_dir), headers=headers, media_type="application/octet-stream")
 
 
 @router.post("/archives", status_code=201, openapi_extra=BODY)
@@ -55,13 +54,3 @@ async def import_archive(request: Request, db: Db, settings: CurrentSettings) ->
             return await run_in_threadpool(service.import_archive, db, received, max_file_bytes=settings.max_file_bytes)
     finally:
         received.unlink(missing_ok=True)
-
-
-def _download(db: Database, run_ids: Sequence[int], files: FilesChoice, name: str) -> Response:
-    export = service.export_runs(db, run_ids, files)
-    headers = {
-        "Content-Disposition": f'attachment; filename="{name}{SUFFIX}"',
-        # The length of the response is not known before its end. Clients show progress with this.
-        "Arcadia-Unpacked-Bytes": str(export.unpacked_bytes),
-    }
-    return StreamingResponse(stream(export, db.files_dir), headers=headers, media_type="application/octet-stream")

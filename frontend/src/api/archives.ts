@@ -8,9 +8,7 @@ export type ImportResult = components["schemas"]["ImportResult"];
 
 /** Return the address of an archive file with these runs. */
 export function archiveAddress(ids: readonly number[]): string {
-  return ids.length === 1
-    ? address(`/runs/${ids[0]}/archive`)
-    : address("/archives", { runs: ids.join(",") });
+  return address("/archives", { runs: ids.join(",") });
 }
 
 /** Send an archive file. It may take minutes, so there is no timeout. */

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Export Archive
-         * @description Download several runs as one archive file. In it, a fork refers to its parent if that is included.
+         * @description Download runs with all their data as one archive file. A fork refers to its parent if that is included.
          */
         get: operations["export_archive"];
         put?: never;
@@ -1384,11 +1384,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Export Run Archive
-         * @description Download a run with all its data as an archive file.
-         */
-        get: operations["export_run_archive"];
+        get?: never;
         put?: never;
         /**
          * Archive Run
@@ -11342,38 +11338,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Run"];
                 };
-            };
-            /** @description The error, with the wrong fields. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    export_run_archive: {
-        parameters: {
-            query?: {
-                /** @description Files to include: all, none, or best, which leaves out the checkpoints of each run except the best and the newest. */
-                files?: "none" | "best" | "all";
-            };
-            header?: never;
-            path: {
-                run_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             /** @description The error, with the wrong fields. */
             default: {

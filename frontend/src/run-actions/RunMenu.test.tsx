@@ -101,7 +101,7 @@ describe("the run menu", () => {
     const href = (name: RegExp) => item(name).getAttribute("href");
     expect(href(/Edit and launch/)).toBe("/launch?like=12");
     expect(href(/Compare with others/)).toBe("/compare?runs=12");
-    expect(href(/archive file/)).toBe("/api/v1/runs/12/archive");
+    expect(href(/archive file/)).toBe("/api/v1/archives?runs=12");
     expect(href(/CSV/)).toBe("/api/v1/export/runs/12.csv");
     expect(href(/JSON Lines/)).toBe("/api/v1/export/runs/12.jsonl");
   });

@@ -30,7 +30,7 @@ class Archives:
 
     def export(self, run_id: int, **query: Any) -> bytes:
         """Download the archive of a run."""
-        response = self.user.get(f"/api/v1/runs/{run_id}/archive", params=query)
+        response = self.user.get("/api/v1/archives", params={"runs": run_id, **query})
         assert response.status_code == 200, response.text
         return bytes(response.content)
 
