@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address } from "./client";
+import { OWN_ERRORS } from "./mutationState";
 import { ForeignResponseError, problemFrom, UnreachableError } from "./problem";
 import { runKeys } from "./runs";
 import type { components } from "./schema";
@@ -18,7 +19,7 @@ async function importArchive(file: File): Promise<ImportResult> {
   try {
     response = await fetch(address("/archives"), { method: "POST", headers, body: file });
   } catch (error) {
-    throw new UnreachableError(error, `The import of ${file.name} was interrupted. Import it again.`);
+    throw new UnreachableError(error, "The upload was interrupted. Import the file again.");
   }
   const content: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw problemFrom(response.status, content);
@@ -26,14 +27,29 @@ async function importArchive(file: File): Promise<ImportResult> {
   return content as ImportResult;
 }
 
-/** Import archive files, and read the lists of runs again. */
-export function useImportArchive() {
+const IMPORTS = ["import-archive"];
+
+interface ImportEvents {
+  onDone: (file: File, result: ImportResult) => void;
+  onFailed: (file: File, error: Error) => void;
+}
+
+/** Import archive files one after the other, and read the lists of runs again. */
+export function useImportArchive({ onDone, onFailed }: ImportEvents) {
   const client = useQueryClient();
-  return useMutation({
+  const { mutate } = useMutation({
+    mutationKey: IMPORTS,
+    // Mutations of one scope run in sequence.
+    scope: { id: "import-archive" },
+    meta: OWN_ERRORS,
     mutationFn: importArchive,
-    onSuccess: () =>
-      Promise.all(
+    onSuccess: (result, file) => {
+      onDone(file, result);
+      return Promise.all(
         [runKeys.lists, runKeys.allFacets].map((queryKey) => client.invalidateQueries({ queryKey })),
-      ),
+      );
+    },
+    onError: (error, file) => onFailed(file, error),
   });
+  return { importArchive: mutate, isImporting: useIsMutating({ mutationKey: IMPORTS }) > 0 };
 }

@@ -3,11 +3,12 @@ import userEvent from "@testing-library/user-event";
 import { expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
 import { CurveControls } from "./CurveControls";
+import type { XAxis } from "./curveView";
 import { useCurveView } from "./useCurveView";
 
-function Page() {
+function Page({ axes }: { axes?: readonly XAxis[] }) {
   const [view, setView] = useCurveView();
-  return <CurveControls view={view} onChange={setView} forks />;
+  return <CurveControls view={view} onChange={setView} axes={axes} forks />;
 }
 
 const box = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
@@ -33,6 +34,15 @@ it("show what the address says", () => {
   expect(box("Frames").checked).toBe(true);
   expect(box("log x").checked).toBe(true);
   expect(screen.getByText("0.25")).toBeTruthy();
+});
+
+it("offer only some axes, and the one that the address names", () => {
+  renderPage(<Page axes={["step", "time"]} />, { at: "/?x=frames" });
+  expect(screen.getAllByRole("radio").map((radio) => radio.getAttribute("value"))).toEqual([
+    "step",
+    "frames",
+    "time",
+  ]);
 });
 
 it("smooth by the arrow keys, a step at a time", async () => {

@@ -1,17 +1,18 @@
 import { Group, SegmentedControl, Slider, Switch, Text } from "@mantine/core";
 import { useState } from "react";
 import classes from "./charts.module.css";
-import { type CurveView, X_AXES, X_TITLES } from "./curveView";
+import { type CurveView, X_AXES, X_TITLES, type XAxis } from "./curveView";
 
 interface CurveControlsProps {
   view: CurveView;
   onChange: (view: CurveView) => void;
+  axes?: readonly XAxis[];
   /** True if one of the runs is a fork. */
   forks?: boolean;
 }
 
 /** View controls for all curves of a page. */
-export function CurveControls({ view, onChange, forks = false }: CurveControlsProps) {
+export function CurveControls({ view, onChange, axes = X_AXES, forks = false }: CurveControlsProps) {
   return (
     <Group gap="md" role="group" aria-label="Curve settings">
       <Group gap={8} wrap="nowrap">
@@ -21,7 +22,11 @@ export function CurveControls({ view, onChange, forks = false }: CurveControlsPr
         <SegmentedControl
           size="xs"
           aria-label="Horizontal axis"
-          data={X_AXES.map((axis) => ({ value: axis, label: X_TITLES[axis] }))}
+          // A link may name another axis.
+          data={X_AXES.filter((axis) => axes.includes(axis) || axis === view.x).map((axis) => ({
+            value: axis,
+            label: X_TITLES[axis],
+          }))}
           value={view.x}
           onChange={(x) => onChange({ ...view, x: X_AXES.find((axis) => axis === x) ?? "step" })}
         />

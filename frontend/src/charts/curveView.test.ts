@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { figureRequest, DEFAULT_VIEW, readView, readZoom, writeView } from "./curveView";
+import { aReportedRun, aRun } from "@/testing/runs";
+import { axesOf, figureRequest, DEFAULT_VIEW, readView, readZoom, writeView } from "./curveView";
 
 const view = (query: string) => readView(new URLSearchParams(query));
 
@@ -50,6 +51,12 @@ describe("the view in the URL", () => {
     expect(view("x=moons&smoothing=lots&x_log=yes")).toEqual(DEFAULT_VIEW);
     expect(view("smoothing=7").smoothing).toBe(0.99);
   });
+});
+
+it("offers no axis that only Arcadia counts if scripts log all of the runs", () => {
+  expect(axesOf([aReportedRun(), aReportedRun()])).toEqual(["step", "time"]);
+  expect(axesOf([aReportedRun(), aRun()])).toEqual(["step", "frames", "epoch", "time"]);
+  expect(axesOf([])).toContain("frames");
 });
 
 describe("figureRequest", () => {

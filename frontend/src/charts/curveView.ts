@@ -1,6 +1,8 @@
 /** View of curves (axis, smoothing, log scales) in the page's URL. */
 
 import type { FigureLookQuery } from "@/api/figures";
+import type { Run } from "@/api/types";
+import { isReported } from "@/ui/states";
 
 export const X_AXES = ["step", "frames", "epoch", "time"] as const;
 export type XAxis = (typeof X_AXES)[number];
@@ -12,6 +14,11 @@ export type Band = (typeof BANDS)[number];
 /** Line of a group of runs: the mean or the interquartile mean. */
 export const CENTERS = ["mean", "iqm"] as const;
 export type Center = (typeof CENTERS)[number];
+
+/** Return the axes that make sense for these runs. Scripts count only steps. */
+export function axesOf(runs: readonly Pick<Run, "origin">[]): readonly XAxis[] {
+  return runs.length > 0 && runs.every(isReported) ? ["step", "time"] : X_AXES;
+}
 
 export interface CurveView {
   x: XAxis;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { CATALOG } from "@/testing/catalog";
-import { chartsOf, metricSections, metricTitle } from "./metrics";
+import { chartsOf, metricSections, metricTitle, returnsFirst } from "./metrics";
 
 it("puts what readers ask for first and unknown prefixes last", () => {
   const names = [
@@ -17,6 +17,11 @@ it("puts what readers ask for first and unknown prefixes last", () => {
     ["System", ["system/cpu_percent"]],
     ["Zeta", ["zeta/q"]],
   ]);
+});
+
+it("puts the return first, then metrics that a script names like one", () => {
+  const names = ["loss", "rollout/ep_rew_mean", "eval/return", "episode/return"];
+  expect(returnsFirst(names)).toEqual(["episode/return", "rollout/ep_rew_mean", "eval/return", "loss"]);
 });
 
 it("lists what is drawn together behind what stands alone, in the catalog's order", () => {

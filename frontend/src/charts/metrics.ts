@@ -6,6 +6,15 @@ import { isSize } from "@/ui/format";
 /** Sections with their metrics in display order. */
 export type Catalog = readonly MetricSection[];
 
+/** The metric of the return of each episode. */
+export const RETURN = "episode/return";
+
+/** Sort metrics so that the return comes first, then metrics that a script names like one. */
+export function returnsFirst(names: readonly string[]): string[] {
+  const rank = (name: string) => (name === RETURN ? 0 : /return|rew/i.test(name) ? 1 : 2);
+  return names.toSorted((a, b) => rank(a) - rank(b));
+}
+
 /** Content of one chart of a run. */
 export interface Chart {
   title: string;

@@ -1,7 +1,9 @@
 import { Group, MultiSelect, Stack } from "@mantine/core";
 import type { GroupField } from "@/api/comparisons";
+import type { ComparedRun } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
+import { axesOf } from "@/charts/curveView";
 import { GroupControls } from "@/charts/GroupControls";
 import { Figure } from "@/charts/Figure";
 import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
@@ -15,14 +17,14 @@ interface CompareCurvesProps {
   /** Metrics of any of the runs. */
   names: readonly string[];
   onMetrics: (metrics: string[]) => void;
-  /** True if any of the runs is a fork. */
-  forks: boolean;
+  /** The compared runs, or none while they load. */
+  known: readonly ComparedRun[];
   /** Grouping options, or null if grouping makes no difference. */
   groups: readonly GroupField[] | null;
 }
 
 /** Curves of the runs, one chart per metric. */
-export function CompareCurves({ runs, metrics, names, onMetrics, forks, groups }: CompareCurvesProps) {
+export function CompareCurves({ runs, metrics, names, onMetrics, known, groups }: CompareCurvesProps) {
   const catalog = useMetricCatalog();
   const [view, setView] = useCurveView();
   const choices = metricSections(catalog, [...new Set([...names, ...metrics])]).map(
@@ -44,7 +46,12 @@ export function CompareCurves({ runs, metrics, names, onMetrics, forks, groups }
           className={classes.metrics}
           maxDropdownHeight={320}
         />
-        <CurveControls view={view} onChange={setView} forks={forks} />
+        <CurveControls
+          view={view}
+          onChange={setView}
+          axes={axesOf(known)}
+          forks={known.some(({ parent }) => parent !== null)}
+        />
         {groups && <GroupControls fields={groups} view={view} onChange={setView} />}
       </Group>
       <div className={metrics.length > 1 ? chartClasses.grid : undefined}>

@@ -9,6 +9,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { QueryError } from "@/ui/QueryError";
 import classes from "./compare.module.css";
 import {
+  haveEpisodes,
   ofOneGame,
   readMetrics,
   readRuns,
@@ -64,7 +65,7 @@ export default function ComparePage() {
           <CompareCurves
             runs={runs}
             metrics={metrics}
-            forks={comparison.data?.runs.some(({ parent }) => parent !== null) ?? false}
+            known={comparison.data?.runs ?? []}
             // Show the controls while their choices load, so that the chart does not jump.
             groups={comparison.data ? groupFields(comparison.data) : runs.length > 1 ? [] : null}
             names={names}
@@ -72,7 +73,7 @@ export default function ComparePage() {
           />
           {comparison.data && (
             <>
-              {runs.length > 1 && (
+              {runs.length > 1 && haveEpisodes(comparison.data) && (
                 <>
                   <VerdictCard runs={runs} by={by} known={comparison.data.runs} onRuns={setRuns} />
                   <ThresholdsCard runs={runs} by={by} oneGame={ofOneGame(comparison.data)} />

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ComparedRun, Comparison } from "@/api/types";
+import type { ComparedRun, Comparison, Run } from "@/api/types";
+import { aReportedRun, aRun } from "@/testing/runs";
 import {
+  haveEpisodes,
   readMetrics,
   readRuns,
   sortedRows,
@@ -54,6 +56,14 @@ const comparison: Comparison = {
     { run_id: 3, metrics: values("Infinity", 4), episodes: 5, wall_seconds: 90 },
   ],
 };
+
+it("expects episodes of runs that Arcadia trains, and of scripts that have logged some", () => {
+  const compared = (...runs: Run[]) =>
+    haveEpisodes({ runs: runs.map((run) => ({ ...run, label: "", dash: "" }) as ComparedRun) });
+  expect(compared(aReportedRun({ episodes: 0 }))).toBe(false);
+  expect(compared(aReportedRun({ episodes: 3 }))).toBe(true);
+  expect(compared(aReportedRun({ episodes: 0 }), aRun({ episodes: 0 }))).toBe(true);
+});
 
 describe("the summary", () => {
   const rows = summaryRows(comparison, "episode/return");

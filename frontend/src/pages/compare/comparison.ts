@@ -3,9 +3,9 @@
 import type { ComparedRun, Comparison, MetricValue } from "@/api/types";
 import { parseRunNumbers } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
+import { RETURN, returnsFirst } from "@/charts/metrics";
+import { isReported } from "@/ui/states";
 import { joinNames, splitNames } from "@/api/nameList";
-
-export const DEFAULT_METRIC = "episode/return";
 
 /** Return the runs of ?runs=1,2,7-12, each once and in order. Invalid parts are ignored. */
 export const readRuns = (search: URLSearchParams): number[] => parseRunNumbers(search.get("runs") ?? "");
@@ -18,18 +18,23 @@ export function writeRuns(search: URLSearchParams, runs: readonly number[]): URL
 export function readMetrics(search: URLSearchParams, reported: readonly string[] = []): string[] {
   const names = splitNames(search.get("metric") ?? "");
   if (names.length > 0) return [...new Set(names)];
-  const [first = DEFAULT_METRIC] = reported;
-  return [reported.includes(DEFAULT_METRIC) ? DEFAULT_METRIC : first];
+  const [main = RETURN] = returnsFirst(reported);
+  return [main];
+}
+
+/** Return true if a run has episodes or, unlike a reported run, will have some. */
+export function haveEpisodes({ runs }: Pick<Comparison, "runs">): boolean {
+  return runs.some((run) => !isReported(run) || run.episodes > 0);
 }
 
 export function writeMetrics(search: URLSearchParams, metrics: readonly string[]): URLSearchParams {
-  const usual = metrics.length === 1 && metrics[0] === DEFAULT_METRIC;
+  const usual = metrics.length === 1 && metrics[0] === RETURN;
   return written(search, "metric", usual ? "" : joinNames(metrics));
 }
 
 /** Return the summary's metric: the chosen one, or that of the first curve. */
 export function readSummary(search: URLSearchParams, reported: readonly string[] = []): string {
-  return search.get("summary") || (readMetrics(search, reported)[0] ?? DEFAULT_METRIC);
+  return search.get("summary") || (readMetrics(search, reported)[0] ?? RETURN);
 }
 
 export function writeSummary(search: URLSearchParams, metric: string | null): URLSearchParams {

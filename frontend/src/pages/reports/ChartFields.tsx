@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { comparisonQuery, groupFields, metricNames } from "@/api/comparisons";
 import type { ReportBlock } from "@/api/types";
 import { CurveControls } from "@/charts/CurveControls";
+import { axesOf } from "@/charts/curveView";
 import { GroupControls } from "@/charts/GroupControls";
 import { metricSections, metricTitle } from "@/charts/metrics";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
@@ -90,6 +91,7 @@ function FigureFields({ address, known, onChange }: FigureFieldsProps) {
         <CurveControls
           view={view}
           onChange={(next) => onChange({ ...choice, view: next })}
+          axes={axesOf(compared?.runs ?? [])}
           forks={path === "figures/curves" && compared?.runs.some(({ parent }) => parent !== null)}
         />
       )}

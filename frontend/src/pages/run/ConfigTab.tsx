@@ -10,7 +10,7 @@ import { CommandLine } from "@/ui/CommandLine";
 import { CopyText } from "@/ui/CopyText";
 import { isReported } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
-import { curlCommand, trainCommand } from "./commands";
+import { curlCommand, shellCommand, trainCommand } from "./commands";
 import { ProvenanceCard } from "./provenance/ProvenanceCard";
 import classes from "./run.module.css";
 import { useConfigFields } from "@/config-form/useConfigFields";
@@ -55,10 +55,10 @@ function RunScriptAgain({ run }: { run: Run }) {
         Run the script again
       </Title>
       <Stack gap="sm">
-        {run.command && <Command title="It was started with" command={run.command.map(quoted).join(" ")} />}
+        {run.command && <Command title="Start the script" command={shellCommand(run.command)} />}
         {run.origin === "reported" && (
           <Command
-            title="To continue this run, begin it with"
+            title="Resume this run in the script"
             command={`arcadia.init(id=${JSON.stringify(run.reported_key)})`}
           />
         )}
@@ -69,10 +69,6 @@ function RunScriptAgain({ run }: { run: Run }) {
     </section>
   );
 }
-
-/** Quote a part of a command line for a shell, if it needs it. */
-const quoted = (part: string) =>
-  /^[\w@%+=:,./-]+$/.test(part) ? part : `'${part.replaceAll("'", `'\\''`)}'`;
 
 function ReportedSettings({ run }: { run: Run }) {
   const fields = Object.entries(run.config);

@@ -6,7 +6,7 @@ import type { Run } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
-import type { CurveView } from "@/charts/curveView";
+import { axesOf, type CurveView } from "@/charts/curveView";
 import { type Chart, chartsOf, metricSections } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { availabilityText } from "@/ui/states";
@@ -71,7 +71,7 @@ function CurveGrid({ run, includes }: { run: Run; includes: (name: string) => bo
       {included.length > MANY_METRICS && (
         <MetricSearch count={included.length} text={search} onSearch={setSearch} />
       )}
-      <CurveControls view={view} onChange={setView} forks={run.parent !== null} />
+      <CurveControls view={view} onChange={setView} axes={axesOf([run])} forks={run.parent !== null} />
       <Text size="xs" c="dimmed" visibleFrom="sm">
         Drag across a chart to zoom in; double-click to zoom out.
       </Text>

@@ -5,7 +5,7 @@ import { metricNamesQuery } from "@/api/metrics";
 import { replaysQuery } from "@/api/replays";
 import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
-import { chartOf, metricSections } from "@/charts/metrics";
+import { chartOf, metricSections, RETURN, returnsFirst } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { short } from "@/ui/format";
@@ -24,7 +24,6 @@ import { isLearningMetric } from "./systemMetrics";
 import { WarningsCard } from "./WarningsCard";
 import classes from "./run.module.css";
 
-const RETURN = "episode/return";
 /** Charts of a run that reports no return. */
 const MAIN_CHARTS = 2;
 
@@ -56,16 +55,16 @@ export function OverviewTab({ run }: { run: Run }) {
   );
 }
 
-/** The return of a run, or the first metrics of a script that reports none. */
+/** The return of a run, or the first metrics of a script that names it differently. */
 function MainCharts({ run }: { run: Run }) {
   const catalog = useMetricCatalog();
   const [view] = useCurveView();
   const { data: names = [] } = useQuery({ ...metricNamesQuery(run.id), enabled: isReported(run) });
-  const hasReturn = !isReported(run) || names.length === 0 || names.includes(RETURN);
   const learning = metricSections(catalog, names.filter(isLearningMetric(run))).flatMap(
     (section) => section.names,
   );
-  const metrics = hasReturn || learning.length === 0 ? [RETURN] : learning.slice(0, MAIN_CHARTS);
+  const [main = RETURN, ...others] = returnsFirst(learning);
+  const metrics = main === RETURN ? [RETURN] : [main, ...others].slice(0, MAIN_CHARTS);
   return (
     <Stack gap="md">
       {metrics.map((metric) => (

@@ -35,11 +35,11 @@ const ACTIONS: { action: RunAction; label: string; tooltip: string; Icon: typeof
   },
 ];
 
-/** The script decides when to end: it must check for a request. */
+/** A script ends only if it checks for these requests. */
 const SCRIPT_TOOLTIPS: Partial<Record<RunAction, string>> = {
   resume: "Let the script continue.",
-  pause: "Ask the script to end, so that it can be run again later.",
-  stop: "Ask the script to end. You can undo this for 10 seconds.",
+  pause: "Request the script to end. You can run it again later.",
+  stop: "Request the script to end. You can undo this for 10 seconds.",
 };
 
 /** Buttons for the actions that the run allows now. */

@@ -101,20 +101,20 @@ function Speed({ run }: { run: Run }) {
 function RunNumbers({ run }: { run: Run }) {
   return (
     <dl className={classes.numbers} style={{ marginTop: 16 }}>
-      <div className={classes.wide}>
-        <dt>Progress</dt>
-        <dd>
-          <RunProgress run={run} />
-        </dd>
-      </div>
       {run.total_steps !== null && (
-        <div>
-          <dt>Steps</dt>
+        <div className={classes.wide}>
+          <dt>Progress</dt>
           <dd>
-            <Short value={run.step} />
+            <RunProgress run={run} />
           </dd>
         </div>
       )}
+      <div>
+        <dt>Steps</dt>
+        <dd>
+          <Short value={run.step} />
+        </dd>
+      </div>
       {!isReported(run) && (
         <div>
           <dt>Frames</dt>

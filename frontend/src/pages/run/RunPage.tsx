@@ -89,7 +89,7 @@ function LoadRun({ id, tab }: { id: string; tab: string | undefined }) {
 /** Return the tabs that have content, and the one that the URL names. */
 function useTabs(run: Run, open: string | undefined) {
   const { data: names = [] } = useQuery(metricNamesQuery(run.id));
-  const { data: media = [] } = useQuery(mediaNamesQuery(run.id));
+  const { data: media = [] } = useQuery({ ...mediaNamesQuery(run.id), enabled: isReported(run) });
   const isSystem = isSystemMetric(run);
   const isEmpty = (value: string) =>
     (value === "system" && !names.some(isSystem)) ||

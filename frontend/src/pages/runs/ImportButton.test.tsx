@@ -20,8 +20,8 @@ describe("importing archive files", () => {
     );
     renderPage(<RunsPage />, { at: "/" });
     await userEvent.upload(await screen.findByLabelText("Archive files"), [file(), file("cart.arcadia")]);
-    await screen.findByText("Imported 2 runs from pong.arcadia: 1, 9.");
-    await screen.findByText("Imported 2 runs from cart.arcadia: 2, 9.");
+    await screen.findByText("Imported 2 runs from pong.arcadia: #1, #9.");
+    await screen.findByText("Imported 2 runs from cart.arcadia: #2, #9.");
     expect(server.of("POST /archives")).toHaveLength(2);
     await waitFor(() => expect(server.of("GET /runs").length).toBeGreaterThan(1));
   });
@@ -30,8 +30,13 @@ describe("importing archive files", () => {
     openRuns({ runs: [aRun()] }, { "POST /archives": result({ already: [4] }) });
     renderPage(<RunsPage />, { at: "/" });
     const heading = await screen.findByRole("heading", { level: 1 });
-    fireEvent.drop(heading, { dataTransfer: { files: [file()], types: ["Files"] } });
-    expect(await screen.findByText("1 run of pong.arcadia already here: 4.")).toBeTruthy();
+    const isDropTarget = () => heading.closest("[data-drop-target]") !== null;
+    const dataTransfer = { files: [file()], types: ["Files"] };
+    fireEvent.dragOver(heading, { dataTransfer });
+    expect(isDropTarget()).toBe(true);
+    fireEvent.drop(heading, { dataTransfer });
+    expect(isDropTarget()).toBe(false);
+    expect(await screen.findByText("1 run of pong.arcadia is already here: #4.")).toBeTruthy();
   });
 
   it("shows why the server refuses a file, and imports the next", async () => {
@@ -41,7 +46,7 @@ describe("importing archive files", () => {
     openRuns({ runs: [aRun()] }, { "POST /archives": answer });
     renderPage(<RunsPage />, { at: "/" });
     await userEvent.upload(await screen.findByLabelText("Archive files"), [file(), file("cart.arcadia")]);
-    expect(await screen.findByText("archive.json is missing.")).toBeTruthy();
-    expect(await screen.findByText("Imported 1 run from cart.arcadia: 7.")).toBeTruthy();
+    expect(await screen.findByText("pong.arcadia was not imported. archive.json is missing.")).toBeTruthy();
+    expect(await screen.findByText("Imported 1 run from cart.arcadia: #7.")).toBeTruthy();
   });
 });

@@ -4,7 +4,6 @@ import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
 import { OriginBadge } from "@/ui/OriginBadge";
 import { RunDot } from "@/ui/RunDot";
-import { isReported } from "@/ui/states";
 import classes from "./runs.module.css";
 
 /** Color, latest frame and linked name of a run. */
@@ -12,7 +11,7 @@ export function RunCell({ run }: { run: ListedRun }) {
   return (
     <div className={classes.run}>
       <RunDot run={run} />
-      {!isReported(run) && <Thumbnail fileId={run.poster_file_id} size={40} alt="" />}
+      <Thumbnail fileId={run.poster_file_id} size={40} alt="" />
       <div className={classes.runWords}>
         <Link to={`/runs/${run.id}`} className={classes.runLink}>
           <RunName name={run.name} wraps />

@@ -29,14 +29,8 @@ export function MediaCard({ run, series }: MediaCardProps) {
   const card = useRef<HTMLElement>(null);
   const wasSeen = useOnceTrue(useVisible(card));
   const items = useQuery({ ...mediaSeriesQuery(run.id, series), enabled: wasSeen });
-  const isWide = series.kind === "table" || series.kind === "histogram";
   return (
-    <section
-      ref={card}
-      className={classes.card}
-      data-wide={isWide || undefined}
-      aria-label={`${series.name}, ${series.kind}`}
-    >
+    <section ref={card} className={classes.card} aria-label={`${series.name}, ${series.kind}`}>
       <Title order={3} className={classes.name}>
         {series.name}
       </Title>

@@ -1,5 +1,5 @@
 import { fireEvent, screen, within } from "@testing-library/react";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { MediaItem, MediaSeries } from "@/api/types";
 import { renderPage } from "@/testing/render";
 import { aReportedRun } from "@/testing/runs";
@@ -36,6 +36,14 @@ function open(items: MediaItem[]) {
   });
   renderPage(<MediaTab run={aReportedRun()} />);
   return server;
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Match every media query for a minimum width. */
+function onWideScreen() {
+  const match = window.matchMedia.bind(window);
+  vi.spyOn(window, "matchMedia").mockImplementation((query) => ({ ...match(query), matches: true }));
 }
 
 describe("the media of a run", () => {
@@ -76,10 +84,40 @@ describe("the media of a run", () => {
     const data = { columns: ["name", "value", "good", "none"], rows };
     open([anItem({ name: "samples", kind: "table", data, file_id: null })]);
     const table = within(await screen.findByRole("group", { name: "Table samples" }));
-    expect(table.getAllByRole("row")).toHaveLength(21);
-    expect(table.getAllByText("yes")).toHaveLength(20);
+    expect(table.getAllByRole("row")).toHaveLength(11);
+    expect(table.getAllByText("yes")).toHaveLength(10);
     fireEvent.click(screen.getByRole("button", { name: "Show all 30 rows" }));
     expect(table.getAllByRole("row")).toHaveLength(31);
+  });
+
+  it("shows the kinds of a section one after the other, from left to right", async () => {
+    onWideScreen();
+    const media = (name: string, kind: MediaItem["kind"]) => anItem({ name, kind, data: null });
+    open([
+      media("a/table", "table"),
+      media("a/video", "video"),
+      media("a/x", "image"),
+      media("a/y", "image"),
+    ]);
+    const section = await screen.findByRole("region", { name: "a" });
+    const columns = [...section.querySelectorAll(":scope > div > div")].map((column) =>
+      [...column.querySelectorAll("h3")].map((heading) => heading.textContent),
+    );
+    expect(columns).toEqual([["a/x", "a/table"], ["a/y"], ["a/video"]]);
+  });
+
+  it("aligns numbers with the title of their column", async () => {
+    const data = {
+      columns: ["name", "score"],
+      rows: [
+        ["a", 1],
+        ["b", null],
+      ],
+    };
+    open([anItem({ name: "samples", kind: "table", data, file_id: null })]);
+    const align = (name: string) => screen.getByRole("columnheader", { name }).style.textAlign;
+    await screen.findByRole("columnheader", { name: "score" });
+    expect([align("name"), align("score")]).toEqual(["", "right"]);
   });
 
   it("says how a script adds media if there are none", async () => {

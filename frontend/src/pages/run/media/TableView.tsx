@@ -6,8 +6,8 @@ import type { MediaViewProps } from "./MediaCard";
 import { type Cell, tableOf } from "./mediaData";
 import classes from "./media.module.css";
 
-/** Rows that are shown at first. */
-const FIRST_ROWS = 20;
+/** Rows that are shown at first. They fit without scrolling. */
+const FIRST_ROWS = 10;
 
 /** The tables of one step. */
 export function TableView({ items }: MediaViewProps) {
@@ -26,6 +26,7 @@ interface RowsProps {
 
 function Rows({ name, caption, columns, rows }: RowsProps) {
   const [showsAll, setShowsAll] = useState(false);
+  const alignments = columns.map((_, column) => (isNumeric(rows, column) ? "right" : undefined));
   const shownRows = showsAll ? rows : rows.slice(0, FIRST_ROWS);
   return (
     <div>
@@ -39,7 +40,9 @@ function Rows({ name, caption, columns, rows }: RowsProps) {
           <Table.Thead>
             <Table.Tr>
               {columns.map((column, index) => (
-                <Table.Th key={index}>{column}</Table.Th>
+                <Table.Th key={index} ta={alignments[index]}>
+                  {column}
+                </Table.Th>
               ))}
             </Table.Tr>
           </Table.Thead>
@@ -47,7 +50,7 @@ function Rows({ name, caption, columns, rows }: RowsProps) {
             {shownRows.map((row, number) => (
               <Table.Tr key={number}>
                 {row.map((cell, index) => (
-                  <Table.Td key={index} ta={typeof cell === "number" ? "right" : undefined}>
+                  <Table.Td key={index} ta={alignments[index]}>
                     {cellText(cell)}
                   </Table.Td>
                 ))}
@@ -68,6 +71,12 @@ function Rows({ name, caption, columns, rows }: RowsProps) {
       )}
     </div>
   );
+}
+
+/** Return true if a column has numbers and nothing else but gaps. */
+function isNumeric(rows: RowsProps["rows"], column: number): boolean {
+  const cells = rows.map((row) => row[column] ?? null).filter((cell) => cell !== null);
+  return cells.length > 0 && cells.every((cell) => typeof cell === "number");
 }
 
 function cellText(cell: Cell): string {
