@@ -158,7 +158,7 @@ def test_a_slow_server_gets_fewer_requests_but_always_heartbeats(
     folder: JournalDirectory, server: ReportedServer, monkeypatch: pytest.MonkeyPatch, seconds: float, pause: float
 ) -> None:
     monkeypatch.setattr(writer_upload, "is_writer_alive", lambda _file: True)
-    now = itertools.count(step=seconds)
+    now = itertools.count(step=seconds / 2)  # the clock is read twice after the start
     monkeypatch.setattr(upload_module, "time", SimpleNamespace(monotonic=lambda: next(now)))
     pauses: list[float] = []
 

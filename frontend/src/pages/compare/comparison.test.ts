@@ -59,7 +59,7 @@ const comparison: Comparison = {
 
 it("expects episodes of runs that Arcadia trains, and of scripts that have logged some", () => {
   const compared = (...runs: Run[]) =>
-    haveEpisodes({ runs: runs.map((run) => ({ ...run, label: "", dash: "" }) as ComparedRun) });
+    haveEpisodes({ runs: runs.map((run) => ({ ...run, label: "", dash: "solid" as const })) });
   expect(compared(aReportedRun({ episodes: 0 }))).toBe(false);
   expect(compared(aReportedRun({ episodes: 3 }))).toBe(true);
   expect(compared(aReportedRun({ episodes: 0 }), aRun({ episodes: 0 }))).toBe(true);
