@@ -1,5 +1,6 @@
 """Replays as they are stored and listed."""
 
+import io
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def made_track() -> bytes:
         gamma=0.99,
         clip_rewards=True,
         life_loss_ends_episode=False,
-        learnt="policy",
+        numbers_kind="policy",
         action_names=("NOOP", "UP"),
         pictures=8,
         pictures_per_second=60,
@@ -73,6 +74,16 @@ def made_track() -> bytes:
         "life_lost": np.array([False, False]),
     }
     return packed(Track(head, columns))
+
+
+def as_stored_before(file: bytes) -> bytes:
+    """Return the file of a recording with the name that an earlier version wrote into its head."""
+    with np.load(io.BytesIO(file)) as arrays:
+        columns = dict(arrays)
+    head = str(columns.pop("head")).replace("numbers_kind", "learnt")
+    changed = io.BytesIO()
+    np.savez_compressed(changed, head=np.array(head), **columns)
+    return changed.getvalue()
 
 
 def replay_with_track(api: Api, track: bytes) -> dict[str, Any]:
@@ -100,6 +111,13 @@ def test_a_replay_tells_what_the_agent_thought(api: Api) -> None:
     assert reported["numbers"] == [[0.25, 0.75], [0.333333, 0.666667]]
     assert reported["value"] == [-0.123457, "NaN"]
     assert reported["obtained"] == [-0.99, -1.0]
+
+
+def test_files_of_earlier_versions_are_read(api: Api) -> None:
+    before = as_stored_before(made_track())
+    assert b"learnt" in np.load(io.BytesIO(before))["head"].tobytes().replace(b"\0", b"")
+    row = replay_with_track(api, before)
+    assert api.user.get(f"/api/v1/replays/{row['id']}/track").json()["head"]["numbers_kind"] == "policy"
 
 
 def test_a_missing_or_broken_track_is_explained_in_a_sentence(api: Api) -> None:

@@ -1,4 +1,4 @@
-"""Names of earlier versions in files: checkpoints, run directories, and events that a worker has not delivered.
+"""Names of earlier versions in files: checkpoints, run directories, recordings, and undelivered events of a worker.
 
 Database migrations cannot change these files, because hashes protect them or another host stores them. The API accepts
 only the current names.
@@ -6,12 +6,13 @@ only the current names.
 
 from typing import Any
 
-# Configuration fields, a value of the field `optimizer`, and fields of evaluation documents.
+# Configuration fields, a value of the field `optimizer`, and fields of evaluation documents and recordings.
 RENAMED = {
     "centred_inputs": "centered_inputs",
     "centred_rmsprop": "centered_rmsprop",
     "initialisation": "initialization",
     "prioritised_replay": "prioritized_replay",
+    "learnt": "numbers_kind",
     "human_normalised": "human_normalized",
     "normalised_by": "normalized_by",
     "not_normalised_because": "not_normalized_because",
@@ -19,7 +20,7 @@ RENAMED = {
 
 
 def with_current_names(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration or an evaluation document of an earlier version with the current names."""
+    """Return a configuration, evaluation document or head of a recording with the current names."""
     return {
         RENAMED.get(name, name): RENAMED.get(value, value) if isinstance(value, str) else value
         for name, value in document.items()

@@ -66,7 +66,7 @@ class AgentOnStage(BaseModel):
     """The current agent of a live game."""
 
     algorithm: str
-    learnt: Numbers
+    numbers_kind: Numbers
     step: int
     frames: int
     loaded: int = Field(description="Number of checkpoints that this process has loaded.")

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from workers.contract import archives
 from workers.contract.archives import ArchiveError, Column
+from workers.contract.earlier_names import with_current_names
 from workers.contract.tracks import Numbers
 
 VERSION = 1
@@ -41,7 +42,7 @@ class SaliencyHead(BaseModel):
     checkpoint_step: int
     checkpoint_sha256: str
     # The network's numbers: logits of a policy, action values, or the numbers of a Gaussian.
-    learnt: Numbers
+    numbers_kind: Numbers
     side: int
     first: int
     spacing: int
@@ -73,4 +74,4 @@ def read(file: Path | io.BytesIO) -> Saliency:
         raise SaliencyError(f"this is not a saliency file: {error}") from error
     if head.get("version") != VERSION:
         raise SaliencyError(f"the saliency has version {head.get('version')}; this version of Arcadia reads {VERSION}")
-    return Saliency(SaliencyHead.model_validate(head), columns)
+    return Saliency(SaliencyHead.model_validate(with_current_names(head)), columns)

@@ -5,8 +5,8 @@ one row per decision:
 
 picture       index of the video picture at the decision, from 0
 action        index of the action, or numbers of a continuous one
-numbers       action probabilities (learnt is "policy"), action values ("values"), or a Gaussian's means and, last,
-              its variance ("gaussian")
+numbers       action probabilities (numbers_kind is "policy"), action values ("values"), or a Gaussian's means and,
+              last, its variance ("gaussian")
 value         the agent's estimate V(s), or its largest action value
 reward        raw reward of the action
 obtained      discounted return from this decision, of the rewards as training counts them
@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict
 
 from workers.contract import archives
 from workers.contract.archives import ArchiveError, Column
+from workers.contract.earlier_names import with_current_names
 from workers.contract.protocols.acting import Acting
 
 VERSION = 1
@@ -57,7 +58,7 @@ class TrackHead(BaseModel):
     life_loss_ends_episode: bool
     # True if returns in training are bootstrapped at a cut. Older tracks lack this; theirs are.
     bootstraps: bool = True
-    learnt: Numbers
+    numbers_kind: Numbers
     action_names: tuple[str, ...]
     pictures: int
     pictures_per_second: int
@@ -91,4 +92,4 @@ def read(file: Path | io.BytesIO) -> Track:
         raise TrackError(f"this is not a track file: {error}") from error
     if head.get("version") != VERSION:
         raise TrackError(f"the track has version {head.get('version')}; this version of Arcadia reads {VERSION}")
-    return Track(TrackHead.model_validate(head), columns)
+    return Track(TrackHead.model_validate(with_current_names(head)), columns)

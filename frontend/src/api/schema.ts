@@ -7330,10 +7330,10 @@ export interface components {
              */
             format?: "arcadia-saliency";
             /**
-             * Learnt
+             * Numbers Kind
              * @enum {string}
              */
-            learnt: "policy" | "values" | "gaussian";
+            numbers_kind: "policy" | "values" | "gaussian";
             /** Side */
             side: number;
             /** Sigma */
@@ -8471,13 +8471,13 @@ export interface components {
             frames_per_action: number;
             /** Gamma */
             gamma: number;
-            /**
-             * Learnt
-             * @enum {string}
-             */
-            learnt: "policy" | "values" | "gaussian";
             /** Life Loss Ends Episode */
             life_loss_ends_episode: boolean;
+            /**
+             * Numbers Kind
+             * @enum {string}
+             */
+            numbers_kind: "policy" | "values" | "gaussian";
             /** Pictures */
             pictures: number;
             /** Pictures Per Second */

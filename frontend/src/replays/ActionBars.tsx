@@ -7,7 +7,7 @@ import type { Thoughts } from "./track";
 
 /** The action data of a track or a live game. */
 export type Bars = Pick<Thoughts, "numbers" | "action"> & {
-  head: Pick<Thoughts["head"], "learnt" | "action_names">;
+  head: Pick<Thoughts["head"], "numbers_kind" | "action_names">;
 };
 
 interface ActionBarsProps {
@@ -23,15 +23,15 @@ const TITLES = {
 
 /** The agent's probability or value of each action at a decision, and the action it took. */
 export function ActionBars({ thoughts, decision }: ActionBarsProps) {
-  const { learnt, action_names } = thoughts.head;
-  const title = TITLES[learnt];
-  const Row = { policy: Probability, values: ActionValue, gaussian: Spread }[learnt];
+  const { numbers_kind, action_names } = thoughts.head;
+  const title = TITLES[numbers_kind];
+  const Row = { policy: Probability, values: ActionValue, gaussian: Spread }[numbers_kind];
   const domain = useMemo(() => scaleOf(thoughts), [thoughts]);
   return (
     <section aria-label={title}>
       <Text size="xs" c="dimmed" mb={4}>
         {title}
-        {learnt !== "policy" && `, on a scale from ${score(domain[0])} to ${score(domain[1])}`}
+        {numbers_kind !== "policy" && `, on a scale from ${score(domain[0])} to ${score(domain[1])}`}
       </Text>
       <ul className={classes.bars} data-many={action_names.length > 9 || undefined}>
         {action_names.map((name, action) => (
@@ -51,8 +51,8 @@ export function ActionBars({ thoughts, decision }: ActionBarsProps) {
 
 /** Return one scale for all actions and decisions, so that bars are comparable over time. */
 function scaleOf({ head, numbers, action }: Bars): Domain {
-  if (head.learnt === "policy") return [0, 1];
-  if (head.learnt === "values") return domainOf(numbers.flat());
+  if (head.numbers_kind === "policy") return [0, 1];
+  if (head.numbers_kind === "values") return domainOf(numbers.flat());
   const spreads = numbers.flatMap((row) => {
     const sigma = sigmaOf(row);
     return row.slice(0, -1).flatMap((mean) => [mean - sigma, mean + sigma]);

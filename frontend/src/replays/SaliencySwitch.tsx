@@ -44,7 +44,7 @@ function Choice({ replay, shown, setShown }: Omit<SaliencySwitchProps, "blocked"
   const places: { value: SaliencyShown; label: string }[] = [
     { value: "off", label: "Off" },
     // A method without a policy has action values instead.
-    { value: "policy", label: data?.learnt === "values" ? "Q-values" : "Policy" },
+    { value: "policy", label: data?.numbersKind === "values" ? "Q-values" : "Policy" },
     { value: "value", label: "Value" },
     { value: "both", label: "Both" },
   ];

@@ -68,7 +68,7 @@ describe("what the agent thought", () => {
 
   it("draws action values on one scale over the whole replay", async () => {
     const numbers = aTrack().numbers.map((_, decision) => [-1, decision === 9 ? 3 : 1]);
-    open(aTrack({ head: { learnt: "values" }, numbers }));
+    open(aTrack({ head: { numbers_kind: "values" }, numbers }));
     await chart();
     const bars = screen.getByRole("region", { name: "Q-value of each action" });
     expect(bars.textContent).toContain("on a scale from −1 to 3");
@@ -81,7 +81,7 @@ describe("what the agent thought", () => {
     const decisions = aTrack().picture;
     open(
       aTrack({
-        head: { learnt: "gaussian", action_names: ["hip", "knee"] },
+        head: { numbers_kind: "gaussian", action_names: ["hip", "knee"] },
         numbers: decisions.map(() => [0.5, -0.5, 0.25]),
         action: decisions.map(() => [0.75, -1]),
       }),
@@ -318,7 +318,7 @@ describe("saliency", () => {
     const { head, ...rest } = aSaliency();
     openWith({
       "GET /replays/2/saliency": aSaliencyState(),
-      "GET /replays/2/saliency/maps": { head: { ...head, learnt: "values" }, ...rest },
+      "GET /replays/2/saliency/maps": { head: { ...head, numbers_kind: "values" }, ...rest },
     });
     expect(await screen.findByRole("radio", { name: "Q-values" })).toBeTruthy();
   });

@@ -14,7 +14,7 @@ export interface Maps {
 }
 
 export interface Saliencies {
-  learnt: SaliencyMaps["head"]["learnt"];
+  numbersKind: SaliencyMaps["head"]["numbers_kind"];
   rows: number;
   policy: Maps;
   value: Maps;
@@ -25,7 +25,7 @@ const FULL_AT = 0.9;
 
 export function salienciesOf({ head, rows, ...maps }: SaliencyMaps): Saliencies {
   return {
-    learnt: head.learnt,
+    numbersKind: head.numbers_kind,
     rows,
     policy: mapsOf(maps.policy, maps.policy_peak.map(Number)),
     value: mapsOf(maps.value, maps.value_peak.map(Number)),

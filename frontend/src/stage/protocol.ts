@@ -4,7 +4,7 @@ import type { Track } from "@/api/types";
 
 /** The acting agent of a live game. */
 export interface AgentOnStage {
-  learnt: Track["head"]["learnt"];
+  numbers_kind: Track["head"]["numbers_kind"];
   step: number;
   loaded: number;
   temperature: number;

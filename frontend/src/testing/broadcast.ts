@@ -3,7 +3,7 @@ import { vi } from "vitest";
 import type { AgentOnStage, PictureHead, Scene } from "@/stage/protocol";
 
 export const AGENT: AgentOnStage = {
-  learnt: "policy",
+  numbers_kind: "policy",
   step: 3000,
   loaded: 1,
   temperature: 1,

@@ -31,7 +31,7 @@ export function aSaliency(changes: Partial<SaliencyMaps> = {}): SaliencyMaps {
       algorithm: "paac",
       checkpoint_step: 1000,
       checkpoint_sha256: "0".repeat(64),
-      learnt: "policy",
+      numbers_kind: "policy",
       side: 84,
       first: 2,
       spacing: 5,

@@ -21,7 +21,7 @@ export function aTrack({ head, ...changes }: Changes = {}): Track {
       gamma: 0.99,
       clip_rewards: true,
       life_loss_ends_episode: true,
-      learnt: "policy",
+      numbers_kind: "policy",
       action_names: ["NOOP", "FIRE"],
       pictures: 40,
       pictures_per_second: 20,

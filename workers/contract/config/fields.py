@@ -272,7 +272,7 @@ class TrainingConfig(BaseModel):
 
     @field_validator("env")
     @classmethod
-    def env_can_be_learnt(cls, env: str) -> str:
+    def env_can_be_learned(cls, env: str) -> str:
         """Raise for unknown ids, naming similar ones, and for environments that the method cannot act in."""
         environment = ENVIRONMENTS[known(env)]
         if not cls.can_act_in(environment):

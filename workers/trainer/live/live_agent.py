@@ -74,7 +74,7 @@ class LiveAgent:
         """Return the agent's current settings."""
         return AgentOnStage(
             algorithm=self._config.algorithm,
-            learnt=self._numbers,
+            numbers_kind=self._numbers,
             step=self._file.step,
             frames=self._file.frames,
             loaded=self._loaded,

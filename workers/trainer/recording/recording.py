@@ -74,7 +74,7 @@ def record(
                 clip_rewards=config.clip_rewards,
                 life_loss_ends_episode=config.life_loss_ends_episode,
                 bootstraps=config.bootstraps,
-                learnt=kind,
+                numbers_kind=kind,
                 action_names=game.action_names,
                 pictures=films.pictures,
                 pictures_per_second=game.pictures_per_second,

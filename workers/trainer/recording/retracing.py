@@ -61,7 +61,7 @@ def salient(
         algorithm=config.algorithm,
         checkpoint_step=checkpoint.file.step,
         checkpoint_sha256=checkpoint.file.sha256,
-        learnt=kind_of_numbers(subject.network.output_kind, game.actions),
+        numbers_kind=kind_of_numbers(subject.network.output_kind, game.actions),
         side=subject.observation_shape[-1],
         first=FIRST,
         spacing=SPACING,

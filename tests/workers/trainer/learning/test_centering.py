@@ -176,6 +176,6 @@ def parted(states: int) -> float:
     return float((above - below).mean())
 
 
-def test_what_a_rollout_alone_shares_is_learnt_if_the_mean_is_over_several() -> None:
+def test_what_a_rollout_alone_shares_is_learned_if_the_mean_is_over_several() -> None:
     assert parted(STATES_OF_A_MEAN) == pytest.approx(0, abs=0.01)
     assert parted(states=20) > 0.1

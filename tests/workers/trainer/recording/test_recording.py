@@ -88,10 +88,10 @@ def test_numbers_are_formatted_for_readers(kind: str, tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS[kind])
     track = recorded(tmp_path, tmp_path / "out", seconds=0.5)
     numbers, value = track.columns["numbers"], track.columns["value"]
-    if track.head.learnt == "policy":
+    if track.head.numbers_kind == "policy":
         assert numbers.sum(axis=1) == pytest.approx(1, abs=1e-5)
         assert numbers.shape[1] == len(track.head.action_names)
-    elif track.head.learnt == "values":
+    elif track.head.numbers_kind == "values":
         assert (numbers.max(axis=1) == value).all()
     else:
         assert numbers.shape[1] == len(track.head.action_names) + 1

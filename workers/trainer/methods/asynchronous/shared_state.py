@@ -31,7 +31,7 @@ class SharedState:
     # T in parts: each actor-learner counts its own steps, so that none is lost or counted twice.
     steps: Tensor
     # The steps of each one that were used in updates. A checkpoint contains no rollouts in progress.
-    learnt: Tensor
+    learned: Tensor
     # The names of an update's measures.
     measures: tuple[str, ...]
     # One row per actor-learner: its number of updates, and the sum of each measure.
@@ -49,7 +49,7 @@ class SharedState:
     @property
     def step(self) -> int:
         """The number of steps used in updates, which is the run's step."""
-        return int(self.learnt.sum())
+        return int(self.learned.sum())
 
 
 class Participant:
@@ -60,7 +60,7 @@ class Participant:
         self._steps = shared.steps.numpy()
         self._own_steps = self._steps[link.number : link.number + 1]
         self._ended: list[FinishedEpisode] = []
-        self._own_learnt = shared.learnt.numpy()[link.number : link.number + 1]
+        self._own_learned = shared.learned.numpy()[link.number : link.number + 1]
         self._watch: NetworkWatch | None = None
         self._own_sums = shared.sums.numpy()[link.number]
         # Each actor-learner needs its own seed, and a new one in every attempt because the environments restart.
@@ -111,7 +111,7 @@ class Participant:
         names = self._shared.measures
         if len(measures) != len(names):
             raise ValueError(f"an update must give the measures {names}, not {tuple(measures)}")
-        self._own_learnt += steps
+        self._own_learned += steps
         self._own_sums += (1.0, *(measures[name] for name in names))
         for episode in self._ended:
             self._link.send((self._shared.step, episode))
@@ -145,7 +145,7 @@ def lay_out(
         values=parameters.values.share_memory_(),
         statistics=beginning.repeat(rows, 1).share_memory_(),
         steps=torch.zeros(config.num_actors, dtype=torch.int64).share_memory_(),
-        learnt=torch.zeros(config.num_actors, dtype=torch.int64).share_memory_(),
+        learned=torch.zeros(config.num_actors, dtype=torch.int64).share_memory_(),
         measures=tuple(measures),
         sums=torch.zeros(config.num_actors, 1 + len(measures), dtype=torch.float64).share_memory_(),
         others={name: tensor.clone().share_memory_() for name, tensor in others.items()},
@@ -159,7 +159,7 @@ def lay_out(
                 shared.statistics[row] = saved[row % len(saved)]
         for name, tensor in shared.others.items():
             tensor.copy_(restored.tensors[name])
-        shared.steps[0] = shared.learnt[0] = restored.step
+        shared.steps[0] = shared.learned[0] = restored.step
     return shared
 
 

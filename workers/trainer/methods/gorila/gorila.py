@@ -136,8 +136,8 @@ class GorilaLearner:
         loss, errors = dqn_loss(y, q, torch.from_numpy(batch.weights), config.clip_errors)
         parameters.backward(loss)  # compute gradients with respect to θ using equation 2
         # TD errors are clipped before they become priorities (Schaul et al. 2016, section 4).
-        learnt = errors.clamp(-1, 1) if config.clip_errors else errors
-        self._memory.update_priorities(batch.numbers, learnt.numpy())
+        learned = errors.clamp(-1, 1) if config.clip_errors else errors
+        self._memory.update_priorities(batch.numbers, learned.numpy())
         if self._watch.is_outlier(errors.abs().mean().item()):
             record.outliers += 1
             return

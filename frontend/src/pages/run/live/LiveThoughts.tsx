@@ -10,7 +10,7 @@ export function LiveThoughts({ view, follows }: { view: View; follows: boolean }
   const { scene, head } = view;
   if (!scene?.agent || !head) return null;
   const { action_names, agent } = scene;
-  const { learnt } = agent;
+  const { numbers_kind } = agent;
   return (
     <div className={classes.thoughts}>
       <Readout>
@@ -30,7 +30,11 @@ export function LiveThoughts({ view, follows }: { view: View; follows: boolean }
       </Text>
       {head.numbers.length > 0 && (
         <ActionBars
-          thoughts={{ head: { learnt, action_names }, numbers: [head.numbers], action: [head.action ?? -1] }}
+          thoughts={{
+            head: { numbers_kind, action_names },
+            numbers: [head.numbers],
+            action: [head.action ?? -1],
+          }}
           decision={0}
         />
       )}

@@ -95,8 +95,8 @@ def setting(
 
 
 def reported_after(made: Setting, rollout: EpisodeRollout) -> list[object]:
-    """Return what is reported once the rollout has been learnt from."""
-    assert made.link.sent == [], "nothing has been learnt from yet"
+    """Return what is reported once the rollout has been learned from."""
+    assert made.link.sent == [], "nothing has been learned from yet"
     made.participant.report_update(len(rollout.rewards), dict.fromkeys(MEASURES, 0.0))
     return made.link.sent
 
@@ -165,7 +165,7 @@ def test_an_update_follows_the_gradients_of_a_literal_transcription_of_algorithm
     }
     made = setting("...." + script + "." * 9, actions, t_max=4, max_grad_norm=1e6, **fields)
     actor, agent, config = made.actor, made.agent, made.config
-    actor.rollout()  # a first rollout fills the agent's memory before the one that is learnt from
+    actor.rollout()  # a first rollout fills the agent's memory before the one that is learned from
     memory = actor.tape.memory
     rollout = actor.rollout()
     expected = literal_gradients(agent, memory, rollout, config, actions)

@@ -11,23 +11,23 @@ from workers.trainer.run.run import NullRun
 
 
 @dataclass
-class UntilLearnt(NullRun):
+class UntilLearned(NullRun):
     """A run that ends as soon as the mean return of so many episodes reaches the goal."""
 
     goal: float = 0.0
     last: int = 100
-    learnt: bool = False
+    learned: bool = False
 
     def should_stop(self) -> bool:
-        self.learnt = self.learnt or (len(self.episodes) >= self.last and mean_return(self) >= self.goal)
-        return self.learnt
+        self.learned = self.learned or (len(self.episodes) >= self.last and mean_return(self) >= self.goal)
+        return self.learned
 
 
-def mean_return(run: UntilLearnt) -> float:
+def mean_return(run: UntilLearned) -> float:
     return float(np.mean([episode_return for _, _, episode_return, _ in run.episodes[-run.last :]]))
 
 
-def trained(run: UntilLearnt, **fields: object) -> UntilLearnt:
+def trained(run: UntilLearned, **fields: object) -> UntilLearned:
     config = {"num_actors": 2, "total_steps": 40_000, "learning_rate_decay": "none", **fields}
     a3c.train(A3cConfig.model_validate(config), run)
     return run
@@ -43,8 +43,8 @@ def trained(run: UntilLearnt, **fields: object) -> UntilLearnt:
     ids=lambda fields: str(fields["optimizer"]),
 )
 def test_it_learns_to_catch_with_every_optimizer(optimizer: dict[str, object]) -> None:
-    run = trained(UntilLearnt(goal=0.85), env="Arcadia/Catch-v0", entropy_cost=0.05, hidden_units=32, **optimizer)
-    assert run.learnt
+    run = trained(UntilLearned(goal=0.85), env="Arcadia/Catch-v0", entropy_cost=0.05, hidden_units=32, **optimizer)
+    assert run.learned
 
 
 RECALL: dict[str, object] = {
@@ -57,12 +57,12 @@ RECALL: dict[str, object] = {
 
 @pytest.mark.nightly
 def test_with_memory_it_learns_to_recall() -> None:
-    assert trained(UntilLearnt(goal=0.85), **RECALL, lstm_units=16).learnt
+    assert trained(UntilLearned(goal=0.85), **RECALL, lstm_units=16).learned
 
 
 @pytest.mark.nightly
 def test_without_memory_it_cannot_learn_recall() -> None:
-    run = trained(UntilLearnt(goal=0.85, last=500), **{**RECALL, "total_steps": 6_000})
+    run = trained(UntilLearned(goal=0.85, last=500), **{**RECALL, "total_steps": 6_000})
     assert abs(mean_return(run)) <= 0.25
 
 
@@ -70,7 +70,7 @@ def test_without_memory_it_cannot_learn_recall() -> None:
 @pytest.mark.nightly
 def test_it_learns_to_hit_a_target_with_continuous_actions(lstm_units: int) -> None:
     run = trained(
-        UntilLearnt(goal=-0.6),  # at first −3 to −6
+        UntilLearned(goal=-0.6),  # at first −3 to −6
         env="Arcadia/Target-v0",
         learning_rate=0.003,
         rmsprop_epsilon=1e-3,
@@ -80,4 +80,4 @@ def test_it_learns_to_hit_a_target_with_continuous_actions(lstm_units: int) -> N
         lstm_units=lstm_units,
         clip_rewards=False,
     )
-    assert run.learnt
+    assert run.learned

@@ -63,7 +63,7 @@ def go_on(link: Link, config: A3cConfig, shared: SharedState) -> None:
 
 
 def leave_a_rollout(link: Link, config: A3cConfig, shared: SharedState) -> None:
-    """Learn from 20 steps, and end an episode by 7 more, of which a stop lets nothing be learnt."""
+    """Learn from 20 steps, and end an episode by 7 more, of which a stop lets nothing be learned."""
     own = Participant(link, config, shared)
     for _ in range(20):
         own.count_step()
@@ -79,7 +79,7 @@ def test_the_limit_of_open_files_is_raised_for_all_actor_learners(monkeypatch: p
         actor_learners.train(config_of(num_actors=200), NullRun(), network(), count, MEASURES)
 
 
-def test_steps_count_once_they_have_been_learnt_from() -> None:
+def test_steps_count_once_they_have_been_learned_from() -> None:
     run = NullRun()
     actor_learners.train(config_of(), run, network(), leave_a_rollout, MEASURES)
     assert (run.step, run.frames) == (40, 160)
@@ -94,7 +94,7 @@ def test_no_step_is_lost_or_counted_twice() -> None:
     assert (run.step, run.frames) == (10_000, 40_000)
 
 
-def test_every_episode_is_reported_with_the_steps_that_had_been_learnt_from() -> None:
+def test_every_episode_is_reported_with_the_steps_that_had_been_learned_from() -> None:
     run = NullRun()
     actor_learners.train(config_of(), run, network(), count, MEASURES)
     assert len(run.episodes) == 10
@@ -169,7 +169,7 @@ def test_a_checkpoint_is_restored_to_any_number_of_actor_learners(
     assert shared.statistics[:, 0].tolist() == rows
     assert shared.others["target"].tolist() == [1.0, 1.0]
     assert all(
-        tensor.is_shared() for tensor in (shared.values, shared.statistics, shared.steps, shared.learnt, shared.sums)
+        tensor.is_shared() for tensor in (shared.values, shared.statistics, shared.steps, shared.learned, shared.sums)
     )
 
 

@@ -183,7 +183,7 @@ def made_shared(config: Config) -> tuple[SharedState, ActionValues]:
     return shared_state.lay_out(config, None, parameters, async_q.MEASURES, others), twin
 
 
-def learnt(config: Config, world: MadeSequence, monkeypatch: pytest.MonkeyPatch) -> tuple[Tensor, Tensor, Tensor]:
+def learned(config: Config, world: MadeSequence, monkeypatch: pytest.MonkeyPatch) -> tuple[Tensor, Tensor, Tensor]:
     """Run one actor-learner on the made sequence; return θ before, θ after, and θ⁻ after."""
     monkeypatch.setattr(async_q, "OwnEnvironment", lambda *_: world)
     shared, _ = made_shared(config)
@@ -216,7 +216,7 @@ def test_one_step_methods_learn_what_a_literal_transcription_of_algorithm_1_lear
     config: OneStepQConfig | OneStepSarsaConfig, ends: dict[int, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = MadeSequence(ends)
-    before, theta, theta_minus = learnt(config, world, monkeypatch)
+    before, theta, theta_minus = learned(config, world, monkeypatch)
 
     literal = LiteralLearner(config, made_shared(config)[1])
     given = None if config.final_epsilons == GREEDY else [*world.taken, 0]
@@ -235,7 +235,7 @@ def test_n_step_q_learns_what_a_literal_transcription_of_algorithm_s1_learns(
 ) -> None:
     config = NStepQConfig(**SETTINGS, final_epsilons=GREEDY, centered_inputs=centered)
     world, again = MadeSequence(ENDS), MadeSequence(ENDS)
-    before, theta, theta_minus = learnt(config, world, monkeypatch)
+    before, theta, theta_minus = learned(config, world, monkeypatch)
 
     literal = LiteralLearner(config, made_shared(config)[1])
     literal_algorithm_s1(literal, again)
@@ -283,7 +283,7 @@ def test_a_target_network_that_is_updated_while_it_is_copied_is_copied_again(mon
 def test_from_a_checkpoint_the_next_updates_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {**SETTINGS, "learning_rate_decay": "none", "final_epsilons": GREEDY}
     config = NStepQConfig.model_validate(settings)
-    _, uninterrupted, uninterrupted_target = learnt(config, MadeSequence({}), monkeypatch)
+    _, uninterrupted, uninterrupted_target = learned(config, MadeSequence({}), monkeypatch)
 
     world = MadeSequence({})
     monkeypatch.setattr(async_q, "OwnEnvironment", lambda *_: world)
@@ -336,7 +336,7 @@ def test_every_actor_learner_anneals_towards_its_own_epsilon() -> None:
         values=torch.zeros(1),
         statistics=torch.zeros(1, 1),
         steps=torch.zeros(3, dtype=torch.int64),
-        learnt=torch.zeros(3, dtype=torch.int64),
+        learned=torch.zeros(3, dtype=torch.int64),
         measures=async_q.MEASURES,
         sums=torch.zeros(3, 6),
     )

@@ -250,7 +250,7 @@ def test_a_trainer_gathers_the_minimum_batch_and_learns_from_every_experience(le
     assert all(exchange.desk(slot).free.waiting() == 2 for slot in range(5))
 
 
-def test_nothing_is_learnt_once_the_run_closes() -> None:
+def test_nothing_is_learned_once_the_run_closes() -> None:
     config = made_config(min_training_batch=4)
     exchange = exchange_for(config)
     hand_in(exchange, [3])

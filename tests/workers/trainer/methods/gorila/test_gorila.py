@@ -150,7 +150,7 @@ def literal_algorithm_1(dqn: LiteralDQN, world: MadeSequence, batches: list[Mini
 
 
 def worked(config: GorilaConfig, world: MadeSequence, monkeypatch: pytest.MonkeyPatch) -> tuple[LocalServer, list[Any]]:
-    """Run one bundle on the made sequence; return its parameter server and the minibatches it learnt from."""
+    """Run one bundle on the made sequence; return its parameter server and the minibatches it learned from."""
     monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: world)
     bundle, server, batches = Bundle(config, config.num_shards, seed=1), server_for(config, fresh(config)), []
     sample = bundle.memory.sample
@@ -187,7 +187,7 @@ def test_a_bundle_learns_what_a_literal_transcription_of_algorithm_1_learns(
 
 
 @pytest.mark.parametrize("clips", [True, False])
-def test_priorities_are_the_errors_as_they_are_learnt_from(clips: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_priorities_are_the_errors_as_they_are_learned_from(clips: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     config = GorilaConfig(**{**SETTINGS, "prioritized_replay": True, "clip_errors": clips})
     monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence(ENDS))
     bundle, server, reported = Bundle(config, config.num_shards, seed=1), server_for(config, fresh(config)), []
