@@ -8,6 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI, Request
 
 from backend import errors
+from backend.alerts.delivery import AlertDeliverer
+from backend.alerts.routes import router as alerts
 from backend.archives.routes import router as archives
 from backend.checkpoints.routes import router as checkpoints
 from backend.comparisons.routes import router as comparisons
@@ -79,6 +81,7 @@ ROUTERS = (
     studies,
     papers,
     archives,
+    alerts,
     provenance,
     reports,
     shared,
@@ -112,15 +115,18 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.stages = Stages(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
         app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
+        deliverer = AlertDeliverer(app.state.database, settings)
         app.state.mcp = McpEndpoint(app)
         async with notices.running(settings.broker_url.get_secret_value()), app.state.mcp.running():
             app.state.doorbell.start()
             sweeper.start()
             scheduler.start()
+            deliverer.start()
             try:
                 async with cancel_unwatched_games(app.state.database, app.state.stages):
                     yield
             finally:
+                deliverer.stop()
                 scheduler.stop()
                 sweeper.stop()
                 app.state.doorbell.stop()

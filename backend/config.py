@@ -89,6 +89,15 @@ class Settings(SettingsWithSecretFiles):
         description="How often a run or job that lost its worker is queued again automatically.",
     )
 
+    public_url: str = Field(
+        default="",
+        max_length=1_000,
+        description="Address of this server for links in delivered alerts, such as https://arcadia.example.org.",
+    )
+    alerts_private: bool = Field(
+        default=False, description="Let alerts be delivered to private and loopback addresses."
+    )
+
     @field_validator("allowed_hosts", "trusted_proxies", mode="before")
     @classmethod
     def split_list(cls, value: object) -> object:

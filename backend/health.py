@@ -1,6 +1,5 @@
 """Health of the database, the broker and the disk, and the number of connected workers."""
 
-import os
 import time
 from importlib.metadata import version
 from typing import Literal
@@ -14,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from backend.config import CurrentSettings, Settings
 from backend.database.engine import Database, Db
 from backend.database.migrations import newest_schema
+from backend.database.space import free_bytes
 from backend.errors import DISK_FULL
 from backend.worker_api import registry
 from workers.contract.build import build
@@ -94,11 +94,9 @@ def _disk(db: Database, settings: Settings) -> DiskHealth:
     """Check the free space, and whether the last write of the database succeeded."""
     failed = db.disk_full_at is not None and time.monotonic() - db.disk_full_at < DISK_FULL_SECONDS
     try:
-        disk = os.statvfs(settings.data_dir)
+        free = free_bytes(settings.data_dir)
     except OSError as error:
         return DiskHealth(ok=False, detail=f"The data folder cannot be read ({error.strerror}).")
-    # Some file systems reserve blocks for root.
-    free = (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
     if failed or free < MIN_FREE_BYTES:
         return DiskHealth(ok=False, detail=DISK_FULL)
     return DiskHealth(ok=True, detail="has space")

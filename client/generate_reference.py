@@ -15,12 +15,12 @@ WIDTH = 80
 
 
 def help_texts(command: Any, parent: typer.Context | None = None, name: str = "arcadia") -> Iterator[tuple[str, str]]:
-    """Yield the name and the help of each command without subcommands, in the order of the help."""
+    """Yield the name and the help of each command that works without a subcommand, in the order of the help."""
     context = typer.Context(command, info_name=name, parent=parent, terminal_width=WIDTH)
+    if getattr(command, "invoke_without_command", True):
+        yield context.command_path, command.get_help(context)
     for child_name, child in getattr(command, "commands", {}).items():
         yield from help_texts(child, context, child_name)
-    if not hasattr(command, "commands"):
-        yield context.command_path, command.get_help(context)
 
 
 def generate(document: str) -> str:

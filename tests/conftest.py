@@ -50,6 +50,8 @@ def pytest_collection_finish() -> None:
 
 # PostgreSQL matters here: locks, JSON, sorting, sequences and migrations. Other tests use it in the nightly stage only.
 BOTH_DATABASES = (
+    "backend/alerts/test_alerts",
+    "backend/alerts/test_conditions",
     "backend/archives/test_round_trip",
     "backend/backup",
     "backend/database",

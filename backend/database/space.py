@@ -1,8 +1,10 @@
-"""Gradual shrinking of SQLite's file after a purge."""
+"""Space on the disk, and gradual shrinking of SQLite's file after a purge."""
 
 import logging
+import os
 import sqlite3
 import time
+from pathlib import Path
 
 from sqlalchemy import Engine
 
@@ -23,6 +25,13 @@ def release_free_space(database: Database) -> None:
     deadline = time.monotonic() + TIME_LIMIT_SECONDS
     while (free := database.free_pages() - RESERVED_PAGES) > 0 and time.monotonic() < deadline:
         database.release_pages(min(free, STEP_PAGES))
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the free space of the folder's disk for this user."""
+    disk = os.statvfs(folder)
+    # Some file systems reserve blocks for root.
+    return (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
 
 
 def enable_shrinking(engine: Engine) -> None:

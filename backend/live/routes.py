@@ -38,7 +38,8 @@ async def stream_events(
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream notices of changes.
 
-    Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, refetch.
+    Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, study.changed,
+    study.removed, alerts.changed, refetch.
     """
     ends = time.monotonic() + MAX_STREAM_SECONDS
     with current_hub().join() as stream:

@@ -11,6 +11,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
+from backend.alerts.service import MAX_SCRIPT_ALERTS, NewAlert, count_script_alerts, raise_alert
 from backend.config import Settings
 from backend.database.tables import Attempt, LogLine, Run
 from backend.errors import FieldError, Invalid
@@ -128,8 +129,7 @@ class _Batch:
             case ev.LoggedLine():
                 self._log(event.time, event.level, event.message)
             case ev.LoggedAlert():
-                text = ": ".join(part for part in (event.title.strip(), event.text.strip()) if part)
-                self._log(event.time, event.level, text[:LONGEST_MESSAGE])
+                self._alert(event)
             case ev.LoggedConfig():
                 merge_config(run, event.values, self._omissions)
             case ev.LoggedTags():
@@ -144,6 +144,18 @@ class _Batch:
                 store_media(self._session, self._attempt, event, self._omissions)
             case ev.LoggedEnd():
                 states.end(self._session, run, self._attempt, event)
+
+    def _alert(self, event: ev.LoggedAlert) -> None:
+        """Store an alert as a line of the log, and raise it."""
+        title, text = event.title.strip(), event.text.strip()
+        self._log(event.time, event.level, ": ".join(part for part in (title, text) if part)[:LONGEST_MESSAGE])
+        if self._run.origin == "imported":
+            return
+        if count_script_alerts(self._session, self._run) >= MAX_SCRIPT_ALERTS:
+            self._omissions.add("alerts", f"Raised no alerts beyond {MAX_SCRIPT_ALERTS} of this run.")
+            return
+        new = NewAlert("script", title or self._run.name, text, level=event.level, run_id=self._run.id)
+        raise_alert(self._session, new)
 
     def _log(self, time: float, level: Any, message: str) -> None:
         attempt = self._attempt

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from backend.alerts.service import raise_run_end
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run
@@ -56,6 +57,7 @@ def end(session: Session, run: Run, attempt: Attempt, event: LoggedEnd) -> None:
         note(session, run, f"Failed: {run.failure_message}", "error")
     else:
         note(session, run, " ".join(part for part in (_SENTENCES[event.outcome], event.message) if part))
+    raise_run_end(session, run)
     announce_run(session, run.id, "run.log")
 
 
@@ -67,6 +69,7 @@ def fail_silent(session: Session, settings: Settings, run: Run) -> None:
     run.state, run.state_reason, run.failure_message = "failed", message, message
     run.finished_at = attempt.ended_at
     note(session, run, f"Failed: {message}", "error")
+    raise_run_end(session, run)
     announce_run(session, run.id, "run.changed", "run.log")
 
 

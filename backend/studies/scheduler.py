@@ -18,6 +18,7 @@ from backend.studies.pruning import StudyPruner
 from backend.studies.results import load_points
 from backend.studies.sampling import next_draw
 from backend.studies.service import find_study
+from backend.studies.verdicts import announce_verdicts
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +52,11 @@ class StudyScheduler:
             self._thread.join(timeout=10)
 
     def run_once(self) -> None:
-        """Schedule and prune all running studies, and end measurements. Log failures."""
+        """Schedule and prune all running studies, announce verdicts, and end measurements. Log failures."""
         with self._failures.guard("Scheduling studies"):
             self._schedule_studies()
+        with self._failures.guard("Announcing verdicts"):
+            announce_verdicts(self._database)
         with self._failures.guard("Ending measurements"):
             self._end_measurements()
 

@@ -3,6 +3,7 @@
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
+from backend.alerts.service import raise_run_end
 from backend.checkpoints.service import list_resumable
 from backend.config import Settings
 from backend.database.columns import utc_now
@@ -132,6 +133,7 @@ def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, m
             session, run, (message or f"Worker {worker} was shut down.") if outcome == "drained" else None
         )
     run.finished_at = utc_now() if run.state in ENDED else None
+    raise_run_end(session, run)
     if worker is not None:
         session.execute(update(Worker).where(Worker.name == worker, Worker.run_id == run.id).values(run_id=None))
         announce_worker(session, worker)

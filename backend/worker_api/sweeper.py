@@ -17,6 +17,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from backend.alerts.conditions import ConditionChecker
+from backend.alerts.service import delete_old_alerts
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database, after_commit
@@ -56,6 +58,7 @@ class Sweeper:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
         self._silences = [SilenceDetector(kind.limit(settings), settings.sweep_seconds, clock) for kind in _KINDS]
+        self._conditions = ConditionChecker(database, settings, clock)
         self._connected: set[str] = set()
         self._failures = FailureLog(log)
 
@@ -84,6 +87,10 @@ class Sweeper:
             delete_gone_workers(self._database, now)
         with self._failures.guard("Deleting expired idempotency keys"):
             delete_expired_keys(self._database, now)
+        with self._failures.guard("Checking the conditions of alerts"):
+            self._conditions.check(now)
+        with self._failures.guard("Deleting old alerts"):
+            delete_old_alerts(self._database, now)
 
     def _ring(self, now: datetime) -> None:
         """Ring for waiting runs and jobs, and announce workers that disconnected."""

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from arcadia._async.alerts import AsyncAlertChannel
     from arcadia._async.checkpoints import AsyncCheckpoint
     from arcadia._async.client import AsyncClient
     from arcadia._async.jobs import AsyncEvaluation, AsyncJob, AsyncRecording
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from arcadia._async.reports import AsyncReport
     from arcadia._async.runs import AsyncRun
     from arcadia._async.studies import AsyncStudy
+    from arcadia._sync.alerts import AlertChannel
     from arcadia._sync.checkpoints import Checkpoint
     from arcadia._sync.client import Client
     from arcadia._sync.jobs import Evaluation, Job, Recording
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     )
     from arcadia.figures import Figure
     from arcadia.metrics import Metrics, Series
+    from arcadia.records.alert import Alert, AlertDelivery
     from arcadia.records.log_line import LogLine
     from arcadia.records.server import Health, Preset, Worker
     from arcadia.records.study import StudyPoint, StudyPreview
@@ -54,9 +57,13 @@ if TYPE_CHECKING:
     from arcadia.reporting.run import ReportedRun
 
 __all__ = [
+    "Alert",
+    "AlertChannel",
+    "AlertDelivery",
     "AmbiguousReferenceError",
     "ApiError",
     "ArcadiaError",
+    "AsyncAlertChannel",
     "AsyncCheckpoint",
     "AsyncClient",
     "AsyncEvaluation",
@@ -105,6 +112,7 @@ __all__ = [
 ]
 # A module is imported when one of its names is used. A script that logs a run needs no HTTP library, for example.
 _NAMES_OF_MODULES = {
+    "arcadia._async.alerts": "AsyncAlertChannel",
     "arcadia._async.checkpoints": "AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
     "arcadia._async.jobs": "AsyncEvaluation AsyncJob AsyncRecording",
@@ -112,6 +120,7 @@ _NAMES_OF_MODULES = {
     "arcadia._async.reports": "AsyncReport",
     "arcadia._async.runs": "AsyncRun",
     "arcadia._async.studies": "AsyncStudy",
+    "arcadia._sync.alerts": "AlertChannel",
     "arcadia._sync.checkpoints": "Checkpoint",
     "arcadia._sync.client": "Client",
     "arcadia._sync.jobs": "Evaluation Job Recording",
@@ -125,6 +134,7 @@ _NAMES_OF_MODULES = {
     "WaitTimeoutError",
     "arcadia.figures": "Figure",
     "arcadia.metrics": "Metrics Series",
+    "arcadia.records.alert": "Alert AlertDelivery",
     "arcadia.records.log_line": "LogLine",
     "arcadia.records.server": "Health Preset Worker",
     "arcadia.records.study": "StudyPoint StudyPreview",

@@ -34,6 +34,8 @@ class Showcase:
 def fill(api: Api, folder: Path) -> Showcase:
     """Create one run of each kind and the workers that trained them."""
     assert api.beat("sun").is_success
+    channel = {"name": "Team", "url": "http://127.0.0.1:9/hook"}
+    assert api.user.post("/api/v1/alert-channels", json=channel).is_success
     assert api.beat("moon", queue="gpu", device="NVIDIA H200").is_success
     _scored(api, folder)
     finished, saved = _finished(api, folder)

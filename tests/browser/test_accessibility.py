@@ -125,6 +125,7 @@ def test_signing_in(check: Check, signed_out: Page) -> None:
         ("/studies", "No studies yet"),
         ("/launch?study=new", "Start study"),
         ("/reports", "No reports yet"),
+        ("/alerts", "No alerts yet"),
         ("/wall", "No runs are training"),
     ],
 )
@@ -164,6 +165,9 @@ PAGES: dict[str, tuple[str, str]] = {
     "a game": ("/games/pong", "Ana's first games"),
     "no such game": ("/games/pongg", "Did you mean pong"),
     "the workers": ("/workers", "NVIDIA H200"),
+    "the alerts": ("/alerts", "finished"),
+    "the rules of alerts": ("/alerts/rules", "minutes without a new point"),
+    "the channels of alerts": ("/alerts/channels", "private address"),
     "the reference": ("/api/docs", "The API of Arcadia"),
     "the papers": ("/papers", "Asynchronous"),
     "a paper": ("/papers/gorila", "Full runs"),
@@ -271,6 +275,12 @@ def open_wrong_value(page: Page, _: Showcase) -> None:
     expect(page.locator("[aria-invalid=true]").first).to_be_visible()
 
 
+def open_new_channel(page: Page, _: Showcase) -> None:
+    page.goto("/alerts/channels")
+    page.get_by_role("button", name="Add channel").click()
+    expect(page.get_by_role("dialog").get_by_label("Webhook address")).to_be_visible()
+
+
 def open_selection(page: Page, _: Showcase) -> None:
     page.goto("/")
     page.get_by_role("checkbox", name=re.compile("waits for a worker")).check()
@@ -287,6 +297,7 @@ OPENED = [
     open_stop,
     open_shortcuts,
     open_wrong_value,
+    open_new_channel,
     open_selection,
 ]
 

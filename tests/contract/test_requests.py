@@ -35,6 +35,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/worker/(runs/{run_id}|jobs/{job_id})/(files|events)$",
     # The same is true of the files of scripts, and a cursor is of an earlier answer.
     "^/api/v1/(reported/runs/{run_id}/files/{sha256}|runs/{run_id}/media)$",
+    # An address must be one of a webhook or of Apprise, and only some kinds of alerts have a threshold.
+    "^/api/v1/(alert-channels|alert-rules/{kind})$",
     # An archive is more than bytes, and its runs are a list separated by commas.
     "^/api/v1/archives$",
 )

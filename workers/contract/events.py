@@ -15,6 +15,9 @@ LONGEST_LINE = 3_000_000
 # Of a kept game: enough for the start points of a protocol.
 MOST_SCREENS = 100
 
+# Beginning of the failure message of a run whose weights are NaN or infinite.
+DIVERGED = "The run has diverged"
+
 RoleKind = Literal["shard", "replay", "bundle", "actor", "learner"]
 LogLevel = Literal["info", "warning", "error"]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]

@@ -1,7 +1,20 @@
 """Tables of the database, one module per noun. Those of metrics are in backend/metrics/models.py."""
 
+from backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, AlertRule, ScoreRule
 from backend.database.tables.archive_imports import ArchiveImport
-from backend.database.tables.base import Base, GameEnd, Id, MediaKind, Origin, RunOrigin, StoredKind, StudyState
+from backend.database.tables.base import (
+    AlertKind,
+    Base,
+    ChannelKind,
+    DeliveryState,
+    GameEnd,
+    Id,
+    MediaKind,
+    Origin,
+    RunOrigin,
+    StoredKind,
+    StudyState,
+)
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
 from backend.database.tables.files import File
@@ -20,10 +33,17 @@ from backend.database.tables.studies import PaperStudy, Study, StudyPoint, Study
 from backend.database.tables.workers import Worker
 
 __all__ = [
+    "Alert",
+    "AlertChannel",
+    "AlertDelivery",
+    "AlertKind",
+    "AlertRule",
     "ArchiveImport",
     "Attempt",
     "Base",
+    "ChannelKind",
     "Checkpoint",
+    "DeliveryState",
     "Evaluation",
     "EvaluationEpisode",
     "File",
@@ -45,6 +65,7 @@ __all__ = [
     "Run",
     "RunOrigin",
     "RunTag",
+    "ScoreRule",
     "SignInSession",
     "StartSet",
     "StoredKind",

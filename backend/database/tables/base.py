@@ -32,6 +32,21 @@ MediaKind = Literal["image", "video", "histogram", "table"]
 # Workers upload the other kinds.
 StoredKind = Literal[FileKind, "media"]
 
+AlertKind = Literal[
+    "run_finished",
+    "run_failed",
+    "run_diverged",
+    "run_stalled",
+    "score_passed",
+    "study_verdict",
+    "no_worker",
+    "disk_almost_full",
+    "script",
+    "test",
+]
+ChannelKind = Literal["webhook", "apprise"]
+DeliveryState = Literal["waiting", "delivered", "failed"]
+
 # SQLite only assigns increasing ids to a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
 
@@ -77,4 +92,7 @@ class Base(DeclarativeBase):
         GameEnd: String(16),
         RunOrigin: String(16),
         MediaKind: String(16),
+        AlertKind: String(24),
+        ChannelKind: String(16),
+        DeliveryState: String(16),
     }

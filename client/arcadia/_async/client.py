@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from arcadia._async.alerts import AsyncAlertChannel
 from arcadia._async.archives import export_archive, import_archive
 from arcadia._async.references import find_run, find_run_ids, find_runs
 from arcadia._async.reports import AsyncReport
@@ -20,6 +21,7 @@ from arcadia.comparison import Comparison
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
+from arcadia.records.alert import Alert, AlertDelivery
 from arcadia.records.archive import FilesChoice, ImportResult
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
@@ -203,6 +205,52 @@ class AsyncClient:
         """Create a report."""
         body = {"title": title, "blocks": [dict(block) for block in blocks]}
         return AsyncReport(self, await self.transport.post("/reports", body))
+
+    async def alerts(
+        self,
+        *,
+        unread: bool = False,
+        kind: str | Sequence[str] | None = None,
+        run: int | None = None,
+        limit: int | None = 50,
+    ) -> list[Alert]:
+        """List alerts, newest first."""
+        found = await self.transport.pages(
+            "/alerts", limit=limit, page_size=200, cursor_name="before", unread=unread or None, kind=kind, run=run
+        )
+        return [Alert(data) for data in found]
+
+    async def mark_alerts_read(self, *alerts: int, up_to: int | None = None) -> int:
+        """Mark alerts as read, or all up to one. Return how many unread ones remain."""
+        body = {"ids": list(alerts), "up_to": up_to}
+        return int((await self.transport.post("/alerts/read", body))["unread"])
+
+    async def alert_channels(self) -> list[AsyncAlertChannel]:
+        """List the channels that deliver alerts to other programs."""
+        return [AsyncAlertChannel(self, data) for data in await self.transport.get("/alert-channels")]
+
+    async def add_webhook(self, name: str, url: str, *, kinds: Sequence[str] | None = None) -> AsyncAlertChannel:
+        """Add an address that gets alerts as signed POST requests. Keep the `secret` of the returned channel."""
+        return await self._add_channel("webhook", name, url, kinds)
+
+    async def add_apprise(self, name: str, url: str, *, kinds: Sequence[str] | None = None) -> AsyncAlertChannel:
+        """Add an Apprise URL, such as one of Slack or of a mail account."""
+        return await self._add_channel("apprise", name, url, kinds)
+
+    async def _add_channel(self, kind: str, name: str, url: str, kinds: Sequence[str] | None) -> AsyncAlertChannel:
+        body = {"kind": kind, "name": name, "url": url, "kinds": None if kinds is None else list(kinds)}
+        return AsyncAlertChannel(self, await self.transport.post("/alert-channels", body))
+
+    async def alert_deliveries(self, *, channel: int | None = None, limit: int | None = 50) -> list[AlertDelivery]:
+        """List the deliveries of alerts, newest first."""
+        found = await self.transport.pages(
+            "/alert-deliveries", limit=limit, page_size=200, cursor_name="before", channel=channel
+        )
+        return [AlertDelivery(data) for data in found]
+
+    async def redeliver_alert(self, delivery_id: int) -> AlertDelivery:
+        """Send an alert to its channel again."""
+        return AlertDelivery(await self.transport.post(f"/alert-deliveries/{delivery_id}/redeliver"))
 
     async def workers(self) -> list[Worker]:
         """List the workers."""

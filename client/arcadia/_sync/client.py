@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from arcadia._sync.alerts import AlertChannel
 from arcadia._sync.archives import export_archive, import_archive
 from arcadia._sync.references import find_run, find_run_ids, find_runs
 from arcadia._sync.reports import Report
@@ -21,6 +22,7 @@ from arcadia.comparison import Comparison
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
+from arcadia.records.alert import Alert, AlertDelivery
 from arcadia.records.archive import FilesChoice, ImportResult
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
@@ -204,6 +206,52 @@ class Client:
         """Create a report."""
         body = {"title": title, "blocks": [dict(block) for block in blocks]}
         return Report(self, self.transport.post("/reports", body))
+
+    def alerts(
+        self,
+        *,
+        unread: bool = False,
+        kind: str | Sequence[str] | None = None,
+        run: int | None = None,
+        limit: int | None = 50,
+    ) -> list[Alert]:
+        """List alerts, newest first."""
+        found = self.transport.pages(
+            "/alerts", limit=limit, page_size=200, cursor_name="before", unread=unread or None, kind=kind, run=run
+        )
+        return [Alert(data) for data in found]
+
+    def mark_alerts_read(self, *alerts: int, up_to: int | None = None) -> int:
+        """Mark alerts as read, or all up to one. Return how many unread ones remain."""
+        body = {"ids": list(alerts), "up_to": up_to}
+        return int((self.transport.post("/alerts/read", body))["unread"])
+
+    def alert_channels(self) -> list[AlertChannel]:
+        """List the channels that deliver alerts to other programs."""
+        return [AlertChannel(self, data) for data in self.transport.get("/alert-channels")]
+
+    def add_webhook(self, name: str, url: str, *, kinds: Sequence[str] | None = None) -> AlertChannel:
+        """Add an address that gets alerts as signed POST requests. Keep the `secret` of the returned channel."""
+        return self._add_channel("webhook", name, url, kinds)
+
+    def add_apprise(self, name: str, url: str, *, kinds: Sequence[str] | None = None) -> AlertChannel:
+        """Add an Apprise URL, such as one of Slack or of a mail account."""
+        return self._add_channel("apprise", name, url, kinds)
+
+    def _add_channel(self, kind: str, name: str, url: str, kinds: Sequence[str] | None) -> AlertChannel:
+        body = {"kind": kind, "name": name, "url": url, "kinds": None if kinds is None else list(kinds)}
+        return AlertChannel(self, self.transport.post("/alert-channels", body))
+
+    def alert_deliveries(self, *, channel: int | None = None, limit: int | None = 50) -> list[AlertDelivery]:
+        """List the deliveries of alerts, newest first."""
+        found = self.transport.pages(
+            "/alert-deliveries", limit=limit, page_size=200, cursor_name="before", channel=channel
+        )
+        return [AlertDelivery(data) for data in found]
+
+    def redeliver_alert(self, delivery_id: int) -> AlertDelivery:
+        """Send an alert to its channel again."""
+        return AlertDelivery(self.transport.post(f"/alert-deliveries/{delivery_id}/redeliver"))
 
     def workers(self) -> list[Worker]:
         """List the workers."""

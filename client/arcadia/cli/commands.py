@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from arcadia.cli import (
+    alerts,
     archives,
     compare,
     control,
@@ -60,6 +61,7 @@ def add_commands(app: typer.Typer) -> None:
     add("export")(archives.export)
     add("import")(archives.import_files)
     add("sync")(sync.sync)
+    app.add_typer(alerts.app, name="alerts")
     add("presets")(presets.presets)
     add("workers")(workers.workers)
     add("open")(opening.open_page)

@@ -26,6 +26,10 @@ STATE_STYLES = {
     "cancelled": "magenta",
     "gone": "bold red",
     "busy": "green",
+    "waiting": "cyan",
+    "delivered": "bold green",
+    "warning": "yellow",
+    "error": "bold red",
 }
 MIN_SHORTENED_WIDTH = 8
 

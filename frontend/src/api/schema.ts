@@ -4,6 +4,194 @@
  */
 
 export interface paths {
+    "/api/v1/alert-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Alert Channels
+         * @description Return the channels without their secrets, oldest first.
+         */
+        get: operations["list_alert_channels"];
+        put?: never;
+        /**
+         * Add Alert Channel
+         * @description Add a channel. Only this response contains the secret that signs the requests of a webhook.
+         */
+        post: operations["add_alert_channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{channel_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Alert Channel
+         * @description Remove a channel with its history of deliveries.
+         */
+        delete: operations["remove_alert_channel"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit Alert Channel
+         * @description Change a channel's name or kinds, or switch it on or off.
+         */
+        patch: operations["edit_alert_channel"];
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{channel_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Alert Channel
+         * @description Send a test alert to a channel. The history of deliveries shows its outcome.
+         */
+        post: operations["test_alert_channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Alert Deliveries
+         * @description Return one page of deliveries, newest first.
+         */
+        get: operations["list_alert_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeliver Alert
+         * @description Send an alert to its channel again.
+         */
+        post: operations["redeliver_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Alert Rules
+         * @description Return the rule of each kind of alert.
+         */
+        get: operations["list_alert_rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Edit Alert Rule
+         * @description Switch a kind of alert on or off, or change its threshold.
+         */
+        patch: operations["edit_alert_rule"];
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Alerts
+         * @description Return one page of alerts, newest first. They are kept for 90 days.
+         */
+        get: operations["list_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark Alerts Read
+         * @description Mark alerts as read, and return how many unread ones remain.
+         */
+        post: operations["mark_alerts_read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/archives": {
         parameters: {
             query?: never;
@@ -183,7 +371,8 @@ export interface paths {
          * Stream Events
          * @description Stream notices of changes.
          *
-         *     Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, refetch.
+         *     Events: run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed, study.changed,
+         *     study.removed, alerts.changed, refetch.
          */
         get: operations["stream_events"];
         put?: never;
@@ -1839,6 +2028,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/score-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Score Rules
+         * @description Return the scores that raise an alert when a run passes them.
+         */
+        get: operations["list_score_rules"];
+        put?: never;
+        /**
+         * Add Score Rule
+         * @description Add a score. Runs that are in training and have already passed it raise an alert too.
+         */
+        post: operations["add_score_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/score-rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Score Rule
+         * @description Remove a score.
+         */
+        delete: operations["remove_score_rule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session": {
         parameters: {
             query?: never;
@@ -2471,6 +2704,82 @@ export interface components {
              */
             unfit_because: string | null;
         };
+        /**
+         * AddChannel
+         * @description An address to deliver alerts to.
+         */
+        AddChannel: {
+            /**
+             * Kind
+             * @default webhook
+             * @enum {string}
+             */
+            kind?: "webhook" | "apprise";
+            /**
+             * Kinds
+             * @description The kinds of alerts to deliver. Null means all.
+             */
+            kinds?: ("run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script")[] | null;
+            /** Name */
+            name: string;
+            /**
+             * Url
+             * @description Of a webhook an http or https address, which gets each alert as a signed POST request. Otherwise an Apprise URL, such as slack://… or mailto://….
+             */
+            url: string;
+        };
+        /**
+         * AddedChannel
+         * @description A new channel with its secret.
+         */
+        AddedChannel: {
+            /**
+             * Address
+             * @description The address, cut where it may contain a secret.
+             */
+            address: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "webhook" | "apprise";
+            /**
+             * Kinds
+             * @description The kinds of alerts that it gets. Null means all.
+             */
+            kinds: ("run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script" | "test")[] | null;
+            /** Name */
+            name: string;
+            /**
+             * Problem
+             * @description Why the newest delivery has not succeeded; null if it has.
+             */
+            problem: string | null;
+            /**
+             * Secret
+             * @description Signs the requests of a webhook. No other response contains it.
+             */
+            secret: string | null;
+        };
+        /**
+         * AddScoreRule
+         * @description A score to watch.
+         */
+        AddScoreRule: {
+            /** Env */
+            env?: string | null;
+            /** Score */
+            score: number;
+        };
         /** Advanced */
         Advanced: {
             /**
@@ -2505,6 +2814,177 @@ export interface components {
             time: number;
             /** Total */
             total: number;
+        };
+        /**
+         * Alert
+         * @description Something that a person should know.
+         */
+        Alert: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Ended At
+             * @description When the condition ended. Only some kinds have an end.
+             */
+            ended_at: string | null;
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script" | "test";
+            /**
+             * Level
+             * @enum {string}
+             */
+            level: "info" | "warning" | "error";
+            /** Read At */
+            read_at: string | null;
+            /**
+             * Run Id
+             * @description The run, unless it was purged.
+             */
+            run_id: number | null;
+            /** Study Id */
+            study_id: number | null;
+            /** Text */
+            text: string;
+            /** Title */
+            title: string;
+        };
+        /**
+         * AlertChannel
+         * @description A channel without its secrets.
+         */
+        AlertChannel: {
+            /**
+             * Address
+             * @description The address, cut where it may contain a secret.
+             */
+            address: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "webhook" | "apprise";
+            /**
+             * Kinds
+             * @description The kinds of alerts that it gets. Null means all.
+             */
+            kinds: ("run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script" | "test")[] | null;
+            /** Name */
+            name: string;
+            /**
+             * Problem
+             * @description Why the newest delivery has not succeeded; null if it has.
+             */
+            problem: string | null;
+        };
+        /**
+         * AlertDelivery
+         * @description An alert on its way to a channel, with the outcome of the last try.
+         */
+        AlertDelivery: {
+            /** Alert Id */
+            alert_id: number;
+            /**
+             * Channel
+             * @description Name of the channel.
+             */
+            channel: string;
+            /** Channel Id */
+            channel_id: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Error
+             * @description Why the last try failed.
+             */
+            error: string | null;
+            /** Id */
+            id: number;
+            /** Next Try At */
+            next_try_at: string | null;
+            /**
+             * Response
+             * @description Beginning of the last response.
+             */
+            response: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "delivered" | "failed";
+            /**
+             * Status
+             * @description HTTP status of the last response.
+             */
+            status: number | null;
+            /**
+             * Title
+             * @description Title of the alert.
+             */
+            title: string;
+            /** Tries */
+            tries: number;
+        };
+        /**
+         * AlertPage
+         * @description One page of alerts, newest first.
+         */
+        AlertPage: {
+            /** Items */
+            items: components["schemas"]["Alert"][];
+            /**
+             * Next Cursor
+             * @description Send it as `before` to get the next page.
+             */
+            next_cursor: number | null;
+            /**
+             * Unread
+             * @description Number of all unread alerts.
+             */
+            unread: number;
+        };
+        /**
+         * AlertRule
+         * @description Whether a kind of alert is raised, and when.
+         */
+        AlertRule: {
+            /** Enabled */
+            enabled: boolean;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script";
+            /** Threshold */
+            threshold: number | null;
+            /** Title */
+            title: string;
+            /**
+             * Unit
+             * @description Unit of the threshold; null if the kind has none.
+             */
+            unit: string | null;
         };
         /**
          * AskLive
@@ -3154,6 +3634,19 @@ export interface components {
             ok: boolean;
         };
         /**
+         * DeliveryPage
+         * @description One page of deliveries, newest first.
+         */
+        DeliveryPage: {
+            /** Items */
+            items: components["schemas"]["AlertDelivery"][];
+            /**
+             * Next Cursor
+             * @description Send it as `before` to get the next page.
+             */
+            next_cursor: number | null;
+        };
+        /**
          * Diagram
          * @description The architecture of a method as implemented here, with the numbers of a run.
          */
@@ -3306,6 +3799,31 @@ export interface components {
              * @enum {string}
              */
             kind: "draft";
+        };
+        /**
+         * EditAlertRule
+         * @description Changes of a rule.
+         */
+        EditAlertRule: {
+            /** Enabled */
+            enabled?: boolean | null;
+            /** Threshold */
+            threshold?: number | null;
+        };
+        /**
+         * EditChannel
+         * @description Changes of a channel. To change its address, add another channel.
+         */
+        EditChannel: {
+            /** Enabled */
+            enabled?: boolean | null;
+            /**
+             * Kinds
+             * @description The kinds of alerts to deliver. Null means all.
+             */
+            kinds?: ("run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script")[] | null;
+            /** Name */
+            name?: string | null;
         };
         /**
          * EditCheckpoint
@@ -5186,6 +5704,22 @@ export interface components {
             items: components["schemas"]["LogEntry"][];
             /** Next After */
             next_after: number | null;
+        };
+        /**
+         * MarkRead
+         * @description The alerts to mark as read.
+         */
+        MarkRead: {
+            /**
+             * Ids
+             * @default []
+             */
+            ids?: number[];
+            /**
+             * Up To
+             * @description Mark this alert and all earlier ones.
+             */
+            up_to?: number | null;
         };
         /**
          * Measurement
@@ -7431,6 +7965,26 @@ export interface components {
             name: string;
         };
         /**
+         * ScoreRule
+         * @description A mean return over 100 episodes that raises an alert when a run passes it.
+         */
+        ScoreRule: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Env
+             * @description Only runs in this environment, for example ALE/Pong-v5. Null means all.
+             */
+            env: string | null;
+            /** Id */
+            id: number;
+            /** Score */
+            score: number;
+        };
+        /**
          * ScoreTable
          * @description Comparable scores. Scores of different tables are not comparable.
          */
@@ -8495,6 +9049,14 @@ export interface components {
             version?: number;
         };
         /**
+         * UnreadAlerts
+         * @description Number of unread alerts.
+         */
+        UnreadAlerts: {
+            /** Unread */
+            unread: number;
+        };
+        /**
          * UploadedFile
          * @description The id of an uploaded file.
          */
@@ -8689,6 +9251,368 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_alert_channels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertChannel"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    add_alert_channel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddChannel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedChannel"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_alert_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edit_alert_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditChannel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertChannel"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    test_alert_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDelivery"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_alert_deliveries: {
+        parameters: {
+            query?: {
+                /** @description The next_cursor of the previous page. */
+                before?: number | null;
+                /** @description Return only deliveries to this channel. */
+                channel?: number | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    redeliver_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDelivery"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_alert_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edit_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kind: "run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditAlertRule"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_alerts: {
+        parameters: {
+            query?: {
+                /** @description The next_cursor of the previous page. */
+                before?: number | null;
+                /** @description Return only alerts of these kinds. */
+                kind?: ("run_finished" | "run_failed" | "run_diverged" | "run_stalled" | "score_passed" | "study_verdict" | "no_worker" | "disk_almost_full" | "script")[];
+                limit?: number;
+                /** @description Return only alerts of this run. */
+                run?: number | null;
+                /** @description Return only unread alerts. */
+                unread?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    mark_alerts_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkRead"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnreadAlerts"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     export_archive: {
         parameters: {
             query: {
@@ -12190,6 +13114,100 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["BulkResult"];
                 };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_score_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScoreRule"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    add_score_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddScoreRule"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScoreRule"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_score_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The error, with the wrong fields. */
             default: {

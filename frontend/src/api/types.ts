@@ -121,6 +121,20 @@ export type BlockContent = Schema["BlockContent"];
 export type ReportTable = Schema["ReportTable"];
 export type ReportReplay = Schema["ReplayContent"];
 
+export type Alert = Schema["Alert"];
+export type AlertPage = Schema["AlertPage"];
+export type AlertRule = Schema["AlertRule"];
+export type RuleKind = AlertRule["kind"];
+export type RuleEdit = Schema["EditAlertRule"];
+export type ScoreRule = Schema["ScoreRule"];
+export type NewScoreRule = Schema["AddScoreRule"];
+export type AlertChannel = Schema["AlertChannel"];
+export type AddedChannel = Schema["AddedChannel"];
+export type NewChannel = Schema["AddChannel"];
+export type ChannelEdit = Schema["EditChannel"];
+export type AlertDelivery = Schema["AlertDelivery"];
+export type DeliveryPage = Schema["DeliveryPage"];
+
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];
 export type EnvironmentFamily = Schema["EnvironmentFamily"];

@@ -2,6 +2,7 @@ import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
 import { IconKeyboard, IconLogout, IconPlus } from "@tabler/icons-react";
 import { Link, NavLink } from "react-router";
 import { useSignOut } from "@/api/session";
+import { AlertBell } from "./AlertBell";
 import { ConnectionStatus } from "./ConnectionStatus";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";
@@ -38,6 +39,7 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
         ))}
       </nav>
       <ConnectionStatus />
+      <AlertBell />
       <Tooltip label="Keyboard shortcuts (?)">
         <ActionIcon size={32} aria-label="Keyboard shortcuts" onClick={onShortcuts} visibleFrom="sm">
           <IconKeyboard size={18} stroke={1.75} />

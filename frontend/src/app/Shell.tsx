@@ -75,6 +75,7 @@ function usePageShortcuts(openSheet: () => void): Shortcut[] {
     { keys: "g r", does: "Go to runs", run: go("/") },
     { keys: "g c", does: "Compare runs", run: go("/compare") },
     { keys: "g g", does: "Go to games", run: go("/games") },
+    { keys: "g a", does: "Go to alerts", run: go("/alerts") },
     { keys: "g w", does: "Go to workers", run: go("/workers") },
     { keys: "n", does: "Launch a run", run: go("/launch") },
     { keys: "/", does: "Search", run: () => focusSearch(go("/")) },

@@ -4,6 +4,7 @@ export type LiveEvent =
   | { kind: "play.changed"; id: number }
   | { kind: "worker.changed"; name: string }
   | { kind: "study.changed" | "study.removed"; study_id: number }
+  | { kind: "alerts.changed" }
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
@@ -16,6 +17,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "worker.changed",
   "study.changed",
   "study.removed",
+  "alerts.changed",
   "refetch",
 ];
 

@@ -56,6 +56,8 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return [{ queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS }, STUDIES, DIAGRAMS];
     case "run.log":
       return []; // The log tab listens to this event itself.
+    case "alerts.changed":
+      return []; // The bell listens to this event itself, also in a hidden tab.
     case "run.files":
       return [
         ...soon(

@@ -1,0 +1,1 @@
+"""Alerts: what a person should know, the rules that raise it, and its delivery to other programs."""

@@ -1,0 +1,63 @@
+"""Addresses of webhooks: which are valid, and which a server must not connect to (docs/decisions/0065-alerts.md)."""
+
+import ipaddress
+import socket
+from urllib.parse import urlsplit
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# Public addresses that clouds use for services of their own hosts.
+CLOUD_SERVICES = frozenset(map(ipaddress.ip_address, ("168.63.129.16",)))
+# IPv6 addresses that contain an IPv4 address in their last 32 bits.
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class BlockedError(Exception):
+    """The address is private, or belongs to this host or its network."""
+
+
+def check_webhook_url(url: str) -> None:
+    """Raise ValueError if the URL of a webhook is invalid."""
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise ValueError("must be ASCII; write other characters percent-encoded, and a host name in Punycode")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError("is no address") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise ValueError("must be an address such as https://example.org/hook")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not contain a user name or a password")
+
+
+def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
+    """Return the addresses of a host. Raise BlockedError if one is not public, and OSError if there are none.
+
+    Connect to a returned address rather than to the name, which could resolve to another address next time.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(place[0]) for *_, place in found]
+    if not allow_private and (blocked := [each for each in addresses if not is_public(ipaddress.ip_address(each))]):
+        raise BlockedError(
+            f"{host} has the private address {blocked[0]}. Set ARCADIA_ALERTS_PRIVATE=1 to allow such addresses."
+        )
+    return list(dict.fromkeys(addresses))
+
+
+def is_public(address: Address) -> bool:
+    """Return True for an address of the public internet."""
+    inner = _embedded(address)
+    if inner is not None:
+        return is_public(inner)
+    is_special = address.is_multicast or address.is_unspecified or address.is_reserved
+    return address.is_global and not is_special and address not in CLOUD_SERVICES
+
+
+def _embedded(address: Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address leads to."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    if address in NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour

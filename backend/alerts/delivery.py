@@ -1,0 +1,165 @@
+"""Background delivery of alerts: each due delivery gets one try, and another one later if it fails.
+
+A delivery is a row, so a restart loses none. A try that was interrupted is repeated with the same key.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.alerts import apprise_urls, webhooks
+from backend.alerts.attempts import Attempted
+from backend.alerts.service import announce_alerts
+from backend.alerts.webhooks import Webhook
+from backend.config import Settings
+from backend.database.columns import utc_now
+from backend.database.engine import Database
+from backend.database.tables import Alert, AlertChannel, AlertDelivery
+from backend.failure_log import FailureLog
+from workers.contract.values import storable
+
+log = logging.getLogger(__name__)
+
+# Delays of 10 s, 40 s, 160 s and so on up to 6 h: ten tries over about a day.
+FIRST_DELAY_SECONDS, DELAY_FACTOR, MAX_DELAY_SECONDS = 10, 4, 6 * 3_600
+MAX_TRIES = 10
+# Longer than any try lasts. After this time, a try without an outcome was interrupted.
+CLAIM = timedelta(minutes=2)
+# Interval of the thread, as a share of the sweep interval.
+SWEEP_SHARE = 1 / 4
+# Concurrent tries, each of another channel, so that a slow receiver delays no other.
+MAX_CONCURRENT = 8
+
+
+class AlertDeliverer:
+    """Thread that delivers alerts. Several backends may run one each, since each try is claimed."""
+
+    def __init__(self, database: Database, settings: Settings, now: Callable[[], datetime] = utc_now) -> None:
+        self._database, self._settings, self._now = database, settings, now
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="alert-deliverer", daemon=True)
+        # The current try of each channel that has one.
+        self._tries: dict[int, threading.Thread] = {}
+        self._failures = FailureLog(log)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the thread. The next start repeats a try that has no outcome yet."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def list_due(self) -> list[tuple[int, int]]:
+        """Return the ids of due deliveries and of their channels, oldest first."""
+        due = (AlertDelivery.state == "waiting", AlertDelivery.next_try_at <= self._now())
+        query = select(AlertDelivery.id, AlertDelivery.channel_id).where(*due).order_by(AlertDelivery.next_try_at)
+        with self._database.read() as session:
+            return [(row.id, row.channel_id) for row in session.execute(query.limit(1_000))]
+
+    def deliver(self, delivery_id: int) -> None:
+        """Try to deliver an alert now, and store the outcome."""
+        claimed = self._claim(delivery_id)
+        if claimed is not None:
+            delivery, alert, channel = claimed
+            self._store(delivery, self._send(delivery, alert, channel))
+
+    def _claim(self, delivery_id: int) -> tuple[AlertDelivery, Alert, AlertChannel] | None:
+        """Count a try, and reserve its time. Return None if another backend was faster."""
+        with self._database.write() as session:
+            delivery = session.get(AlertDelivery, delivery_id, with_for_update=True)
+            now = self._now()
+            if delivery is None or delivery.next_try_at is None or delivery.next_try_at > now:
+                return None
+            delivery.tries, delivery.next_try_at = delivery.tries + 1, now + CLAIM
+            alert = session.get_one(Alert, delivery.alert_id)
+            return delivery, alert, session.get_one(AlertChannel, delivery.channel_id)
+
+    def _send(self, delivery: AlertDelivery, alert: Alert, channel: AlertChannel) -> Attempted:
+        private = self._settings.alerts_private
+        if channel.kind == "apprise":
+            text = "\n".join(part for part in (alert.text, link_to(alert, self._settings.public_url)) if part)
+            return apprise_urls.send(channel.url, alert.title, text, alert.level, allow_private=private)
+        body = json.dumps(describe(delivery, alert, self._settings.public_url), ensure_ascii=False).encode()
+        webhook = Webhook(channel.url, channel.secret or "", private)
+        return webhooks.post(webhook, delivery.key, delivery.tries, body, lambda: self._now().timestamp())
+
+    def _store(self, claimed: AlertDelivery, tried: Attempted) -> None:
+        with self._database.write() as session:
+            delivery = session.get(AlertDelivery, claimed.id, with_for_update=True)
+            # A user may have removed it, switched its channel off, or requested it again.
+            if delivery is not None and delivery.next_try_at == claimed.next_try_at:
+                self._apply(session, delivery, tried)
+
+    def _apply(self, session: Session, delivery: AlertDelivery, tried: Attempted) -> None:
+        now = self._now()
+        delivery.status = tried.status
+        delivery.response, delivery.error = (
+            None if text is None else str(storable(text)) for text in (tried.response, tried.error)
+        )
+        if tried.error is None:
+            delivery.state = "delivered"
+        elif tried.is_final or delivery.tries >= MAX_TRIES:
+            delivery.state = "failed"
+        if delivery.state == "waiting":
+            delivery.next_try_at = now + delay_after(delivery.tries)
+        else:
+            delivery.next_try_at, delivery.ended_at = None, now
+        announce_alerts(session)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(SWEEP_SHARE * self._settings.sweep_seconds):
+            with self._failures.guard("Delivering alerts"):
+                self._start_tries()
+
+    def _start_tries(self) -> None:
+        self._tries = {channel: thread for channel, thread in self._tries.items() if thread.is_alive()}
+        for delivery_id, channel_id in self.list_due():
+            if channel_id not in self._tries and len(self._tries) < MAX_CONCURRENT:
+                # A daemon, so that a slow receiver does not delay the end of the backend.
+                thread = threading.Thread(target=self._try, args=(delivery_id,), name="alert-delivery", daemon=True)
+                self._tries[channel_id] = thread
+                thread.start()
+
+    def _try(self, delivery_id: int) -> None:
+        with self._failures.guard("Delivering an alert"):
+            self.deliver(delivery_id)
+
+
+def delay_after(tries: int) -> timedelta:
+    """Return the time between a failed try and the next one."""
+    return timedelta(seconds=min(FIRST_DELAY_SECONDS * DELAY_FACTOR ** (tries - 1), MAX_DELAY_SECONDS))
+
+
+def describe(delivery: AlertDelivery, alert: Alert, public_url: str) -> dict[str, Any]:
+    """Return the body of a webhook's request."""
+    return {
+        "delivery": delivery.key,
+        "alert": {
+            "id": alert.id,
+            "kind": alert.kind,
+            "level": alert.level,
+            "title": alert.title,
+            "text": alert.text,
+            "run_id": alert.run_id,
+            "study_id": alert.study_id,
+            "created_at": alert.created_at.isoformat(),
+            "url": link_to(alert, public_url),
+        },
+    }
+
+
+def link_to(alert: Alert, public_url: str) -> str | None:
+    """Return the address of the page that an alert is about, if the address of the server is known."""
+    if not public_url:
+        return None
+    path = "alerts" if alert.study_id is None else f"studies/{alert.study_id}"
+    return f"{public_url.rstrip('/')}/{path if alert.run_id is None else f'runs/{alert.run_id}'}"

@@ -1,0 +1,44 @@
+"""Channels of alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from arcadia.records.alert import AlertChannelRecord, AlertDelivery
+
+if TYPE_CHECKING:
+    from arcadia._async.client import AsyncClient
+
+
+class AsyncAlertChannel(AlertChannelRecord):
+    """A channel, which delivers alerts to another program."""
+
+    def __init__(self, client: AsyncClient, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._client = client
+
+    async def edit(
+        self, *, name: str | None = None, enabled: bool | None = None, kinds: Sequence[str] | None = None
+    ) -> AsyncAlertChannel:
+        """Rename the channel, switch it on or off, or choose the kinds of alerts that it delivers."""
+        changes = {"name": name, "enabled": enabled, "kinds": None if kinds is None else list(kinds)}
+        body = {field: value for field, value in changes.items() if value is not None}
+        self.data = await self._client.transport.patch(self._path, body)
+        return self
+
+    async def test(self) -> AlertDelivery:
+        """Send a test alert. `deliveries` shows its outcome."""
+        return AlertDelivery(await self._client.transport.post(f"{self._path}/test"))
+
+    async def deliveries(self, limit: int | None = 50) -> list[AlertDelivery]:
+        """List the deliveries to this channel, newest first."""
+        return await self._client.alert_deliveries(channel=self.id, limit=limit)
+
+    async def remove(self) -> None:
+        """Remove the channel with its history."""
+        await self._client.transport.delete(self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/alert-channels/{self.id}"
