@@ -4,6 +4,7 @@ Apprise resolves names itself. So only services at fixed public addresses are al
 is checked before each try (docs/decisions/0065-alerts.md).
 """
 
+import logging
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -55,7 +56,8 @@ def send(url: str, title: str, body: str, level: str, *, allow_private: bool) ->
     except OSError as error:
         return Attempted(error=f"The mail server could not be found: {error}")
     sender = apprise.Apprise(service)
-    with apprise.LogCapture(level=apprise.logging.WARNING) as captured:
+    capture: Any = apprise.LogCapture(level=logging.WARNING)  # type: ignore[no-untyped-call]
+    with capture as captured:
         is_sent = sender.notify(body=body or title, title=title if body else "", notify_type=LEVELS[level])
         lines = captured.getvalue().strip().splitlines()
     reason = " ".join(line.partition(" - ")[2] or line for line in lines)[:MAX_ERROR]
@@ -66,7 +68,8 @@ def load_service(schema: str) -> Any:
     """Return the class of a service."""
     import apprise
 
-    return apprise.manager_plugins.NotificationManager()[schema]
+    services: Any = apprise.manager_plugins.NotificationManager()  # type: ignore[no-untyped-call]
+    return services[schema]
 
 
 def _instantiate(url: str) -> Any:

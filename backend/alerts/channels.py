@@ -125,7 +125,7 @@ def to_schema(session: Session, channel: AlertChannel) -> schemas.AlertChannel:
         kind=channel.kind,
         name=channel.name,
         address=shorten(channel),
-        kinds=channel.kinds,  # type: ignore[arg-type]
+        kinds=channel.kinds,
         enabled=channel.enabled,
         created_at=channel.created_at,
         problem=session.scalar(newest.order_by(AlertDelivery.id.desc()).limit(1)),
@@ -141,7 +141,7 @@ def shorten(channel: AlertChannel) -> str:
     return f"{parts.scheme}://{parts.netloc}/{'…' if has_more else ''}"
 
 
-def _deliveries() -> Select[tuple[AlertDelivery, str, AlertChannel]]:
+def _deliveries() -> Select[AlertDelivery, str, AlertChannel]:
     return (
         select(AlertDelivery, Alert.title, AlertChannel)
         .join(Alert, Alert.id == AlertDelivery.alert_id)

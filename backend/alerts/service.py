@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -72,7 +72,9 @@ def announce_alerts(session: Session) -> None:
 
 def raise_run_end(session: Session, run: Run) -> None:
     """Raise an alert if a run has just finished or failed. The caller changes the run's state in this transaction."""
-    if run.state not in ("finished", "failed") or run.origin == "imported" or session.get(Measurement, run.id):
+    if run.state not in ("finished", "failed") or run.origin == "imported":
+        return
+    if session.get(Measurement, run.id) is not None:
         return
     if run.state == "finished":
         score = "" if run.last_return is None else f" Its mean return is {run.last_return:.4g}."
@@ -127,9 +129,7 @@ def count_unread(session: Session) -> int:
 
 def mark_read(session: Session, marked: schemas.MarkRead) -> None:
     """Mark alerts as read."""
-    chosen = Alert.id.in_(marked.ids)
-    if marked.up_to is not None:
-        chosen = chosen | (Alert.id <= marked.up_to)
+    chosen = or_(Alert.id.in_(marked.ids), Alert.id <= (marked.up_to or 0))
     session.execute(update(Alert).where(Alert.read_at.is_(None), chosen).values(read_at=utc_now()))
     announce_alerts(session)
 

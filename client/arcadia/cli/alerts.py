@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from arcadia._sync.alerts import AlertChannel
 from arcadia._sync.client import Client
@@ -52,7 +53,7 @@ def alerts(
     if as_json:
         print_json([alert.data for alert in found])
         return
-    rows = [
+    rows: list[list[Text | str]] = [
         [str(alert.id), age(alert.data["created_at"]), state(alert.level), alert.title, _about(alert)]
         for alert in found
     ]

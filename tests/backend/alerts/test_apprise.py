@@ -24,7 +24,12 @@ def finish(api: Api) -> None:
 
 def test_an_alert_is_sent_to_a_service(api: Api, alerts: Alerts, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[dict[str, Any]] = []
-    monkeypatch.setattr(NotifySlack, "send", lambda _self, **message: sent.append(message) or True)
+
+    def send(_service: Any, **message: Any) -> bool:
+        sent.append(message)
+        return True
+
+    monkeypatch.setattr(NotifySlack, "send", send)
     alerts.settings = alerts.settings.model_copy(update={"public_url": "https://arcadia.example.org"})
     channel = alerts.post("/alert-channels", kind="apprise", name="Team", url=SLACK)
     assert (channel["secret"], channel["address"]) == (None, "slack://…")
@@ -55,7 +60,12 @@ def test_a_mail_server_at_a_private_address_is_blocked(
     api: Api, alerts: Alerts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
-    monkeypatch.setattr(NotifyEmail, "send", lambda service, **_: sent.append(service.smtp_host) or True)
+
+    def send(service: Any, **_: Any) -> bool:
+        sent.append(service.smtp_host)
+        return True
+
+    monkeypatch.setattr(NotifyEmail, "send", send)
     alerts.post("/alert-channels", kind="apprise", name="Mail", url=f"{MAIL}&smtp=10.0.0.7")
     finish(api)
     alerts.deliver(private=False)

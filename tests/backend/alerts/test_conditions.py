@@ -1,5 +1,6 @@
 """Conditions that last: each raises one alert, and ends."""
 
+import os
 import threading
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -7,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from backend.alerts.conditions import ConditionChecker
-from backend.database import space
 from backend.database.engine import Database
 from backend.database.tables import Run
 from tests.backend.alerts.conftest import Alerts
@@ -95,7 +95,7 @@ def test_a_disk_that_is_almost_full_raises_one_alert(
     def set_free(gigabytes: float) -> None:
         blocks = int(gigabytes * 1_000)
         disk = SimpleNamespace(f_bfree=blocks, f_bavail=blocks, f_frsize=1_000_000)
-        monkeypatch.setattr(space.os, "statvfs", lambda _folder: disk)
+        monkeypatch.setattr(os, "statvfs", lambda _folder: disk)
 
     set_free(5)
     check()
