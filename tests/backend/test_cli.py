@@ -77,6 +77,7 @@ def test_what_is_wrong_is_said_in_a_sentence(arguments: list[str], settings: dic
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_backup_is_made_and_put_back(tmp_path: Path) -> None:
     old, copy, new = (tmp_path / name for name in ("old", "copy", "new"))
     arcadia("migrate", "--data", str(old))

@@ -16,6 +16,8 @@ from workers.contract.protocols.starts import StartSetFile
 from workers.trainer.games import openings
 from workers.trainer.games.emulator import AtariGame
 
+pytestmark = pytest.mark.nightly
+
 
 def playing_process(installation: Installation) -> psutil.Process:
     """Return the process that plays the game."""
@@ -78,7 +80,6 @@ def test_a_live_game_runs_until_the_page_is_left(page: Page, installation: Insta
     assert installation.read(f"runs/{run}/live") == []
 
 
-@pytest.mark.nightly
 def test_a_played_game_can_be_kept_and_used_as_start_points(page: Page, installation: Installation) -> None:
     page.goto("/games/pong")
     page.get_by_role("link", name="Play", exact=True).click()

@@ -148,6 +148,7 @@ def test_clicking_the_chart_moves_the_video_and_stepping_moves_the_cursor(page: 
     expect_picture(page, 1)
 
 
+@pytest.mark.nightly
 def test_buttons_seek_to_events(page: Page) -> None:
     at_moment(page, 0)
     for name, decision in (("Next reward", WON), ("Next reward", LOST), ("Next lost life", LIFE_LOST)):
@@ -166,6 +167,7 @@ def test_bars_name_the_actions_and_mark_the_chosen_one(page: Page) -> None:
     expect(bars.filter(has_text="taken")).to_contain_text(ACTIONS[5 % len(ACTIONS)])
 
 
+@pytest.mark.nightly
 def test_replays_side_by_side_stay_in_sync(page: Page) -> None:
     at_moment(page, 6, replays="1,2")
     page.get_by_text("Beside", exact=True).click()

@@ -103,6 +103,7 @@ def write(page: Page) -> None:
     page.get_by_role("button", name="Read", exact=True).click()
 
 
+@pytest.mark.nightly
 def test_a_report_is_written_shared_and_exported(browser: Browser, installation: Installation, tmp_path: Path) -> None:
     here, errors = f"http://127.0.0.1:{installation.port}", list[str]()
     writer, page = opened(browser, errors)

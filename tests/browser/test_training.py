@@ -136,6 +136,7 @@ def test_a_fork_starts_with_its_runs_settings_and_trains_with_changes(
     assert installation.wait_for_state(fork, "finished")["config"] == expected
 
 
+@pytest.mark.nightly
 def test_an_invalid_value_is_shown_next_to_its_field_and_not_launched(page: Page, installation: Installation) -> None:
     before = installation.read("runs")["total"]
     page.goto("/launch")
@@ -148,6 +149,7 @@ def test_an_invalid_value_is_shown_next_to_its_field_and_not_launched(page: Page
     assert installation.read("runs")["total"] == before
 
 
+@pytest.mark.nightly
 def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Installation, finished_run: int) -> None:
     installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
     page.goto(f"/runs/{finished_run}/replays")
@@ -182,6 +184,7 @@ def test_two_runs_are_compared_by_curves_settings_and_scores(
     assert set(drawn) >= {finished_run, other}
 
 
+@pytest.mark.nightly
 def test_the_run_list_updates_and_can_stop_a_run(page: Page, installation: Installation) -> None:
     page.goto("/")
     run = installation.launch()

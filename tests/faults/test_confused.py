@@ -36,6 +36,7 @@ def test_the_same_message_ten_times_trains_the_run_once(installation: Installati
         installation.assert_points_kept(number, whole={1})
 
 
+@pytest.mark.nightly
 def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over(
     impatient_installation: Installation,
 ) -> None:

@@ -51,6 +51,7 @@ def fill(disk: Path, free: int) -> Path:
     return ballast
 
 
+@pytest.mark.nightly
 def test_a_run_goes_on_and_saves_again_once_there_is_room(installation: Installation, small_disk: Path) -> None:
     installation.worker("one")
     run = installation.launch(**LARGE)

@@ -181,6 +181,7 @@ def test_only_notices_of_its_topic_wake_a_watch() -> None:
     asyncio.run(work())
 
 
+@pytest.mark.nightly
 def test_hundreds_of_waiting_clients_leave_room_and_end_with_the_server(tmp_path: Path) -> None:
     server = Server(tmp_path)
     run_id = server.launch()

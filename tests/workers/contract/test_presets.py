@@ -20,9 +20,19 @@ SMALL = {
 STEPS = 100
 # Gorila's are tried without a Ray for each: see trainer/methods/gorila/test_gorila.py.
 TRIED_HERE = [name for name, preset in PRESETS.items() if preset.config.algorithm != "gorila"]
+# Opening emulators takes most of the time, so the required tests try one preset of Atari for each network and method.
+REQUIRED_OF_ATARI = {"paac-pong", "a3c-lstm-pong", "n-step-q-pong", "paac-paper-nature", "ga3c-paper", "one-step-q"}
 
 
-@pytest.mark.parametrize("name", TRIED_HERE)
+def is_required(name: str) -> bool:
+    """Return True if the required tests try a preset."""
+    return name in REQUIRED_OF_ATARI or not PRESETS[name].config.env.startswith("ALE/")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if is_required(name) else [pytest.mark.nightly]) for name in TRIED_HERE],
+)
 def test_a_preset_makes_its_first_updates(name: str) -> None:
     preset = PRESETS[name].config
     config = preset.model_copy(

@@ -271,6 +271,7 @@ def test_events_tell_of_each_episode_and_at_the_end_of_all(run: Path, capsys: py
     assert "already holds a run or an evaluation" in refused(capsys, *asked)
 
 
+@pytest.mark.nightly
 def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
     folder = tmp_path / "events"
     asked = [*RANDOM_PONG, "--protocol", "no-op-30min", "--episodes", "100000", "--dir", str(folder)]

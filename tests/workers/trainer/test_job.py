@@ -81,6 +81,7 @@ def by_job(api: WorkerApi, client: BackendClient, directory: Path, checkpoint: P
     return document
 
 
+@pytest.mark.nightly
 def test_a_missing_game_is_the_stored_reason_in_a_sentence(
     api: WorkerApi, client: BackendClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,10 +105,11 @@ def test_a_missing_game_is_the_stored_reason_in_a_sentence(
 @pytest.mark.parametrize(
     ("config", "acting"),
     [
-        (PaacConfig(env="ALE/MsPacman-v5", action_set="full"), SAMPLED),
-        (PaacConfig(env="ALE/MsPacman-v5"), EPSILON_GREEDY),
+        pytest.param(
+            PaacConfig(env="ALE/MsPacman-v5", action_set="full"), SAMPLED, id="all actions", marks=pytest.mark.nightly
+        ),
+        pytest.param(PaacConfig(env="ALE/MsPacman-v5"), EPSILON_GREEDY, id="the game's actions"),
     ],
-    ids=["all actions", "the game's actions"],
 )
 def test_it_plays_as_arcadia_evaluate_does(
     api: WorkerApi,
@@ -126,6 +128,7 @@ def test_it_plays_as_arcadia_evaluate_does(
     assert len(set(played["scores"])) > 1, "scores that are all alike would agree by any play"
 
 
+@pytest.mark.nightly
 def test_it_begins_at_start_points_as_arcadia_evaluate_does(
     api: WorkerApi, client: BackendClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -182,6 +182,7 @@ def caught_signals(trainer: Trainer) -> str:
     return next(line.split()[1] for line in lines if line.startswith("SigCgt"))
 
 
+@pytest.mark.nightly
 def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path, start_trainer: StartTrainer) -> None:
     trainer = start_trainer(*ENDLESS)
     run = tmp_path / "run"
@@ -275,8 +276,15 @@ def test_a_missing_gpu_is_a_failure_in_one_sentence(tmp_path: Path, start_traine
 
 @pytest.mark.parametrize(
     "asked",
-    [("paac-pong",), ("paac-pong", "--set", "ceiling_seconds=1"), ("gorila-laptop",)],
-    ids=["at once", "with its ceiling", "by a method that looks at the game to estimate its memory"],
+    [
+        pytest.param(("paac-pong",), id="at once"),
+        pytest.param(("paac-pong", "--set", "ceiling_seconds=1"), id="with its ceiling", marks=pytest.mark.nightly),
+        pytest.param(
+            ("gorila-laptop",),
+            id="by a method that looks at the game to estimate its memory",
+            marks=pytest.mark.nightly,
+        ),
+    ],
 )
 def test_a_missing_game_is_a_failure_in_one_sentence_before_training_begins(
     tmp_path: Path, start_trainer: StartTrainer, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]

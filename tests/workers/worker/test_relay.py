@@ -100,7 +100,7 @@ def test_a_backend_that_fails_on_everything_for_a_while_costs_no_event(
 PROXY = (404, 200, 302, 413, 421)
 
 
-@pytest.mark.parametrize("status", PROXY)
+@pytest.mark.parametrize("status", [PROXY[0], *(pytest.param(other, marks=pytest.mark.nightly) for other in PROXY[1:])])
 def test_a_proxys_page_takes_no_run_away_and_training_goes_on_behind_it(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:

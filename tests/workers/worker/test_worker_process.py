@@ -167,7 +167,10 @@ def test_a_doorbell_rung_ten_times_trains_a_run_once(api: WorkerApi, worker: Wor
     assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "finished"), (8, "finished")]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.nightly)],
+)
 def test_a_stopping_worker_drains_its_run_and_exits(
     api: WorkerApi, worker: WorkerProcess, number: signal.Signals
 ) -> None:
@@ -212,6 +215,7 @@ def test_a_worker_trains_what_waits_when_it_starts_although_no_doorbell_rings(
     assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "finished"), (8, "finished")]
 
 
+@pytest.mark.nightly
 def test_a_stopping_worker_drains_the_run_that_it_started_with(api: WorkerApi, worker: WorkerProcess) -> None:
     worker.close()
     api.claims.append(claim(points=10**6, interval=0.01))

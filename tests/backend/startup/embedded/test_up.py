@@ -185,6 +185,7 @@ def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: str) -> N
     assert lasting_up.said("was killed by SIGKILL; restarting it")
 
 
+@pytest.mark.nightly
 def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: Path) -> None:
     up = Up(tmp_path / "data")
     try:
@@ -196,6 +197,7 @@ def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: 
         up.close()
 
 
+@pytest.mark.nightly
 def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
     family = up.family()
     up.process.kill()

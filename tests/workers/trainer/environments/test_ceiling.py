@@ -132,11 +132,16 @@ def test_random_actions_are_of_the_environment() -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400, ceiling_seconds=0.3),
-        A3cConfig(env="CartPole-v1", num_actors=2, total_steps=400, ceiling_seconds=0.3),
-        PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400),
+        pytest.param(PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400, ceiling_seconds=0.3), id="paac"),
+        pytest.param(
+            A3cConfig(env="CartPole-v1", num_actors=2, total_steps=400, ceiling_seconds=0.3),
+            id="a3c",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400), id="unasked", marks=pytest.mark.nightly
+        ),
     ],
-    ids=["paac", "a3c", "unasked"],
 )
 def test_a_run_that_asks_for_it_measures_its_environments_before_it_trains(
     config: PaacConfig | A3cConfig, tmp_path: Path

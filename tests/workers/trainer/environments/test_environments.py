@@ -36,10 +36,20 @@ def test_the_papers_games_are_marked() -> None:
     assert marked == [f"ALE/{game}-v5" for game in GAMES_OF_THE_PAPERS]
 
 
-@pytest.mark.parametrize("env", ENVIRONMENTS)
+# Each emulator takes 0.2 s to open. The required tests step every tenth game.
+REQUIRED_GAMES = [env for env, known in ENVIRONMENTS.items() if known.family is ATARI][::10]
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        pytest.param(env, marks=[pytest.mark.nightly] if known.family is ATARI and env not in REQUIRED_GAMES else [])
+        for env, known in ENVIRONMENTS.items()
+    ],
+)
 def test_every_environment_on_the_list_steps_as_it_is_described(env: str) -> None:
     known = ENVIRONMENTS[env]
-    # Other tests step several emulators at once; each costs 0.2 s to open.
+    # Other tests step several emulators at once.
     num_envs = 1 if known.family.simulator == "ale" else 2
     batch = environments.make(A3cConfig(env=env, max_noops=1), num_envs, seed=1)
     assert isinstance(batch.actions, Continuous) == (known.actions == "continuous")

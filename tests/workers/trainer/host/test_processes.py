@@ -206,7 +206,7 @@ PROGRAM = textwrap.dedent("""
 """)
 
 
-@pytest.mark.parametrize("moment", ["starting", "running"])
+@pytest.mark.parametrize("moment", [pytest.param("starting", marks=pytest.mark.nightly), "running"])
 def test_no_process_outlives_a_killed_main_process(tmp_path: Path, moment: str) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)

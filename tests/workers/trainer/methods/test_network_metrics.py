@@ -36,7 +36,14 @@ class UntilMeasured(NullRun):
 
 @pytest.mark.parametrize(
     "kind",
-    [PaacConfig, PaacQConfig, A3cConfig, OneStepQConfig, NStepQConfig, Ga3cConfig, GorilaConfig],
+    [
+        PaacConfig,
+        A3cConfig,
+        Ga3cConfig,
+        *(pytest.param(kind, marks=pytest.mark.nightly) for kind in (PaacQConfig, OneStepQConfig, NStepQConfig)),
+        # It starts a Ray.
+        pytest.param(GorilaConfig, marks=pytest.mark.nightly),
+    ],
     ids=lambda kind: kind.__name__,
 )
 def test_a_method_reports_dead_units_and_the_spread_of_values(kind: type[TrainingConfig]) -> None:

@@ -99,7 +99,7 @@ def test_numbers_are_formatted_for_readers(kind: str, tmp_path: Path) -> None:
     assert np.isfinite(value).all()
 
 
-@pytest.mark.parametrize("kind", ["emulator", "readings"])
+@pytest.mark.parametrize("kind", [pytest.param("emulator", marks=pytest.mark.nightly), "readings"])
 def test_it_is_the_episode_that_an_evaluation_plays(kind: str, tmp_path: Path) -> None:
     config = KINDS[kind]
     made_checkpoint.write(tmp_path, config)
@@ -119,7 +119,7 @@ def test_it_is_the_episode_that_an_evaluation_plays(kind: str, tmp_path: Path) -
     assert numbers == []
 
 
-@pytest.mark.parametrize("kind", ["emulator", "colors"])
+@pytest.mark.parametrize("kind", [pytest.param("emulator", marks=pytest.mark.nightly), "colors"])
 def test_the_same_checkpoint_and_seed_give_the_same_bytes(kind: str, tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS[kind])
     for out in "ab":
@@ -178,7 +178,7 @@ def test_returns_are_summed_up_as_training_counts_them(tmp_path: Path) -> None:
     assert (np.diff(track.columns["lives"]) == -lost[:-1].astype(int)).all()
 
 
-@pytest.mark.parametrize("bootstrap", [True, False])
+@pytest.mark.parametrize("bootstrap", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_behind_a_limit_of_time_a_return_goes_on_where_training_bootstraps(bootstrap: bool, tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, A3cConfig(env="Pendulum-v1", bootstrap=bootstrap, clip_rewards=False))
     track = recorded(tmp_path, tmp_path / "out", seconds=60)

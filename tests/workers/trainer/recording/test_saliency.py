@@ -58,7 +58,15 @@ def network_of(directory: Path, config: RunConfig) -> TrainedNetwork:
     return subjects.agent_subject(*subjects.read(directory, None), protocol_of(config), None).network
 
 
-@pytest.mark.parametrize("kind", ["emulator", "values", "colors", "physics seen"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("emulator", marks=pytest.mark.nightly),
+        "values",
+        "colors",
+        pytest.param("physics seen", marks=pytest.mark.nightly),
+    ],
+)
 def test_it_is_what_the_paper_writes(kind: str, tmp_path: Path) -> None:
     config = KINDS[kind]
     network = network_of(tmp_path, config)

@@ -262,6 +262,7 @@ def test_sigterm_ends_the_run_with_all_processes(tmp_path: Path, start_trainer: 
     assert_gone(family)
 
 
+@pytest.mark.nightly
 def test_a_killed_trainer_leaves_no_process_behind(tmp_path: Path, start_trainer: StartTrainer) -> None:
     trainer = start_trainer(a3c_config(tmp_path))
     wait_until(lambda: of_kind(tmp_path / "run", events.Metrics))

@@ -376,7 +376,7 @@ def test_a_killed_actor_learner_ends_the_run() -> None:
     [
         pytest.param(OneStepQConfig, marks=pytest.mark.nightly),
         pytest.param(OneStepSarsaConfig, marks=pytest.mark.nightly),
-        NStepQConfig,
+        pytest.param(NStepQConfig, marks=pytest.mark.nightly),
     ],
 )
 def test_each_method_learns_to_catch(

@@ -273,6 +273,7 @@ class LearningRun(NullRun):
         return len(returns) == 200 and float(np.mean(returns)) > 0.8
 
 
+@pytest.mark.nightly
 def test_it_learns_to_catch() -> None:
     run = LearningRun()
     ga3c.train(LEARNING, run)

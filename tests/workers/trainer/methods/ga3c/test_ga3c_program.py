@@ -50,6 +50,7 @@ def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, s
     assert of_kind(run, events.CheckpointEvent)[-1].step == of_kind(run, events.Stopped)[-1].step > saved
 
 
+@pytest.mark.nightly
 def test_a_killed_agent_fails_the_run_with_its_name(tmp_path: Path, start_trainer: StartTrainer) -> None:
     run = tmp_path / "run"
     trainer = start_trainer(configuration(tmp_path), "--no-progress-bar")

@@ -259,6 +259,8 @@ def made_small(name: str, **changes: Any) -> GorilaConfig:
 
 
 GORILA_PRESETS = [name for name, preset in PRESETS.items() if preset.config.algorithm == "gorila"]
+# Larger networks, with settings that the literal transcription has too.
+LARGE_PRESETS = {"gorila-paper", "dqn-nature", "double-dqn", "dueling-double-dqn"}
 
 
 def trained(config: GorilaConfig, steps: int) -> tuple[WorkRecord, LocalServer]:
@@ -271,7 +273,10 @@ def trained(config: GorilaConfig, steps: int) -> tuple[WorkRecord, LocalServer]:
     return record, server
 
 
-@pytest.mark.parametrize("name", GORILA_PRESETS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.nightly] if name in LARGE_PRESETS else []) for name in GORILA_PRESETS],
+)
 def test_a_preset_makes_its_first_updates(name: str) -> None:
     record, server = trained(made_small(name), steps=100)
     assert record.steps == 100
@@ -290,6 +295,7 @@ def test_every_preset_learns_a_trivial_environment(name: str) -> None:
     assert np.mean([episode.episode_return for _, episode in record.episodes[-20:]]) >= 8
 
 
+@pytest.mark.nightly
 def test_gorila_learns_to_catch() -> None:
     config = GorilaConfig(**CATCH)
     record, _ = trained(config, steps=16_000)

@@ -105,6 +105,7 @@ def test_the_folder_of_a_ray_is_where_the_paths_of_its_sockets_are_short_enough(
     assert chosen == (Path(temporary) if kept else SHORT_FOLDER)
 
 
+@pytest.mark.nightly
 def test_a_cluster_whose_token_is_missing_is_explained_in_a_sentence(tmp_path: Path) -> None:
     words = joined("127.0.0.1:1", {"HOME": str(tmp_path), "RAY_AUTH_MODE": "token"})
     assert words == (

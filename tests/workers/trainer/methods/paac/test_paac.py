@@ -164,10 +164,13 @@ def test_the_sampler_draws_from_the_policy() -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        PaacConfig(env="CartPole-v1", num_envs=4, total_steps=600, learning_rate=0.01),
-        PaacConfig(env="ALE/Pong-v5", num_envs=4, num_workers=2, total_steps=300, precision="float32"),
+        pytest.param(PaacConfig(env="CartPole-v1", num_envs=4, total_steps=600, learning_rate=0.01), id="vector"),
+        pytest.param(
+            PaacConfig(env="ALE/Pong-v5", num_envs=4, num_workers=2, total_steps=300, precision="float32"),
+            id="pixels",
+            marks=pytest.mark.nightly,
+        ),
     ],
-    ids=["vector", "pixels"],
 )
 def test_a_seeded_run_repeats_exactly_and_another_seed_does_not(config: PaacConfig) -> None:
     def weights(seed: int) -> bytes:
@@ -237,6 +240,7 @@ def test_time_is_shared_among_environment_selection_and_learning() -> None:
     assert sum(shares) == pytest.approx(1)
 
 
+@pytest.mark.nightly
 def test_the_cartpole_preset_learns_within_a_third_of_its_steps() -> None:
     preset = PRESETS["paac-cartpole"].config
     assert isinstance(preset, PaacConfig)

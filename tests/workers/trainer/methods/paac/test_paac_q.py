@@ -130,10 +130,16 @@ def test_the_target_network_copies_the_weights_whenever_its_frames_have_passed()
 @pytest.mark.parametrize(
     "config",
     [
-        PaacQConfig(env="CartPole-v1", num_envs=4, total_steps=600, epsilon_anneal_frames=400, learning_rate=0.01),
-        PaacQConfig(env="ALE/Pong-v5", num_envs=4, num_workers=2, total_steps=300, precision="float32"),
+        pytest.param(
+            PaacQConfig(env="CartPole-v1", num_envs=4, total_steps=600, epsilon_anneal_frames=400, learning_rate=0.01),
+            id="vector",
+        ),
+        pytest.param(
+            PaacQConfig(env="ALE/Pong-v5", num_envs=4, num_workers=2, total_steps=300, precision="float32"),
+            id="pixels",
+            marks=pytest.mark.nightly,
+        ),
     ],
-    ids=["vector", "pixels"],
 )
 def test_a_seeded_run_repeats_exactly_and_another_seed_does_not(config: PaacQConfig) -> None:
     def weights(seed: int) -> bytes:

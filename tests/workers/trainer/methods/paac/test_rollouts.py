@@ -65,7 +65,10 @@ def test_two_halves_together_see_what_each_would_see_alone(monkeypatch: pytest.M
         alone.close()
 
 
-@pytest.mark.parametrize(("envs", "allowed", "cores"), [(3, 2, 2), (4, 1, 2), (4, 2, 1)])
+@pytest.mark.parametrize(
+    ("envs", "allowed", "cores"),
+    [(3, 2, 2), *(pytest.param(4, *less, marks=pytest.mark.nightly) for less in ((1, 2), (2, 1)))],
+)
 def test_few_environments_and_a_single_worker_are_not_split(
     envs: int, allowed: int, cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
