@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, create_engine, make_url, text
 
 from backend.app import create_app
 from backend.config import Settings
@@ -52,15 +52,13 @@ def pytest_collection_finish() -> None:
 BOTH_DATABASES = (
     "backend/alerts/test_alerts",
     "backend/alerts/test_conditions",
-    "backend/archives/test_round_trip",
-    "backend/backup",
+    "backend/archives/test_round_trip.py::test_an_imported_run_is_the_same",
+    "backend/backup/test_backup.py::test_a_backup_brings_everything_back",
     "backend/database",
-    "backend/metrics",
-    "backend/provenance",
-    "backend/reported",
+    "backend/metrics/test_store",
+    "backend/reported/test_reported_runs",
     "backend/runs/test_bulk",
     "backend/runs/test_list_query",
-    "backend/runs/test_states",
     "backend/web/test_idempotency",
     "backend/worker_api/test_claim",
     "backend/worker_api/test_ingest",
@@ -121,6 +119,7 @@ def postgresql_server() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="arcadia-tests-") as folder:
         server = get_server(Path(folder) / "data", cleanup_mode="delete", start=False)
         _start(server)
+        _do_not_wait_for_disk(server.get_uri())
         yield server.get_uri()
         server.cleanup()
 
@@ -134,6 +133,16 @@ def _start(server: Any) -> None:
         except subprocess.TimeoutExpired:
             if not patience:
                 raise
+
+
+def _do_not_wait_for_disk(url: str) -> None:
+    """Let commits return before they are on disk, since the data is deleted after the tests."""
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
+        connection.execute(text("SELECT pg_reload_conf()"))
+    engine.dispose()
 
 
 @pytest.fixture(scope="session")
@@ -153,12 +162,33 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "arcadia.db"
 
 
+@pytest.fixture
+def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
+    """Return the URL of a SQLite database with empty tables."""
+    shutil.copy(migrated_sqlite, tmp_path / "arcadia.db")
+    return f"sqlite:///{tmp_path / 'arcadia.db'}"
+
+
+@pytest.fixture
+def quick_backups(migrated_sqlite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let new SQLite databases of backups start as copies, and do not wait for all disks of this machine."""
+
+    def migrate_copy(settings: Settings) -> None:
+        url = make_url(settings.resolved_database_url)
+        if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
+            shutil.copy(migrated_sqlite, str(url.database))
+        migrate(settings)
+
+    monkeypatch.setattr("backend.backup.making.migrate", migrate_copy)
+    monkeypatch.setattr("backend.startup.checks.migrate", migrate_copy)
+    monkeypatch.setattr("os.sync", lambda: None)
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database_url(request: pytest.FixtureRequest) -> str:
     """Return the URL of each database in turn, with empty tables."""
     if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "arcadia.db")
-        return f"sqlite:///{tmp_path / 'arcadia.db'}"
+        return str(request.getfixturevalue("sqlite_url"))
     engine: Engine = request.getfixturevalue("migrated_postgresql")
     with engine.begin() as connection:
         connection.execute(text(EMPTIED))

@@ -7,7 +7,10 @@ from playwright.sync_api import Page, expect
 
 from tests.installation import Installation
 
-EPISODES = 1_000
+# tests/backend/evaluations and the tests of the page cover each side of what is shown here.
+pytestmark = pytest.mark.nightly
+
+EPISODES = 300
 
 # Records the progress that the page has shown.
 RECORD_PROGRESS_SCRIPT = """() => {
@@ -26,7 +29,7 @@ RECORD_PROGRESS_SCRIPT = """() => {
 @pytest.fixture(scope="module")
 def trained_run(installation: Installation) -> int:
     """Train a run and return its number once it has checkpoints."""
-    run = installation.launch(total_steps=60_000)
+    run = installation.launch(total_steps=12_000)
     installation.wait_for_state(run, "finished")
     return run
 
@@ -70,7 +73,6 @@ def test_evaluation_of_a_checkpoint_updates_without_a_reload(
     assert drawn == [pytest.approx(found["mean"], rel=1e-4)]
 
 
-@pytest.mark.nightly
 def test_an_evaluation_has_its_own_url(page: Page, installation: Installation, trained_run: int) -> None:
     asked = installation.post(f"runs/{trained_run}/evaluations", {"episodes": 5})["id"]
     installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")
@@ -96,7 +98,6 @@ def test_an_evaluation_has_its_own_url(page: Page, installation: Installation, t
     assert asked not in [row["id"] for row in installation.read(f"runs/{trained_run}/evaluations")["items"]]
 
 
-@pytest.mark.nightly
 def test_the_best_checkpoint_is_chosen_by_evaluation(page: Page, installation: Installation, trained_run: int) -> None:
     asked = installation.post(f"runs/{trained_run}/evaluations", {})["id"]
     installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import arcadia
 import pytest
-from arcadia import Client, Run
+from arcadia import Client
 
 from tests.client.conftest import TOKEN, WAIT_SECONDS
+from tests.workers.trainer.evaluation import made_checkpoint
+from workers.contract.config import PaacConfig
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "client"
 CLASSES = (
@@ -62,13 +64,12 @@ def test_examples_are_valid(document: str) -> None:
         compile(example, document, "exec")
 
 
-def run_program(program: str, folder: Path, client: Client) -> str:
+def run_program(program: str, folder: Path, **variables: str) -> str:
     """Run a program as a user does, and return what it prints."""
-    environment = {**os.environ, "ARCADIA_URL": client.url, "ARCADIA_TOKEN": TOKEN}
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=folder,
-        env=environment,
+        env=os.environ | variables,
         capture_output=True,
         text=True,
         timeout=2 * WAIT_SECONDS,
@@ -78,10 +79,11 @@ def run_program(program: str, folder: Path, client: Client) -> str:
     return done.stdout
 
 
-def test_a_checkpoint_plays_without_arcadia(client: Client, finished: Run, tmp_path: Path) -> None:
-    finished.checkpoint().download(tmp_path / "checkpoint.safetensors")
+def test_a_checkpoint_plays_without_arcadia(tmp_path: Path) -> None:
+    checkpoint = made_checkpoint.write(tmp_path / "run", PaacConfig(env="CartPole-v1"))
+    (tmp_path / "run" / checkpoint).rename(tmp_path / "checkpoint.safetensors")
     (example,) = examples("checkpoints.md")
-    printed = run_program(WITHOUT_ARCADIA + example, tmp_path, client)
+    printed = run_program(WITHOUT_ARCADIA + example, tmp_path)
     (score,) = re.findall(r"^Return: (\d+)$", printed, re.MULTILINE)
     assert 8 <= int(score) <= 500
 
@@ -89,7 +91,7 @@ def test_a_checkpoint_plays_without_arcadia(client: Client, finished: Run, tmp_p
 @pytest.mark.nightly
 @pytest.mark.parametrize("document", ["README.md", "python.md"])
 def test_every_example_of_a_document_runs(document: str, client: Client, tmp_path: Path) -> None:
-    printed = run_program("\n".join(examples(document)), tmp_path, client)
+    printed = run_program("\n".join(examples(document)), tmp_path, ARCADIA_URL=client.url, ARCADIA_TOKEN=TOKEN)
     assert printed
 
 

@@ -1,6 +1,7 @@
 """The worker API stands once: neither the backend nor the worker has a schema or a list of words of its own for it."""
 
 import ast
+import functools
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,12 +29,18 @@ REQUESTS = {name: schema for name, schema in SCHEMAS.items() if schema.model_con
 ANSWERS = {name: schema for name, schema in SCHEMAS.items() if name not in REQUESTS}
 
 
+@functools.cache
+def trees(folder: str) -> list[tuple[Path, ast.Module]]:
+    """Parse every module below a folder once."""
+    return [(path.relative_to(ROOT), ast.parse(path.read_text())) for path in (ROOT / folder).rglob("*.py")]
+
+
 def nodes(*folders: str) -> Iterator[tuple[str, ast.AST]]:
     """Every node of the source below some folders, and where it stands."""
     for folder in folders:
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}", node
+        for path, tree in trees(folder):
+            for node in ast.walk(tree):
+                yield f"{path}:{getattr(node, 'lineno', 0)}", node
 
 
 def literals(module: object) -> dict[frozenset[Any], str]:

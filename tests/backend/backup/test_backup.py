@@ -38,6 +38,9 @@ READ = [
 ]
 KEEP_THREE = {**CARTPOLE, "checkpoints_kept": 3}
 
+pytestmark = pytest.mark.usefixtures("quick_backups")
+to_either_database = pytest.mark.parametrize("elsewhere", ["sqlite", "postgresql"], indirect=True)
+
 
 @pytest.fixture
 def run(api: Api) -> int:
@@ -55,7 +58,7 @@ def run(api: Api) -> int:
     return run_id
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.nightly)])
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     """A new installation without a database yet, or with an empty one."""
     if request.param == "sqlite":
@@ -91,6 +94,7 @@ def _read(response: Response) -> Any:
     return response.json() if response.headers["content-type"] == "application/json" else response.text
 
 
+@to_either_database
 def test_a_backup_brings_everything_back_on_either_database(
     api: Api, run: int, app: FastAPI, settings: Settings, elsewhere: Settings, tmp_path: Path
 ) -> None:
@@ -227,6 +231,7 @@ def test_a_backup_is_not_restored_into_a_running_installation(saved: Path, elsew
     assert held
 
 
+@to_either_database
 def test_a_backup_of_an_older_version_is_brought_to_this_one(saved: Path, elsewhere: Settings) -> None:
     url = f"sqlite:///{saved / DATABASE}"
     engine = migration_engine(url)

@@ -17,6 +17,8 @@ from tests.factories import Api, sha256
 
 SECRET = b"secret of the server"
 
+pytestmark = pytest.mark.usefixtures("quick_backups")
+
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:

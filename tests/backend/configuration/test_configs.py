@@ -15,9 +15,9 @@ UNFIT = f"cannot learn {TARGET}, because its actions are continuous: choose a3c,
 
 
 @pytest.fixture
-def database_url(migrated_sqlite: object, tmp_path: object) -> str:  # noqa: ARG001
+def database_url(sqlite_url: str) -> str:
     """Nothing that is wrong reaches the database: one is enough."""
-    return f"sqlite:///{tmp_path}/arcadia.db"
+    return sqlite_url
 
 
 def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:

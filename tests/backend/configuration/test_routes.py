@@ -8,9 +8,9 @@ from tests.factories import Api, video
 
 
 @pytest.fixture
-def database_url(migrated_sqlite: object, tmp_path: object) -> str:  # noqa: ARG001
+def database_url(sqlite_url: str) -> str:
     """Little of this reads the database: one is enough."""
-    return f"sqlite:///{tmp_path}/arcadia.db"
+    return sqlite_url
 
 
 def variants(api: Api) -> dict[str, Any]:

@@ -59,6 +59,7 @@ def test_a_place_outside_is_not_served_nor_deleted(
     assert "points outside its folder" in caplog.text
 
 
+@pytest.mark.usefixtures("quick_backups")
 def test_a_place_outside_is_not_put_into_a_backup(
     api: Api, app: FastAPI, settings: Settings, place: str, tmp_path: Path
 ) -> None:

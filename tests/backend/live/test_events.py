@@ -3,7 +3,6 @@
 import json
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -12,10 +11,10 @@ from tests.server_process import Server
 from tests.workers.waiting import PATIENCE_SECONDS
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """A running backend on SQLite."""
-    started = Server(tmp_path)
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A running backend on SQLite. The last test of this file ends it."""
+    started = Server(tmp_path_factory.mktemp("server"))
     yield started
     started.close()
 

@@ -26,7 +26,6 @@ from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 HOURS = 10_000.0
 WAIT: dict[str, Any] = {"wait": "finished", "timeout": 60}
-WAITING_CLIENTS = 200
 
 
 @pytest.fixture
@@ -181,13 +180,14 @@ def test_only_notices_of_its_topic_wake_a_watch() -> None:
     asyncio.run(work())
 
 
-@pytest.mark.nightly
-def test_hundreds_of_waiting_clients_leave_room_and_end_with_the_server(tmp_path: Path) -> None:
+# Either number is above the number of threads that handle requests.
+@pytest.mark.parametrize("clients", [60, pytest.param(200, marks=pytest.mark.nightly)])
+def test_many_waiting_clients_leave_room_and_end_with_the_server(tmp_path: Path, clients: int) -> None:
     server = Server(tmp_path)
     run_id = server.launch()
 
     async def work() -> None:
-        limits = httpx.Limits(max_connections=WAITING_CLIENTS + 1)
+        limits = httpx.Limits(max_connections=clients + 1)
         async with httpx.AsyncClient(timeout=PATIENCE_SECONDS, limits=limits) as client:
 
             async def wait() -> str:
@@ -195,7 +195,7 @@ def test_hundreds_of_waiting_clients_leave_room_and_end_with_the_server(tmp_path
                 state: str = response.json()["state"]
                 return state
 
-            waiting = [asyncio.create_task(wait()) for _ in range(WAITING_CLIENTS)]
+            waiting = [asyncio.create_task(wait()) for _ in range(clients)]
             for turn in range(20):
                 edited = await client.patch(f"{server.address}/runs/{run_id}", json={"notes": str(turn)})
                 assert edited.json()["notes"] == str(turn)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from arcadia import Client
 
 from tests.client.reporting.conftest import Backend, Start, complete
@@ -51,10 +52,14 @@ def content(client: Client, key: str) -> dict[str, Any]:
     }
 
 
-def test_a_synced_offline_run_equals_a_live_one(backend: Backend, client: Client, start: Start, journals: Path) -> None:
+def test_a_synced_offline_run_equals_a_live_one_whose_image_is_served(
+    backend: Backend, client: Client, start: Start, journals: Path
+) -> None:
     complete(start(EVERYTHING, KEY="live"))
     complete(start(EVERYTHING, KEY="later", ARCADIA_MODE="offline"))
-    assert len(client.runs()) == 1
+    (run,) = client.runs()
+    (shown,) = (each for each in client.transport.get(f"/runs/{run.id}/media")["items"] if each["kind"] == "image")
+    image = httpx.get(f"{backend.url}/api/v1/files/{shown['file_id']}")
     command = [sys.executable, "-m", "arcadia", "sync", str(journals), "--url", backend.url]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert done.stdout.startswith("later is at ")
@@ -73,15 +78,8 @@ def test_a_synced_offline_run_equals_a_live_one(backend: Backend, client: Client
     ]
     assert ("warning", "hello") in live["log"]
     assert live["python"] == platform.python_version()
-
-
-def test_a_logged_image_is_served(backend: Backend, client: Client, start: Start) -> None:
-    complete(start(EVERYTHING, KEY="live"))
-    (run,) = client.runs()
-    (image,) = (each for each in client.transport.get(f"/runs/{run.id}/media")["items"] if each["kind"] == "image")
-    response = httpx.get(f"{backend.url}/api/v1/files/{image['file_id']}")
-    assert response.headers["Content-Type"] == "image/png"
-    assert response.content.startswith(b"\x89PNG")
+    assert image.headers["Content-Type"] == "image/png"
+    assert image.content.startswith(b"\x89PNG")
 
 
 def test_a_script_stops_when_someone_stops_its_run(client: Client, start: Start) -> None:
@@ -110,6 +108,7 @@ with arcadia.init(id="mine", resume=os.environ.get("RESUME", "allow")) as run:
     assert (run.state, run.attempt, run.metrics("loss").to_lists()["loss"][0]) == ("finished", 2, [0.0, 1.0])
 
 
+@pytest.mark.nightly
 def test_a_run_that_must_exist_is_an_error_if_it_does_not(client: Client, start: Start, journals: Path) -> None:
     script = start("arcadia.init(id='nobody', resume='must')")
     _, errors = script.communicate(timeout=PATIENCE_SECONDS)

@@ -66,7 +66,6 @@ def held(client: BackendClient) -> object:
     return client.heartbeat(machine_facts(), 1, [RUN])
 
 
-@pytest.mark.parametrize("status", [200, 302, 404, 409, 413, 421, 422, 502])
 @pytest.mark.parametrize("content", [PAGE, b"", {"ok": True}, [], {"type": "about:blank", "status": 404}])
 @pytest.mark.parametrize(
     "call",
@@ -82,13 +81,13 @@ def test_what_is_not_the_backends_word_only_says_that_it_was_not_reached(
     api: WorkerApi,
     client: BackendClient,
     monkeypatch: pytest.MonkeyPatch,
-    status: int,
     content: Any,
     call: Callable[[BackendClient], object],
 ) -> None:
-    answering(api, (status, content), monkeypatch)
-    with pytest.raises(UnreachableError):
-        call(client)
+    for status in (200, 302, 404, 409, 413, 421, 422, 502):
+        answering(api, (status, content), monkeypatch)
+        with pytest.raises(UnreachableError):
+            call(client)
 
 
 def test_a_page_in_the_place_of_a_checkpoint_is_not_taken_for_a_damaged_one(

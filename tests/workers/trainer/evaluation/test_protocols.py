@@ -40,7 +40,7 @@ def uniformly(seed: int, actions: int) -> Callable[[literal.Screen], int]:
 
 
 @pytest.mark.parametrize(("game", "actions"), [("breakout", 4), ("seaquest", 18)])
-@pytest.mark.parametrize("name", ["no-op-5min", "no-op-30min"])
+@pytest.mark.parametrize("name", ["no-op-5min", pytest.param("no-op-30min", marks=pytest.mark.nightly)])
 def test_noop_starts_score_as_the_literal_loop(name: str, game: str, actions: int) -> None:
     protocol = PROTOCOLS[name]
     subject = subjects.random_subject(f"ALE/{game.title()}-v5", protocol)
@@ -97,7 +97,7 @@ def random_trails(game: str, episodes: int) -> list[ActionTrail]:
     return [one.trail for one in played if one.trail]
 
 
-@pytest.mark.parametrize("name", ["human-starts", "agent-starts"])
+@pytest.mark.parametrize("name", [pytest.param("human-starts", marks=pytest.mark.nightly), "agent-starts"])
 def test_starts_score_as_the_literal_loop_with_the_agents_own_points_alone(name: str) -> None:
     env, protocol = "ALE/Seaquest-v5", replace(PROTOCOLS[name], cap_frames=1600)
     assert protocol.starts_from
@@ -133,18 +133,17 @@ def test_plain_episodes_score_as_gymnasiums_own_loop() -> None:
 @pytest.mark.parametrize(
     ("config", "acting"),
     [
-        (PaacConfig(env="ALE/Breakout-v5"), None),
-        (GorilaConfig(env="ALE/Breakout-v5"), None),
-        (A3cConfig(env="Arcadia/Catch-v0", lstm_units=8), None),
-        (A3cConfig(env="Arcadia/Target-v0", lstm_units=8), GREEDY),
+        pytest.param(PaacConfig(env="ALE/Breakout-v5"), None, id="policy"),
+        pytest.param(GorilaConfig(env="ALE/Breakout-v5"), None, id="values", marks=pytest.mark.nightly),
+        pytest.param(A3cConfig(env="Arcadia/Catch-v0", lstm_units=8), None, id="memory"),
+        pytest.param(A3cConfig(env="Arcadia/Target-v0", lstm_units=8), GREEDY, id="continuous"),
     ],
-    ids=["policy", "values", "memory", "continuous"],
 )
 def test_a_score_does_not_depend_on_what_else_is_played(
     config: PaacConfig | GorilaConfig | A3cConfig, acting: Acting | None, tmp_path: Path
 ) -> None:
     atari = config.environment.family.has_start_points
-    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=300) if atari else PROTOCOLS["episodes"]
+    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=200) if atari else PROTOCOLS["episodes"]
     subject = made_checkpoint.subject(tmp_path, config, protocol, acting)
     numbers = list(range(LANES + 1))
     together = results(subject, protocol, numbers)

@@ -62,7 +62,7 @@ def test_it_plays_as_in_training_filmed_or_not(env: str, filmed: bool) -> None:
     assert first.dtype == game.observation.dtype
     assert np.allclose(first[0], game.observation)
     steps, score = 0, 0.0
-    while not game.over and steps < 40:
+    while not game.over and steps < 20:
         action = thoughtless(game.actions, random)
         training.send(np.array([action]))
         step = training.receive()

@@ -13,7 +13,7 @@ from workers.trainer.run.run import NullRun
 
 def test_a_restored_run_goes_on_with_its_network_and_statistics() -> None:
     config = LEARNING.model_copy(update={"adjustment_seconds": 0.05})
-    first = NullRun(stop_at_step=2_000)
+    first = NullRun(stop_at_step=500)
     ga3c.train(config, first)
     saved = first.saved[-1]
     assert saved.step == first.step
@@ -26,10 +26,10 @@ def test_a_restored_run_goes_on_with_its_network_and_statistics() -> None:
     for name, tensor in saved.tensors.items():
         assert torch.equal(second.saved[-1].tensors[name], tensor), name
 
-    third = NullRun(restored=saved, stop_at_step=saved.step + 1000)
+    third = NullRun(restored=saved, stop_at_step=saved.step + 300)
     ga3c.train(config.model_copy(update={"num_agents": 3, "dynamic_adjustment": False}), third)
     assert third.reported[-1]["ga3c/agents"] == 3
-    assert third.saved[-1].step >= saved.step + 1000
+    assert third.saved[-1].step >= saved.step + 300
     assert all(step > saved.step for step, *_ in third.episodes)
 
 

@@ -123,8 +123,11 @@ def kill(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("settings", "victims"),
-    [(BUNDLED, ("Bundle", "Shard", "Bundle")), (FREE, ("Actor", "Learner", "Shard", "Replay"))],
-    ids=["bundled", "free"],
+    [
+        pytest.param(BUNDLED, ("Bundle", "Shard"), id="bundled"),
+        pytest.param(BUNDLED, ("Bundle", "Shard", "Bundle"), id="a bundle twice", marks=pytest.mark.nightly),
+        pytest.param(FREE, ("Actor", "Learner", "Shard", "Replay"), id="free", marks=pytest.mark.nightly),
+    ],
 )
 def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
     cluster: RayCluster, settings: dict[str, Any], victims: tuple[str, ...]
@@ -184,6 +187,7 @@ def test_roles_are_as_nice_to_other_programs_as_the_trainer_is() -> None:
     assert ray.get(process.remote()) == os.nice(0)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("cluster")
 def test_the_token_of_a_cluster_is_taken_from_its_file(tmp_path: Path) -> None:
     import ray  # only after the cluster has started
