@@ -124,4 +124,7 @@ def test_functions_stay_short() -> None:
 
 @pytest.mark.parametrize("place", BOTH_DATABASES)
 def test_tests_that_use_both_databases_exist(place: str) -> None:
-    assert list((ROOT / "tests").glob(f"{place}*"))
+    file, _, name = place.partition("::")
+    found = list((ROOT / "tests").glob(f"{file}*"))
+    assert found
+    assert not name or f"def {name}" in found[0].read_text()
