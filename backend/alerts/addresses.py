@@ -39,9 +39,8 @@ def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(place[0]) for *_, place in found]
     if not allow_private and (blocked := [each for each in addresses if not is_public(ipaddress.ip_address(each))]):
-        raise BlockedError(
-            f"{host} has the private address {blocked[0]}. Set ARCADIA_ALERTS_PRIVATE=1 to allow such addresses."
-        )
+        fact = "is a private address" if host == blocked[0] else f"has the private address {blocked[0]}"
+        raise BlockedError(f"{host} {fact}. Set ARCADIA_ALERTS_PRIVATE=1 on the server to allow it.")
     return list(dict.fromkeys(addresses))
 
 

@@ -78,7 +78,7 @@ def test_a_webhook_is_added_tested_and_switched_off(page: Page) -> None:
     dialog.get_by_role("button", name="Done").click()
     page.get_by_role("button", name="Send a test to Team").click()
     history = page.get_by_role("region", name="History")
-    expect(history.get_by_text("has the private address 127.0.0.1")).to_be_visible()
+    expect(history.get_by_text("127.0.0.1 is a private address")).to_be_visible()
     expect(history.get_by_text("Failed")).to_be_visible()
     page.get_by_role("switch", name="Team").click(force=True)
     expect(page.get_by_role("button", name="Send a test to Team")).to_be_disabled()

@@ -71,7 +71,7 @@ def test_a_mail_server_at_a_private_address_is_blocked(
     alerts.deliver(private=False)
     (delivery,) = alerts.deliveries()
     assert (delivery["state"], sent) == ("failed", [])
-    assert "10.0.0.7 has the private address" in delivery["error"]
+    assert "10.0.0.7 is a private address" in delivery["error"]
     alerts.post(f"/alert-deliveries/{delivery['id']}/redeliver")
     alerts.deliver(private=True)
     assert (alerts.deliveries()[0]["state"], sent) == ("delivered", ["10.0.0.7"])

@@ -130,7 +130,7 @@ def test_a_private_address_is_blocked_by_default(api: Api, alerts: Alerts, recei
     assert receiver.requests == []
     (delivery,) = alerts.deliveries()
     assert (delivery["state"], delivery["tries"]) == ("failed", 1)
-    assert delivery["error"].startswith("127.0.0.1 has the private address 127.0.0.1. Set ARCADIA_ALERTS_PRIVATE=1")
+    assert delivery["error"].startswith("127.0.0.1 is a private address. Set ARCADIA_ALERTS_PRIVATE=1")
 
 
 def test_a_name_that_changes_its_address_is_connected_at_the_checked_one(

@@ -29,7 +29,9 @@ def test_a_webhook_is_added_tested_and_removed(arcadia: Arcadia) -> None:
     (channel,) = json.loads(arcadia("alerts", "channels", "--json").out)
     assert (channel["name"], channel["kinds"], channel["enabled"]) == ("team", ["run_failed"], True)
     delivery = arcadia("alerts", "test", number).out.split()[4].rstrip(".")
-    assert "Test of Arcadia's alerts" in arcadia("alerts", "deliveries", "--channel", number).out
+    (sent,) = json.loads(arcadia("alerts", "deliveries", "--channel", number, "--json").out)
+    assert (sent["id"], sent["title"]) == (int(delivery), "Test of Arcadia's alerts")
+    assert "DELIVERY" in arcadia("alerts", "deliveries").out
     assert arcadia("alerts", "redeliver", delivery).out == f"Delivery {delivery} is sent again.\n"
     assert arcadia("alerts", "remove", number).status == 2, "it needs a confirmation"
     assert arcadia("alerts", "remove", number, "--yes").out == f"Removed channel {number}.\n"
