@@ -14,7 +14,9 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     figures, worker_api
     games, health, studies
     live_games, papers
-    archives, reports
+    reports
+    archives
+    examples
     app
     cli, openapi
 """

@@ -19,6 +19,7 @@ from backend.database.engine import open_database
 from backend.database.migrations import migrate
 from backend.doorbell import Doorbell
 from backend.evaluations.routes import router as evaluations
+from backend.examples.routes import router as examples
 from backend.figures.routes import router as figures
 from backend.files.ownership import read_identity
 from backend.files.routes import router as files
@@ -82,6 +83,7 @@ ROUTERS = (
     papers,
     archives,
     alerts,
+    examples,
     provenance,
     reports,
     shared,

@@ -68,12 +68,6 @@ class Archive:
                     raise BadArchive(f"Line {number} of {path} is longer than {MAX_LINE_BYTES:,} bytes.")
                 yield parse_json(line, f"Line {number} of {path}")
 
-    def document(self, path: str) -> Any:
-        """Return the content of a JSON member."""
-        if self.members[path].bytes > MAX_LINE_BYTES:
-            raise BadArchive(f"{path} is larger than {MAX_LINE_BYTES:,} bytes.")
-        return parse_json(self.file.read(path), path)
-
 
 @contextmanager
 def open_archive(path: Path, max_file_bytes: int) -> Iterator[Archive]:
@@ -199,4 +193,4 @@ def invalid(place: str, error: ValidationError) -> BadArchive:
     """Return the problem of a document or a row that does not have the expected fields."""
     found = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(map(str, found["loc"]))
-    return BadArchive(f"{place} is not valid: {field}: {found['msg']}.")
+    return BadArchive(f"{place} is not valid: {f'{field}: ' if field else ''}{found['msg']}.")

@@ -8,13 +8,15 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.archives.format import ArchivedRun
-from backend.archives.opening import Archive, BadArchive
-from backend.archives.origins import find_imports, lock_imports, record_import
+from backend.archives.format import ArchivedItem, ArchivedRun, Kind
+from backend.archives.hashing import hash_item
+from backend.archives.opening import Archive
+from backend.archives.origins import EarlierImport, find_imports, lock_imports, record_import
+from backend.archives.report_reading import ReportReader
 from backend.archives.run_reading import RestoredRun, RunReader
-from backend.archives.run_writing import MemberSpool, spool_run
 from backend.archives.schemas import ImportResult
-from backend.archives.verifying import verify_readable
+from backend.archives.study_reading import restore_deleted_runs, restore_study
+from backend.archives.verifying import verify_run, verify_study
 from backend.database.engine import Database
 from backend.database.tables import Installation, Run
 from backend.files.service import files_root
@@ -53,18 +55,25 @@ class _Import:
 
     def __init__(self, session: Session, archive: Archive, contents: dict[str, Path]) -> None:
         self._session, self._archive, self._contents = session, archive, contents
-        self._result = ImportResult(runs=[], already=[], notes=[])
-        # Runs of this database by their numbers in the archive.
+        self._result = ImportResult.model_validate({name: [] for name in ImportResult.model_fields})
+        # Runs of this database by their numbers in the archive, and runs and studies by their ids at the export.
+        self._numbered: dict[int, int] = {}
         self._runs: dict[int, int] = {}
+        self._studies: dict[int, int] = {}
 
     def run(self, tags: Sequence[str]) -> ImportResult:
         """Import everything."""
         placed: list[Path] = []
+        manifest = self._archive.manifest
         try:
-            restored = [each for entry in self._archive.manifest.runs if (each := self._import_run(entry, tags))]
+            restored = [each for entry in manifest.runs if (each := self._import_run(entry, tags))]
             self._link_parents()
+            for study in manifest.studies:
+                self._import_study(study)
+            for report in manifest.reports:
+                self._import_report(report)
             for each in restored:
-                verify_readable(self._session, each.run)
+                verify_run(self._session, each.run)
                 self._place_files(each, placed)
         except BaseException:
             for path in placed:
@@ -74,44 +83,75 @@ class _Import:
 
     def _import_run(self, entry: ArchivedRun, tags: Sequence[str]) -> RestoredRun | None:
         """Import a run, unless it is already here."""
-        if entry.number in self._runs:
-            raise BadArchive(f"Two runs of the archive have the number {entry.number}.")
-        earlier = find_imports(self._session, entry)
-        existing = next((each.run_id for each in earlier if each.content_sha256 == entry.content_sha256), None)
-        existing = existing or self._find_original(entry)
+        earlier = find_imports(self._session, "runs", entry)
+        existing = self._find_existing("runs", entry, earlier)
         if existing is not None:
-            self._runs[entry.number] = existing
+            self._numbered[entry.number] = self._runs[entry.id] = existing
             self._result.already.append(existing)
             return None
         restored = RunReader(self._session, self._archive, entry).restore(tags)
-        record_import(self._session, entry, restored.run.id)
+        record_import(self._session, "runs", entry, restored.run.id)
         if earlier:
-            self._note(restored.run, f"An earlier state of this run was imported as run {earlier[-1].run_id}.")
-        self._runs[entry.number] = restored.run.id
+            sentence = f"An earlier state of this run was imported as run {earlier[-1].id}."
+            note(self._session, restored.run, sentence)
+            self._result.notes.append(f"Run {restored.run.id}: {sentence}")
+        self._numbered[entry.number] = self._runs[entry.id] = restored.run.id
         self._result.runs.append(restored.run.id)
         return restored
 
-    def _find_original(self, entry: ArchivedRun) -> int | None:
-        """Return the id of the exported run itself, if it is in this installation and has not changed since."""
-        original = self._session.get(Run, entry.id) if self._is_from_here(entry) else None
-        if original is None:
-            return None
-        with Path(os.devnull).open("wb") as nowhere:
-            now = spool_run(self._session, MemberSpool(nowhere), original, 1, self._archive.manifest.files)
-        return original.id if now.content_sha256 == entry.content_sha256 else None
+    def _import_study(self, entry: ArchivedItem) -> None:
+        """Import a study, unless it is already here."""
+        session, earlier = self._session, find_imports(self._session, "studies", entry)
+        existing = self._find_existing("studies", entry, earlier)
+        if existing is not None:
+            if restore_deleted_runs(session, self._archive, entry, existing, self._runs):
+                record_import(session, "studies", entry, existing)
+            self._studies[entry.id] = existing
+            self._result.already_studies.append(existing)
+            return
+        study = restore_study(session, self._archive, entry, self._runs)
+        verify_study(session, study)
+        record_import(session, "studies", entry, study.id)
+        if earlier:
+            sentence = f"An earlier state of this study was imported as study {earlier[-1].id}."
+            self._result.notes.append(f"Study {study.id}: {sentence}")
+        self._studies[entry.id] = study.id
+        self._result.studies.append(study.id)
 
-    def _is_from_here(self, entry: ArchivedRun) -> bool:
+    def _import_report(self, entry: ArchivedItem) -> None:
+        """Import a report, unless it is already here."""
+        session, earlier = self._session, find_imports(self._session, "reports", entry)
+        existing = self._find_existing("reports", entry, earlier)
+        reader = ReportReader(session, self._archive, entry, self._runs, self._studies)
+        if existing is not None:
+            # It may show runs that were deleted here, and that this archive has restored.
+            if self._result.runs and reader.refresh(existing):
+                record_import(session, "reports", entry, existing)
+            self._result.already_reports.append(existing)
+            return
+        report = reader.restore()
+        record_import(session, "reports", entry, report.id)
+        if earlier:
+            sentence = f"An earlier state of this report was imported as report {earlier[-1].id}."
+            self._result.notes.append(f"Report {report.id}: {sentence}")
+        self._result.reports.append(report.id)
+
+    def _find_existing(self, kind: Kind, entry: ArchivedItem, earlier: Sequence[EarlierImport]) -> int | None:
+        """Return the id of an earlier import of the same content, or of the exported item itself if it is unchanged."""
+        existing = next((each.id for each in earlier if each.content_sha256 == entry.content_sha256), None)
+        if existing is None and self._is_from_here(entry):
+            now = hash_item(self._session, kind, entry.id, self._archive.manifest.files)
+            existing = entry.id if now == entry.content_sha256 else None
+        return existing
+
+    def _is_from_here(self, entry: ArchivedItem) -> bool:
         return self._session.scalar(select(Installation.identity)) == entry.installation
-
-    def _note(self, run: Run, sentence: str) -> None:
-        note(self._session, run, sentence)
-        self._result.notes.append(f"Run {run.id}: {sentence}")
 
     def _link_parents(self) -> None:
         """Point forks at their parents, as far as these are in the archive."""
         for entry in self._archive.manifest.runs:
-            if entry.parent is not None and (run_id := self._runs[entry.number]) in self._result.runs:
-                self._session.get_one(Run, run_id).parent_run_id = self._runs.get(entry.parent)
+            if entry.parent is not None and (run_id := self._numbered[entry.number]) in self._result.runs:
+                self._session.get_one(Run, run_id).parent_run_id = self._numbered.get(entry.parent)
 
     def _place_files(self, restored: RestoredRun, placed: list[Path]) -> None:
         root = files_root(self._session)

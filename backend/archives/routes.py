@@ -1,4 +1,4 @@
-"""Routes of archive files: export of runs, and import."""
+"""Routes of archive files: export of runs, studies and reports, and import."""
 
 from typing import Annotated
 
@@ -9,10 +9,12 @@ from fastapi.responses import StreamingResponse
 from backend.archives import service
 from backend.archives.format import SUFFIX, FilesChoice
 from backend.archives.schemas import ImportResult
+from backend.archives.selecting import Wanted
 from backend.archives.writing import stream
-from backend.comparisons.selection import RunIds, parse_run_ids
+from backend.comparisons.selection import parse_ids
 from backend.config import CurrentSettings
 from backend.database.engine import Db
+from backend.errors import FieldError, Invalid
 from backend.files import storage
 from backend.files.receiving import BODY
 from backend.web.write_slots import write_slot
@@ -21,6 +23,7 @@ router = APIRouter(tags=["archives"])
 
 IMPORT_WRITE_TIMEOUT_SECONDS = 20.0
 
+Ids = Annotated[str | None, Query(description="Ids, separated by commas.", max_length=2_000)]
 Files = Annotated[
     FilesChoice,
     Query(
@@ -31,13 +34,18 @@ Files = Annotated[
 
 
 @router.get("/archives", response_class=Response)
-def export_archive(db: Db, runs: RunIds, files: Files = "all") -> Response:
-    """Download runs with all their data as one archive file. A fork refers to its parent if that is included."""
-    run_ids = parse_run_ids(runs)
-    name = f"run-{run_ids[0]}" if len(run_ids) == 1 else f"{len(run_ids)}-runs"
-    export = service.export_runs(db, run_ids, files)
+def export_archive(
+    db: Db, runs: Ids = None, studies: Ids = None, reports: Ids = None, files: Files = "all"
+) -> Response:
+    """Download runs, studies and reports with all their data as one archive file.
+
+    A study brings its runs. A report brings the runs and studies that it shows. A fork refers to its parent if that is
+    included.
+    """
+    wanted = _parse_wanted(runs, studies, reports)
+    export = service.export(db, wanted, files)
     headers = {
-        "Content-Disposition": f'attachment; filename="{name}{SUFFIX}"',
+        "Content-Disposition": f'attachment; filename="{_name(wanted)}{SUFFIX}"',
         # The length of the response is not known before its end. Clients show progress with this.
         "Arcadia-Unpacked-Bytes": str(export.unpacked_bytes),
     }
@@ -46,7 +54,7 @@ def export_archive(db: Db, runs: RunIds, files: Files = "all") -> Response:
 
 @router.post("/archives", status_code=201, openapi_extra=BODY)
 async def import_archive(request: Request, db: Db, settings: CurrentSettings) -> ImportResult:
-    """Import an archive file. Runs that are already here are not imported again."""
+    """Import an archive file. What is already here is not imported again."""
     limit, root = settings.max_archive_bytes, settings.files_dir
     received, _size = await storage.receive(request.stream(), root, limit, None)
     try:
@@ -54,3 +62,23 @@ async def import_archive(request: Request, db: Db, settings: CurrentSettings) ->
             return await run_in_threadpool(service.import_archive, db, received, max_file_bytes=settings.max_file_bytes)
     finally:
         received.unlink(missing_ok=True)
+
+
+def _parse_wanted(runs: str | None, studies: str | None, reports: str | None) -> Wanted:
+    if runs is None and studies is None and reports is None:
+        message = "name what to export, for example runs=1,2,3, studies=1 or reports=1"
+        raise Invalid(FieldError(field="runs", message=message))
+    return Wanted(
+        [] if runs is None else parse_ids(runs, "runs"),
+        [] if studies is None else parse_ids(studies, "studies"),
+        [] if reports is None else parse_ids(reports, "reports"),
+    )
+
+
+def _name(wanted: Wanted) -> str:
+    """Return the name of an archive file without its suffix."""
+    named = [("run", wanted.runs), ("study", wanted.studies), ("report", wanted.reports)]
+    (kind, ids), *others = [(kind, ids) for kind, ids in named if ids]
+    if others:
+        return "archive"
+    return f"{kind}-{ids[0]}" if len(ids) == 1 else f"{len(ids)}-{'studies' if kind == 'study' else f'{kind}s'}"

@@ -22,12 +22,17 @@ MAX_TEXT = 50_000_000
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    """A table in an archive. `excluded` are the columns that only matter in the installation that has the row."""
+    """A table in an archive.
+
+    `excluded` are the columns that only matter in the installation that has the row. `exported_ids` are columns with
+    ids of the exporting installation, which the manifest maps to numbers.
+    """
 
     name: str
     model: type[tables.Base]
     references: dict[str, str] = field(default_factory=dict)
     excluded: tuple[str, ...] = ()
+    exported_ids: tuple[str, ...] = ()
     numbered: bool = True
 
 
@@ -65,6 +70,14 @@ EPISODES = RowTable(
 )
 MEDIA = RowTable("media", tables.Media, references={"file_id": "files"}, numbered=False)
 
+STUDY = RowTable("study", tables.Study, numbered=False)
+STUDY_POINTS = RowTable("points", tables.StudyPoint, excluded=("study_id",), numbered=False)
+STUDY_RUNS = RowTable("planned_runs", tables.StudyRun, excluded=("study_id",), exported_ids=("run_id",), numbered=False)
+PAPER_STUDY = RowTable("paper", tables.PaperStudy, excluded=("study_id",), numbered=False)
+
+# Its blocks have ids of the exporting installation. The link for readers is not shared.
+REPORT = RowTable("report", tables.Report, excluded=("share_token",), numbered=False)
+
 
 class ArchivedRow(BaseModel):
     """A row of any table. Fields of a newer version are ignored."""
@@ -91,7 +104,7 @@ def row_model(table: RowTable) -> type[ArchivedRow]:
 @cache
 def excluded_columns(table: RowTable) -> frozenset[str]:
     """Return the columns that are not in an archive: ids of the database, and what has no meaning elsewhere."""
-    return frozenset({"id", "run_id", *table.excluded})
+    return frozenset({"id", "run_id", *table.excluded}) - set(table.exported_ids)
 
 
 def to_line(table: RowTable, row: tables.Base, number: int, numbers: dict[str, dict[int, int]]) -> bytes:

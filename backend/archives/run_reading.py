@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 from backend.archives import rows as tables_of
 from backend.archives.format import ArchivedRun, file_of, points_of, rows_of
 from backend.archives.opening import Archive, BadArchive, invalid
-from backend.archives.rows import ArchivedRow, RowTable, row_model
+from backend.archives.row_reading import read_lines, read_row, read_rows
+from backend.archives.rows import RowTable
 from backend.archives.start_sets import restore_start_set
 from backend.database import tables
 from backend.database.columns import utc_now
@@ -82,11 +83,7 @@ class RunReader:
 
     def _run(self) -> tuple[tables.Run, int | None]:
         """Store the row of the run. Return it with the number of its thumbnail."""
-        path = rows_of(self._entry.number, "run")
-        rows = list(self._parse(tables_of.RUN, path))
-        if len(rows) != 1:
-            raise BadArchive(f"{path} must have exactly one line.")
-        values = rows[0]
+        values = read_row(self._archive, tables_of.RUN, rows_of("runs", self._entry.number, "run"))
         poster = values.pop("poster_file_id")
         if values["origin"] == "trained":
             _refuse_unknown(values)
@@ -99,7 +96,7 @@ class RunReader:
         return run, poster
 
     def _finish(self, run: tables.Run, tags: Sequence[str]) -> None:
-        had = {each["tag"] for each in self._parse(tables_of.TAGS, rows_of(self._entry.number, "tags"))}
+        had = {each["tag"] for each in self._rows(tables_of.TAGS)}
         self._session.add_all(tables.RunTag(run_id=run.id, tag=tag) for tag in dict.fromkeys(tags) if tag not in had)
         manifest = self._archive.manifest
         note(
@@ -111,20 +108,14 @@ class RunReader:
         self._session.flush()
         announce_run(self._session, run.id, "run.changed")
 
-    def _parse(self, table: RowTable, path: str) -> Iterator[dict[str, Any]]:
-        """Yield the validated rows of a member as columns."""
-        model: type[ArchivedRow] = row_model(table)
-        for number, line in enumerate(self._archive.lines(path), 1):
-            try:
-                yield dict(model.model_validate(line))
-            except ValidationError as error:
-                raise invalid(f"Line {number} of {path}", error) from None
+    def _rows(self, table: RowTable) -> Iterator[dict[str, Any]]:
+        return read_rows(self._archive, table, rows_of("runs", self._entry.number, table.name))
 
     def _store(self, table: RowTable) -> None:
         """Store the rows of a table in batches, so that memory stays bounded."""
         ids = self._restored.ids.setdefault(table.name, {})
         batch: list[tuple[int, tables.Base]] = []
-        for values in self._parse(table, rows_of(self._entry.number, table.name)):
+        for values in self._rows(table):
             number = values.pop("archive_number", 0)
             if number in ids or any(number == other for other, _row in batch if number):
                 raise BadArchive(f"Two rows of {table.name} have the number {number}.")
@@ -202,7 +193,7 @@ class RunReader:
         return True
 
     def _documents(self) -> None:
-        for values in self._parse(tables_of.DOCUMENTS, rows_of(self._entry.number, "documents")):
+        for values in self._rows(tables_of.DOCUMENTS):
             content = values["content"]
             if hashlib.sha256(content.encode()).hexdigest() != values["sha256"]:
                 raise BadArchive(f"The provenance document {values['sha256']} does not have its hash.")
@@ -210,18 +201,13 @@ class RunReader:
 
     def _start_sets(self) -> None:
         ids = self._restored.ids.setdefault("start_sets", {})
-        for values in self._parse(tables_of.START_SETS, rows_of(self._entry.number, "start_sets")):
+        for values in self._rows(tables_of.START_SETS):
             ids[values["archive_number"]] = restore_start_set(self._session, values)
 
     def _series(self) -> None:
         number = self._entry.number
-        path = rows_of(number, "series")
         names: set[str] = set()
-        for index, line in enumerate(self._archive.lines(path), 1):
-            try:
-                series = _Series.model_validate(line)
-            except ValidationError as error:
-                raise invalid(f"Line {index} of {path}", error) from None
+        for series in read_lines(self._archive, _Series, rows_of("runs", number, "series")):
             if series.name in names or len(names) >= MAX_SERIES:
                 raise BadArchive(f"The metric {series.name!r} is there twice, or the run has more than {MAX_SERIES:,}.")
             names.add(series.name)

@@ -1,11 +1,10 @@
 """The rows and points of a run, written as members of an archive."""
 
-import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Select, or_, select
@@ -14,6 +13,7 @@ from sqlalchemy.orm import Session, undefer
 from backend.archives import rows as tables_of
 from backend.archives.format import FilesChoice, file_of, points_of, rows_of
 from backend.archives.rows import RowTable, to_line
+from backend.archives.spool import MemberSpool, SpooledItem, content_hash, encode_lines, hash_lines
 from backend.database import tables
 from backend.metrics.models import MetricClock
 from backend.metrics.points import POINT
@@ -24,43 +24,11 @@ BATCH = 500
 JOB_KINDS = ("evaluation", "recording", "saliency")
 
 
-@dataclass(frozen=True)
-class WrittenMember:
-    """A member in the temporary file, with its place there."""
-
-    path: str
-    offset: int
-    bytes: int
-    sha256: str
-
-
-class MemberSpool:
-    """A temporary file of members. It makes the transaction short, whatever time the download takes."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-        self.members: list[WrittenMember] = []
-
-    def write(self, path: str, blocks: Iterator[bytes]) -> int:
-        """Write a member, unless it would be empty. Return its size."""
-        digest, offset, size = hashlib.sha256(), self.file.tell(), 0
-        for block in blocks:
-            digest.update(block)
-            self.file.write(block)
-            size += len(block)
-        if size:
-            self.members.append(WrittenMember(path, offset, size, digest.hexdigest()))
-        return size
-
-
 @dataclass
-class SpooledRun:
+class SpooledRun(SpooledItem):
     """A run in the spool, and the files to add: their stored paths and sizes by hash."""
 
-    number: int
-    id: int
-    parent_id: int | None
-    content_sha256: str = ""
+    parent_id: int | None = None
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
     # Numbers in the archive by id, by table.
     numbers: dict[str, dict[int, int]] = field(default_factory=dict)
@@ -69,7 +37,7 @@ class SpooledRun:
 def spool_run(session: Session, spool: MemberSpool, run: tables.Run, number: int, files: FilesChoice) -> SpooledRun:
     """Write the rows and points of a run. Return what else its archive needs."""
     first = len(spool.members)
-    spooled = SpooledRun(number, run.id, run.parent_run_id)
+    spooled = SpooledRun(number, run.id, parent_id=run.parent_run_id)
     writer = _RowWriter(session, spool, spooled)
     for table, query in _queries(run.id, files):
         writer.write(table, query)
@@ -77,7 +45,8 @@ def spool_run(session: Session, spool: MemberSpool, run: tables.Run, number: int
         spooled.files[file.sha256] = (file.stored_path, file.bytes)
     writer.write(tables_of.RUN, select(tables.Run).where(tables.Run.id == run.id))
     _spool_points(session, spool, run.id, number)
-    spooled.content_sha256 = _content_hash(spool.members[first:], number, spooled.files)
+    lines = hash_lines(spool.members[first:], f"runs/{number}/")
+    spooled.content_sha256 = content_hash([*lines, *sorted(file_of(0, sha256) for sha256 in spooled.files)])
     return spooled
 
 
@@ -148,7 +117,7 @@ class _RowWriter:
             jobs = _of(tables.Job, self._run.id).where(tables.Job.kind.in_(JOB_KINDS))
             self._run.numbers["jobs"] = {job.id: index for index, job in enumerate(self._session.scalars(jobs), 1)}
         numbers = self._run.numbers.setdefault(table.name, {})
-        self._spool.write(rows_of(self._run.number, table.name), self._lines(table, query, numbers))
+        self._spool.write(rows_of("runs", self._run.number, table.name), self._lines(table, query, numbers))
 
     def _lines(self, table: RowTable, query: Select[Any], numbers: dict[int, int]) -> Iterator[bytes]:
         found = self._session.scalars(query.execution_options(yield_per=BATCH))
@@ -162,10 +131,10 @@ def _spool_points(session: Session, spool: MemberSpool, run_id: int, number: int
     series = list_series(session, run_id)
     listed = [(each, list_segments(session, each)) for each in series]
     lines = (
-        json.dumps({"archive_number": index, "name": each.name, "segments": segments}).encode() + b"\n"
+        json.dumps({"archive_number": index, "name": each.name, "segments": segments})
         for index, (each, segments) in enumerate(listed, 1)
     )
-    spool.write(rows_of(number, "series"), lines)
+    spool.write(rows_of("runs", number, "series"), encode_lines(lines))
     for index, (each, segments) in enumerate(listed, 1):
         spool.write(points_of(number, index), _array(session, each, sum(count for _attempt, count in segments)))
 
@@ -177,11 +146,3 @@ def _array(session: Session, series: Any, count: int) -> Iterator[bytes]:
     np.lib.format.write_array_header_1_0(header, described)
     yield header.getvalue()
     yield from iterate_points(session, series)
-
-
-def _content_hash(members: Sequence[WrittenMember], number: int, files: Iterable[str]) -> str:
-    """Return a hash of what the archive has of a run, which does not depend on the run's number in the archive."""
-    prefix = f"runs/{number}/"
-    listed = sorted(f"{each.path.removeprefix(prefix)} {each.sha256}" for each in members)
-    listed += sorted(file_of(0, sha256) for sha256 in files)
-    return hashlib.sha256("\n".join(listed).encode()).hexdigest()

@@ -7,24 +7,27 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.archives.format import FilesChoice
+from backend.archives.item_writing import spool_report, spool_study
 from backend.archives.opening import open_archive
 from backend.archives.reading import import_opened
 from backend.archives.run_writing import spool_run
 from backend.archives.schemas import ImportResult
+from backend.archives.selecting import Wanted, select_items
 from backend.archives.writing import Export, new_spool
 from backend.database.engine import Database
 from backend.database.tables import Installation
-from backend.web.lookup import find_run
 
 
-def export_runs(database: Database, run_ids: Sequence[int], files: FilesChoice) -> Export:
-    """Copy the rows and points of some runs for an archive. Raise NotFound if one of them does not exist."""
+def export(database: Database, wanted: Wanted, files: FilesChoice) -> Export:
+    """Copy the rows and points of runs, studies and reports for an archive. Raise NotFound if one does not exist."""
     spool = new_spool(database.files_dir)
     with database.snapshot() as connection, Session(bind=connection, autoflush=False) as session:
         identity = session.scalars(select(Installation.identity)).one()
-        runs = [find_run(session, run_id) for run_id in run_ids]
-        spooled = [spool_run(session, spool, run, number, files) for number, run in enumerate(runs, 1)]
-    return Export(identity, files, spool, spooled)
+        selected = select_items(session, wanted)
+        runs = [spool_run(session, spool, run, number, files) for number, run in enumerate(selected.runs, 1)]
+        studies = [spool_study(session, spool, study, number) for number, study in enumerate(selected.studies, 1)]
+        reports = [spool_report(session, spool, report, number) for number, report in enumerate(selected.reports, 1)]
+    return Export(identity, files, spool, runs, studies, reports)
 
 
 def import_archive(database: Database, path: Path, *, max_file_bytes: int, tags: Sequence[str] = ()) -> ImportResult:

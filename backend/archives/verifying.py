@@ -1,4 +1,4 @@
-"""Reads of an imported run as the API answers them, before it is committed.
+"""Reads of an imported run or study as the API answers them, before it is committed.
 
 Columns of JSON have documents that the API parses. An archive with an invalid one must not break pages later.
 """
@@ -9,17 +9,29 @@ from sqlalchemy.orm import Session
 
 from backend.archives.opening import BadArchive
 from backend.checkpoints.best import evaluation_scores
-from backend.database.tables import Evaluation, Job, Run
+from backend.database.tables import Evaluation, Job, Run, Study
 from backend.evaluations.queries import list_by_step, with_episodes
 from backend.provenance.queries import read_provenance
 from backend.replays.pruning import list_replays
 from backend.replays.schemas import Replay
 from backend.reported.media import list_media_series
 from backend.runs.queries import to_schema
+from backend.studies import queries as studies
+
+_UNREADABLE = (ValidationError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
-def verify_readable(session: Session, run: Run) -> None:
-    """Raise BadArchive if the API could not answer with what was imported."""
+def verify_study(session: Session, study: Study) -> None:
+    """Raise BadArchive if the API could not answer with an imported study."""
+    session.flush()
+    try:
+        studies.to_schema(session, study)
+    except _UNREADABLE as error:
+        raise BadArchive(f"Study {study.name[:100]!r} of the archive is not consistent: {str(error)[:300]}.") from error
+
+
+def verify_run(session: Session, run: Run) -> None:
+    """Raise BadArchive if the API could not answer with an imported run."""
     session.flush()
     session.expire_all()
     try:
@@ -33,5 +45,5 @@ def verify_readable(session: Session, run: Run) -> None:
         for replay in list_replays(session, run):
             Replay.model_validate(replay)
         list_media_series(session, run.id)
-    except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise BadArchive(f"Run {run.name[:100]!r} of the archive is not consistent: {str(error)[:300]}.") from error

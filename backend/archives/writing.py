@@ -12,19 +12,22 @@ from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from backend.archives.format import (
     FORMAT,
     MANIFEST,
+    RUNS_VERSION,
     VERSION,
+    ArchivedItem,
     ArchivedRun,
     ArchiveManifest,
     FilesChoice,
     Member,
     file_of,
 )
-from backend.archives.run_writing import MemberSpool, SpooledRun
+from backend.archives.run_writing import SpooledRun
+from backend.archives.spool import MemberSpool, SpooledItem
 from backend.database.columns import utc_now
 from backend.errors import NotFound
 from backend.files.storage import BLOCK_BYTES, INCOMING, stored_path
@@ -43,6 +46,8 @@ class Export:
     files: FilesChoice
     spool: MemberSpool
     runs: list[SpooledRun]
+    studies: list[SpooledItem]
+    reports: list[SpooledItem]
 
     @property
     def unpacked_bytes(self) -> int:
@@ -55,23 +60,27 @@ class Export:
         numbers = {run.id: run.number for run in self.runs}
         return ArchiveManifest(
             format=FORMAT,
-            version=VERSION,
+            version=VERSION if self.studies or self.reports else RUNS_VERSION,
             arcadia_version=version("arcadia"),
             kind="runs",
             files=self.files,
             created_at=utc_now(),
             contents=contents,
-            runs=[self._entry(run, numbers) for run in self.runs],
+            runs=[
+                ArchivedRun(**self._entry(run), parent=numbers.get(run.parent_id) if run.parent_id else None)
+                for run in self.runs
+            ],
+            studies=[ArchivedItem(**self._entry(study)) for study in self.studies],
+            reports=[ArchivedItem(**self._entry(report)) for report in self.reports],
         )
 
-    def _entry(self, run: SpooledRun, numbers: dict[int, int]) -> ArchivedRun:
-        return ArchivedRun(
-            number=run.number,
-            installation=self.installation,
-            id=run.id,
-            content_sha256=run.content_sha256,
-            parent=numbers.get(run.parent_id) if run.parent_id is not None else None,
-        )
+    def _entry(self, item: SpooledItem) -> dict[str, Any]:
+        return {
+            "number": item.number,
+            "installation": self.installation,
+            "id": item.id,
+            "content_sha256": item.content_sha256,
+        }
 
 
 def new_spool(root: Path) -> MemberSpool:

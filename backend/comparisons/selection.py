@@ -1,7 +1,7 @@
 """Query parameters that select the runs of a comparison or figure, for example runs=1,2,3."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Query
 from sqlalchemy import select
@@ -13,6 +13,7 @@ from workers.contract.values import MAX_ID
 
 MAX_RUNS = 100
 MAX_INTEGER = 2**63 - 1
+_IDS_OF = {"runs": "run", "studies": "study", "reports": "report"}
 
 RunIds = Annotated[str, Query(alias="runs", description="Run ids, separated by commas.", max_length=2_000)]
 
@@ -33,12 +34,17 @@ AtStep = Annotated[
 
 def parse_run_ids(text: str) -> list[int]:
     """Return the unique run ids in a comma-separated list, in order. Raise Invalid if it is malformed."""
+    return parse_ids(text, "runs")
+
+
+def parse_ids(text: str, field: Literal["runs", "studies", "reports"]) -> list[int]:
+    """Return the unique ids in a comma-separated list, in order. Raise Invalid if it is malformed."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts or not all(part.isascii() and part.isdigit() and int(part) <= MAX_INTEGER for part in parts):
-        raise Invalid(FieldError(field="runs", message="list run ids, for example runs=1,2,3"))
+        raise Invalid(FieldError(field=field, message=f"list {_IDS_OF[field]} ids, for example {field}=1,2,3"))
     ids = list(dict.fromkeys(int(part) for part in parts))
     if len(ids) > MAX_RUNS:
-        raise Invalid(FieldError(field="runs", message=f"at most {MAX_RUNS} runs are allowed, got {len(ids)}"))
+        raise Invalid(FieldError(field=field, message=f"at most {MAX_RUNS} {field} are allowed, got {len(ids)}"))
     return ids
 
 

@@ -3,7 +3,9 @@
 Readers of a shared report cannot call the API, so the server calls the figure's handler for them.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
@@ -29,6 +31,15 @@ ROUTES = [
     if isinstance(route, APIRoute) and route.response_model is Figure
 ]
 FIGURE_PATHS = ", ".join(API + route.path for route in ROUTES)
+
+
+@dataclass(frozen=True)
+class FigureIds:
+    """Ids in the address of a figure, as far as it has them."""
+
+    runs: Sequence[int] = ()
+    study: int | None = None
+    evaluation: int | None = None
 
 
 def is_figure(address: str) -> bool:
@@ -60,6 +71,31 @@ def replace_runs(address: str, runs: Sequence[int]) -> str:
     parts = urlsplit(address)
     query = dict(parse_qsl(parts.query, keep_blank_values=True)) | {"runs": ",".join(map(str, runs))}
     return parts._replace(query=urlencode(query, safe=",")).geturl()
+
+
+def ids_in(address: str) -> FigureIds:
+    """Return the ids in a figure's address. Leave out malformed ones."""
+    match = _match(address)
+    study = match[1].get("study_id") if match else None
+    evaluation = dict(parse_qsl(urlsplit(address).query)).get("evaluation")
+    return FigureIds(run_ids_in(address), _parse_id(study), _parse_id(evaluation))
+
+
+def replace_ids(address: str, ids: FigureIds) -> str:
+    """Return the address of the same figure with other ids."""
+    if ids.runs:
+        address = replace_runs(address, ids.runs)
+    parts = urlsplit(address)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if ids.evaluation is not None:
+        parts = parts._replace(query=urlencode(query | {"evaluation": ids.evaluation}, safe=","))
+    if ids.study is not None:
+        parts = parts._replace(path=re.sub("/studies/[^/]+/", f"/studies/{ids.study}/", parts.path, count=1))
+    return parts.geturl()
+
+
+def _parse_id(text: str | None) -> int | None:
+    return int(text) if text is not None and re.fullmatch(r"[0-9]{1,16}", text) else None
 
 
 def _match(address: str) -> tuple[APIRoute, Mapping[str, str]] | None:

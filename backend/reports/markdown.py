@@ -1,7 +1,7 @@
 """Conversion of Markdown to HTML, with the same rules as in the browser (frontend/src/ui/markdownHtml.ts)."""
 
 import re
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -32,6 +32,11 @@ def to_html(markdown: str, image_source: ImageSource = lambda _: None) -> str:
 def image_files(markdown: str) -> set[int]:
     """Return the ids of the files in the text. It is not parsed, so this is fast for any text."""
     return {int(number) for number in _NAMED.findall(markdown)}
+
+
+def replace_image_files(markdown: str, files: Mapping[int, int]) -> str:
+    """Return the text with the new ids of its files. Other files are shown as the alternative text of their images."""
+    return _NAMED.sub(lambda named: f"/api/v1/files/{files.get(int(named[1]), 0)}", markdown)
 
 
 def _parser() -> MarkdownIt:

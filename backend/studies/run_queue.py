@@ -73,7 +73,9 @@ def pause_with_reason(session: Session, study: Study, reason: str) -> None:
 
 def announce_study(session: Session, study: Study) -> None:
     """Notify open pages after the commit."""
-    after_commit(session, lambda: publish("study.changed", {"study_id": study.id}))
+    # The row may be expired after the commit.
+    study_id = study.id
+    after_commit(session, lambda: publish("study.changed", {"study_id": study_id}))
 
 
 def _free_slots(study: Study, found: Mapping[str, int]) -> int:

@@ -114,7 +114,7 @@ def test_a_report_is_written_shared_and_exported(browser: Browser, installation:
     page.get_by_role("button", name="Share link").click()
     link = page.get_by_label("Read-only link").input_value()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Export").click()
+        page.get_by_role("link", name="Export HTML").click()
     download.value.save_as(tmp_path / "report.html")
     writer.close()
 

@@ -1,7 +1,7 @@
 """Tables of the database, one module per noun. Those of metrics are in backend/metrics/models.py."""
 
 from backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, AlertRule, ScoreRule
-from backend.database.tables.archive_imports import ArchiveImport
+from backend.database.tables.archive_imports import ArchiveImport, ReportImport, StudyImport
 from backend.database.tables.base import (
     AlertKind,
     Base,
@@ -62,6 +62,7 @@ __all__ = [
     "ProvenanceDocument",
     "Replay",
     "Report",
+    "ReportImport",
     "Run",
     "RunOrigin",
     "RunTag",
@@ -70,6 +71,7 @@ __all__ = [
     "StartSet",
     "StoredKind",
     "Study",
+    "StudyImport",
     "StudyPoint",
     "StudyRun",
     "StudyState",

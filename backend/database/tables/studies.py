@@ -41,15 +41,19 @@ class StudyPoint(Base):
 
 
 class StudyRun(Base):
-    """A planned run of a study, with the id of the created run. The primary key prevents duplicates."""
+    """A planned run of a study, with the id of the created run. The primary key prevents duplicates.
+
+    A run is in several studies if a study was imported again after a change.
+    """
 
     __tablename__ = "study_runs"
 
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True)
     point: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     seed: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    # No foreign key: the id stays when the run is purged, so that the run is not created again.
-    run_id: Mapped[int | None] = mapped_column(BigInteger, unique=True)
+    # No foreign key: the id stays when the run is purged, so that the run is not created again. It is negative if the
+    # run was purged before the study was exported, because its id belongs to another installation.
+    run_id: Mapped[int | None] = mapped_column(BigInteger, index=True)
 
 
 class PaperStudy(Base):

@@ -1,9 +1,9 @@
-"""Archive files: export and import of runs."""
+"""Archive files: export and import of runs, studies and reports."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,8 @@ import httpx
 from rich.filesize import decimal
 
 from arcadia.errors import ServerUnreachableError
-from arcadia.names import joined_ids
 from arcadia.progress import ProgressBar
-from arcadia.records.archive import FilesChoice, ImportResult
+from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 
 if TYPE_CHECKING:
     from arcadia._async.transport import AsyncTransport
@@ -24,19 +23,19 @@ SIZE_HEADER = "Arcadia-Unpacked-Bytes"
 
 async def export_archive(
     transport: AsyncTransport,
-    ids: Sequence[int],
+    items: ExportedItems,
     path: str | os.PathLike[str] | None,
     *,
     files: FilesChoice,
     progress: bool,
 ) -> Path:
-    """Save the archive of some runs, and return its path. The file appears only when it is complete."""
-    name = f"run-{ids[0]}.arcadia" if len(ids) == 1 else f"{len(ids)}-runs.arcadia"
+    """Save the archive of some items, and return its path. The file appears only when it is complete."""
+    name = items.file_name
     target = Path(name if path is None else path)
     target = target / name if target.is_dir() else target
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.part")
-    params = {"runs": joined_ids(ids), "files": files}
+    params = {**items.parameters, "files": files}
     response = await transport.send("GET", "/archives", params=params, stream=True)
     try:
         with ProgressBar(f"Exporting {target.name}", wanted=progress) as bar:

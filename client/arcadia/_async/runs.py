@@ -18,7 +18,7 @@ from arcadia.figures import Figure
 from arcadia.metrics import Metrics
 from arcadia.notebook import run_card
 from arcadia.preview import read_preview
-from arcadia.records.archive import FilesChoice
+from arcadia.records.archive import ExportedItems, FilesChoice
 from arcadia.records.log_line import LogLine
 from arcadia.records.run import RunRecord
 
@@ -63,7 +63,9 @@ class AsyncRun(AsyncResource, RunRecord):
         self, path: str | os.PathLike[str] | None = None, *, files: FilesChoice = "all", progress: bool = True
     ) -> Path:
         """Save the run with all its data as an archive file, and return its path. Default: run-12.arcadia."""
-        return await export_archive(self._client.transport, [self.id], path, files=files, progress=progress)
+        return await export_archive(
+            self._client.transport, ExportedItems(runs=[self.id]), path, files=files, progress=progress
+        )
 
     async def purge(self) -> None:
         """Permanently delete the run with its files. It must have ended or be paused."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
+from arcadia._async.archives import export_archive
 from arcadia._async.resource import AsyncResource
 from arcadia._async.runs import AsyncRun
 from arcadia.figures import Figure
+from arcadia.records.archive import ExportedItems, FilesChoice
 from arcadia.records.study import StudyPoint, StudyRecord
 
 
@@ -59,6 +63,13 @@ class AsyncStudy(AsyncResource, StudyRecord):
         body = {field: value for field, value in given.items() if value is not None}
         self.data = await self._client.transport.patch(self._path, body)
         return self
+
+    async def export(
+        self, path: str | os.PathLike[str] | None = None, *, files: FilesChoice = "all", progress: bool = True
+    ) -> Path:
+        """Save the study and its runs as an archive file, and return its path. Default: study-3.arcadia."""
+        items = ExportedItems(studies=[self.id])
+        return await export_archive(self._client.transport, items, path, files=files, progress=progress)
 
     async def delete(self) -> None:
         """Delete the study, which must not be running. Its runs are kept."""

@@ -23,7 +23,7 @@ from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
 from arcadia.records.alert import Alert, AlertDelivery
-from arcadia.records.archive import FilesChoice, ImportResult
+from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
 from arcadia.settings import resolve_token, resolve_url
@@ -131,22 +131,26 @@ class Client:
         found = self.transport.get(f"/figures/{name}", runs=ids or None, **options)
         return Figure(name, found)
 
-    def export_runs(
+    def export_archive(
         self,
-        *references: RunReferences,
+        *runs: RunReferences,
+        studies: Sequence[int] = (),
+        reports: Sequence[int] = (),
         path: str | os.PathLike[str] | None = None,
         files: FilesChoice = "all",
         progress: bool = True,
     ) -> Path:
-        """Save runs with all their data as one archive file, and return its path.
+        """Save runs, studies and reports with all their data as one archive file, and return its path.
 
-        `files="best"` leaves out checkpoints except the best and the newest of each run.
+        A study brings its runs, and a report the runs and studies that it shows. `files="best"` leaves out checkpoints
+        except the best and the newest of each run.
         """
-        ids = find_run_ids(self.transport, references)
-        return export_archive(self.transport, ids, path, files=files, progress=progress)
+        run_ids = find_run_ids(self.transport, runs) if runs else []
+        items = ExportedItems(run_ids, studies, reports)
+        return export_archive(self.transport, items, path, files=files, progress=progress)
 
     def import_archive(self, path: str | os.PathLike[str], *, progress: bool = True) -> ImportResult:
-        """Import an archive file. Runs that the server already has are not imported again."""
+        """Import an archive file. What the server already has is not imported again."""
         return import_archive(self.transport, path, progress=progress)
 
     def study(self, reference: int | str) -> Study:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arcadia._sync.archives import export_archive
+from arcadia.records.archive import ExportedItems, FilesChoice
 from arcadia.records.report import ReportRecord
 
 if TYPE_CHECKING:
@@ -66,6 +68,13 @@ class Report(ReportRecord):
         partial.write_bytes(response.content)
         partial.replace(target)
         return target
+
+    def export(
+        self, path: str | os.PathLike[str] | None = None, *, files: FilesChoice = "all", progress: bool = True
+    ) -> Path:
+        """Save the report and what it shows as an archive file, and return its path. Default: report-2.arcadia."""
+        items = ExportedItems(reports=[self.id])
+        return export_archive(self._client.transport, items, path, files=files, progress=progress)
 
     def delete(self) -> None:
         """Permanently delete the report."""

@@ -1,15 +1,26 @@
-import { useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
-import { address } from "./client";
+import { type QueryClient, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
+import { address, call } from "./client";
 import { OWN_ERRORS } from "./mutationState";
 import { ForeignResponseError, problemFrom, UnreachableError } from "./problem";
+import { reportKeys } from "./reports";
 import { runKeys } from "./runs";
 import type { components } from "./schema";
+import { studyKeys } from "./studies";
 
 export type ImportResult = components["schemas"]["ImportResult"];
 
-/** Return the address of an archive file with these runs. */
-export function archiveAddress(ids: readonly number[]): string {
-  return address("/archives", { runs: ids.join(",") });
+interface ExportedItems {
+  runs?: readonly number[];
+  studies?: readonly number[];
+  reports?: readonly number[];
+}
+
+/** Return the address of an archive file. A study brings its runs, and a report the runs that it shows. */
+export function archiveAddress(items: ExportedItems): string {
+  const query = Object.entries(items).map(
+    ([kind, ids]: [string, number[]]) => [kind, ids.join(",")] as const,
+  );
+  return address("/archives", Object.fromEntries(query));
 }
 
 /** Send an archive file. It may take minutes, so there is no timeout. */
@@ -26,6 +37,13 @@ async function importArchive(file: File): Promise<ImportResult> {
   if (content === undefined) throw new ForeignResponseError();
   return content as ImportResult;
 }
+
+const refetchLists = (client: QueryClient) =>
+  Promise.all(
+    [runKeys.lists, runKeys.allFacets, studyKeys.list, reportKeys.list].map((queryKey) =>
+      client.invalidateQueries({ queryKey }),
+    ),
+  );
 
 const IMPORTS = ["import-archive"];
 
@@ -45,11 +63,25 @@ export function useImportArchive({ onDone, onFailed }: ImportEvents) {
     mutationFn: importArchive,
     onSuccess: (result, file) => {
       onDone(file, result);
-      return Promise.all(
-        [runKeys.lists, runKeys.allFacets].map((queryKey) => client.invalidateQueries({ queryKey })),
-      );
+      return refetchLists(client);
     },
     onError: (error, file) => onFailed(file, error),
   });
   return { importArchive: mutate, isImporting: useIsMutating({ mutationKey: IMPORTS }) > 0 };
+}
+
+/** Import the runs of trained agents that Arcadia brings along, and the report about them.
+ *
+ * `onOpened` is also called if the page shows something else by then, since runs have arrived.
+ */
+export function useOpenExamples(onOpened: (result: ImportResult) => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (): Promise<ImportResult> => call("post", "/api/v1/examples", {}),
+    meta: OWN_ERRORS,
+    onSuccess: (result) => {
+      onOpened(result);
+      void refetchLists(client);
+    },
+  });
 }

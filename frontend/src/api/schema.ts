@@ -201,13 +201,16 @@ export interface paths {
         };
         /**
          * Export Archive
-         * @description Download runs with all their data as one archive file. A fork refers to its parent if that is included.
+         * @description Download runs, studies and reports with all their data as one archive file.
+         *
+         *     A study brings its runs. A report brings the runs and studies that it shows. A fork refers to its parent if that is
+         *     included.
          */
         get: operations["export_archive"];
         put?: never;
         /**
          * Import Archive
-         * @description Import an archive file. Runs that are already here are not imported again.
+         * @description Import an archive file. What is already here is not imported again.
          */
         post: operations["import_archive"];
         delete?: never;
@@ -377,6 +380,28 @@ export interface paths {
         get: operations["stream_events"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/examples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open Examples
+         * @description Import runs of trained agents with the tag `example`, and a report that explains them.
+         *
+         *     What is already here is not imported again.
+         */
+        post: operations["open_examples"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4916,7 +4941,7 @@ export interface components {
         };
         /**
          * ImportResult
-         * @description What an import created, and what an earlier import had created. All are ids of this installation.
+         * @description What an import created, and what was already here. All are ids of this installation.
          */
         ImportResult: {
             /**
@@ -4925,15 +4950,35 @@ export interface components {
              */
             already: number[];
             /**
+             * Already Reports
+             * @description Reports of the archive that were already here.
+             */
+            already_reports: number[];
+            /**
+             * Already Studies
+             * @description Studies of the archive that were already here.
+             */
+            already_studies: number[];
+            /**
              * Notes
              * @description Sentences about what is different from the archive.
              */
             notes: string[];
             /**
+             * Reports
+             * @description Imported reports.
+             */
+            reports: number[];
+            /**
              * Runs
              * @description Imported runs, in the order of the archive.
              */
             runs: number[];
+            /**
+             * Studies
+             * @description Imported studies.
+             */
+            studies: number[];
         };
         /**
          * ItemDifference
@@ -9615,11 +9660,15 @@ export interface operations {
     };
     export_archive: {
         parameters: {
-            query: {
+            query?: {
                 /** @description Files to include: all, none, or best, which leaves out the checkpoints of each run except the best and the newest. */
                 files?: "none" | "best" | "all";
-                /** @description Run ids, separated by commas. */
-                runs: string;
+                /** @description Ids, separated by commas. */
+                reports?: string | null;
+                /** @description Ids, separated by commas. */
+                runs?: string | null;
+                /** @description Ids, separated by commas. */
+                studies?: string | null;
             };
             header?: never;
             path?: never;
@@ -9963,6 +10012,35 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": unknown;
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    open_examples: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportResult"];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -94,7 +94,7 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
           )}
           <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
           <Menu.Divider />
-          <ExportItem href={archiveAddress([run.id])} label="Export run (archive file)" />
+          <ExportItem href={archiveAddress({ runs: [run.id] })} label="Export run (archive file)" />
           <ExportItem href={address(`/export/runs/${run.id}.csv`)} label="Export all points (CSV)" />
           <ExportItem href={address(`/export/runs/${run.id}.jsonl`)} label="Export all points (JSON Lines)" />
           <Menu.Divider />

@@ -30,7 +30,11 @@ class Archives:
 
     def export(self, run_id: int, **query: Any) -> bytes:
         """Download the archive of a run."""
-        response = self.user.get("/api/v1/archives", params={"runs": run_id, **query})
+        return self.export_items(runs=run_id, **query)
+
+    def export_items(self, **query: Any) -> bytes:
+        """Download an archive of runs, studies and reports."""
+        response = self.user.get("/api/v1/archives", params=query)
         assert response.status_code == 200, response.text
         return bytes(response.content)
 
@@ -97,9 +101,8 @@ def archives(api: Api) -> Archives:
     return Archives(api.user)
 
 
-@pytest.fixture
-def rich_run(api: Api) -> int:
-    """A run of two attempts with superseded points, checkpoints, a replay, two evaluations, provenance and tags."""
+def create_rich_run(api: Api) -> int:
+    """Create a run of two attempts with superseded points, checkpoints, a replay, evaluations, provenance and tags."""
     config = {**PONG, "total_steps": 10_000}
     run_id, first = api.running(name="All of it", config=config, tags=["α", "paper"], notes="Notes\nof two lines")
     document = PROVENANCE.model_dump(mode="json")
@@ -126,6 +129,12 @@ def rich_run(api: Api) -> int:
     api.evaluate(run_id, protocol="human-starts", start_set=starts["id"])
     assert api.release(run_id, second, "finished").is_success
     return run_id
+
+
+@pytest.fixture
+def rich_run(api: Api) -> int:
+    """Return a run with everything that a run can have."""
+    return create_rich_run(api)
 
 
 @pytest.fixture

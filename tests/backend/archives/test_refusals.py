@@ -182,14 +182,15 @@ def test_a_large_archive_is_refused(api: Api, members: Members, client: TestClie
 
 
 def test_a_newer_format_asks_for_an_update(archives: Archives, members: Members) -> None:
-    refusal = archives.refusal(packed(members, version=2, arcadia_version="9.9.9", kind="galaxy"))
-    assert refusal.startswith("The archive was made by a newer Arcadia (9.9.9, format 2).")
+    refusal = archives.refusal(packed(members, version=3, arcadia_version="9.9.9", kind="galaxy"))
+    assert refusal.startswith("The archive was made by a newer Arcadia (9.9.9, format 3).")
     assert refusal.endswith("Update Arcadia, then import it again.")
 
 
 def test_a_manifest_with_unknown_values_is_refused(archives: Archives, members: Members) -> None:
     wrong: list[dict[str, Any]] = [{"format": "other"}, {"kind": "galaxy"}, {"version": "one"}, {"files": "?"}]
-    for changed in (*wrong, {"runs": [{"number": 0}]}, {"runs": []}):
+    runs = json.loads(members["archive.json"])["runs"]
+    for changed in (*wrong, {"runs": [{"number": 0}]}, {"runs": []}, {"runs": 2 * runs}):
         assert archives.refusal(packed(members, **changed)).startswith("archive.json is not valid: ")
 
 

@@ -30,6 +30,32 @@ def test_a_run_is_exported_under_its_number(arcadia: Arcadia, trained: int, tmp_
     assert exported.out.strip() == str(tmp_path / f"run-{trained}.arcadia")
 
 
+def test_a_study_and_a_report_are_exported_with_their_runs(
+    arcadia: Arcadia, api: Api, trained: int, tmp_path: Path
+) -> None:
+    study = start_study(api)
+    table = {"kind": "table", "of": "runs", "numbers": [trained]}
+    report = api.user.post("/api/v1/reports", json={"title": "Rates", "blocks": [table]}).json()["id"]
+    assert arcadia("export", "--study", study, "-o", tmp_path).out.strip() == str(tmp_path / f"study-{study}.arcadia")
+    target = tmp_path / "both.arcadia"
+    exported = arcadia("export", "--study", study, "--report", report, "-o", target)
+    assert exported.status == 0, exported.err
+    api.user.delete(f"/api/v1/reports/{report}").raise_for_status()
+    imported = arcadia("import", target)
+    assert f"imported report {report + 1}." in imported.out
+    assert f"already there: run {trained} and study {study}." in imported.err
+    assert "--study 3 or --report 2" in arcadia("export", "-o", target, "--overwrite").err
+
+
+def start_study(api: Api) -> int:
+    """Start a study of one run and stop it before the run is created."""
+    asked = {"name": "Which rate?", "preset": "paac-cartpole", "total_steps": 1_000, "seeds": 1}
+    steps = api.user.post("/api/v1/studies/preview", json=asked).json()["steps"]
+    study = int(api.user.post("/api/v1/studies", json={**asked, "confirm_steps": steps}).json()["id"])
+    api.user.post(f"/api/v1/studies/{study}/stop").raise_for_status()
+    return study
+
+
 def test_a_refused_archive_is_an_error(arcadia: Arcadia, tmp_path: Path) -> None:
     broken = tmp_path / "broken.arcadia"
     broken.write_bytes(b"no zip")

@@ -2,6 +2,7 @@ import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/co
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
 import { SIGNED_IN_SOURCE, reportQuery, useDeleteReport, useIsSaving } from "@/api/reports";
 import type { Report } from "@/api/types";
@@ -77,7 +78,18 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
           h={32}
           px="sm"
         >
-          Export
+          Export HTML
+        </Button>
+        <Button
+          component="a"
+          href={archiveAddress({ reports: [report.id] })}
+          download
+          variant="default"
+          h={32}
+          px="sm"
+          title="Save the report and the runs that it shows as one archive file"
+        >
+          Export archive
         </Button>
         <DeleteReport report={report} />
         <SharePanel report={report} />

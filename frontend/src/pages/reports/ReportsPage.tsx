@@ -5,6 +5,7 @@ import { Link, useNavigate } from "react-router";
 import { isSubmitted } from "@/api/mutationState";
 import { reportsQuery, useCreateReport } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
+import { OpenExamples } from "@/run-actions/OpenExamples";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -48,8 +49,13 @@ export default function ReportsPage() {
       {reports.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading reports…" />}
       {reports.data?.length === 0 && (
         <EmptyState title="No reports yet">
-          Create a report to write down results with charts, tables and replays. You can share it by a link or
-          export it as one file. “Add to report” in a chart’s menu adds the chart.
+          <Stack align="center" gap="md">
+            <span>
+              Create a report to write down results with charts, tables and replays. You can share it by a
+              link or export it as one file. “Add to report” in a chart’s menu adds the chart.
+            </span>
+            <OpenExamples />
+          </Stack>
         </EmptyState>
       )}
       {reports.data && reports.data.length > 0 && <ReportTable reports={reports.data} />}

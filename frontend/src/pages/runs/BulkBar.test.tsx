@@ -40,6 +40,12 @@ describe("the bulk action bar", () => {
     expect(screen.getByRole("link", { name: "Compare 3" }).getAttribute("href")).toBe("/compare?runs=1,2,3");
   });
 
+  it("exports the selected runs as one archive file", () => {
+    show(RUNS);
+    const address = screen.getByRole("link", { name: "Export 3" }).getAttribute("href");
+    expect(decodeURIComponent(address ?? "")).toBe("/api/v1/archives?runs=1,2,3");
+  });
+
   it("confirms a stop, lists the skipped runs, and sends only the others", async () => {
     const server = respondWith({ done: [1, 2], skipped: [] });
     show(RUNS);

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, List, Paper, Stack, Text, Tooltip } from "@m
 import { IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
+import { archiveAddress } from "@/api/archives";
 import { MAX_RUNS } from "@/api/comparisons";
 import { useBulkAction } from "@/api/runActions";
 import type { BulkAction, BulkResult, ListedRun } from "@/api/types";
@@ -92,6 +93,7 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
           />
         ))}
         {!selectingAll && <CompareButton runs={runs} />}
+        {!selectingAll && <ExportButton runs={runs} />}
         <Tooltip label="Clear selection">
           <ActionIcon aria-label="Clear selection" onClick={onClear}>
             <IconX size={16} />
@@ -151,15 +153,7 @@ function describeRuns(ids: readonly number[]): string {
 }
 
 function CompareButton({ runs }: { runs: readonly ListedRun[] }) {
-  if (runs.length > MAX_RUNS) {
-    return (
-      <Tooltip label={`You can compare at most ${MAX_RUNS} runs`}>
-        <Button size="xs" variant="default" data-disabled aria-disabled>
-          Compare {runs.length}
-        </Button>
-      </Tooltip>
-    );
-  }
+  if (runs.length > MAX_RUNS) return <TooManyRuns verb="Compare" count={runs.length} />;
   return (
     <Button
       size="xs"
@@ -169,6 +163,32 @@ function CompareButton({ runs }: { runs: readonly ListedRun[] }) {
     >
       Compare {runs.length}
     </Button>
+  );
+}
+
+function ExportButton({ runs }: { runs: readonly ListedRun[] }) {
+  if (runs.length > MAX_RUNS) return <TooManyRuns verb="Export" count={runs.length} />;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      component="a"
+      href={archiveAddress({ runs: runs.map(({ id }) => id) })}
+      download
+      title="Save these runs with all their data as one archive file"
+    >
+      Export {runs.length}
+    </Button>
+  );
+}
+
+function TooManyRuns({ verb, count }: { verb: "Compare" | "Export"; count: number }) {
+  return (
+    <Tooltip label={`You can ${verb.toLowerCase()} at most ${MAX_RUNS} runs`}>
+      <Button size="xs" variant="default" data-disabled aria-disabled>
+        {verb} {count}
+      </Button>
+    </Tooltip>
   );
 }
 

@@ -7,13 +7,14 @@ import { isSubmitted } from "@/api/mutationState";
 import { useLaunchRun } from "@/api/runs";
 import { presetsQuery } from "@/api/configuration";
 import type { Preset } from "@/api/types";
+import { OpenExamples } from "@/run-actions/OpenExamples";
 import { short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { shortEnv } from "./columns";
 
 const FIRST_PRESETS = ["paac-cartpole", "paac-pong"];
 
-/** Start page of a new installation: two runs that start with one click. */
+/** Start page of a new installation: two runs that start with one click, and the examples. */
 export function FirstRun({ children }: { children: ReactNode }) {
   const presets = useQuery(presetsQuery);
   const navigate = useNavigate();
@@ -42,6 +43,18 @@ export function FirstRun({ children }: { children: ReactNode }) {
           />
         ))}
       </SimpleGrid>
+      <Paper withBorder p="lg" component="article">
+        <Group justify="space-between" gap="md">
+          <Stack gap="xs" style={{ flex: "1 1 320px" }}>
+            <Title order={2}>Look at trained agents</Title>
+            <Text size="sm">
+              Curves, replays, evaluations and a comparison of agents that play Pong, Breakout and CartPole,
+              find their way in a maze, and balance a pendulum. They have the tag “example”.
+            </Text>
+          </Stack>
+          <OpenExamples />
+        </Group>
+      </Paper>
       <Text size="sm">
         Or{" "}
         <Anchor component={Link} to="/launch" inherit>

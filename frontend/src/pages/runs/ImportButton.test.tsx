@@ -9,7 +9,16 @@ import RunsPage from "./RunsPage";
 
 // The test server parses bodies as JSON.
 const file = (name = "pong.arcadia") => new File(["1"], name);
-const result = (changes: object = {}) => ({ runs: [], already: [], notes: [], ...changes });
+const result = (changes: object = {}) => ({
+  runs: [],
+  studies: [],
+  reports: [],
+  already: [],
+  already_studies: [],
+  already_reports: [],
+  notes: [],
+  ...changes,
+});
 
 describe("importing archive files", () => {
   it("imports chosen files one after the other, and reads the list again", async () => {
@@ -48,5 +57,18 @@ describe("importing archive files", () => {
     await userEvent.upload(await screen.findByLabelText("Archive files"), [file(), file("cart.arcadia")]);
     expect(await screen.findByText("pong.arcadia was not imported. archive.json is missing.")).toBeTruthy();
     expect(await screen.findByText("Imported 1 run from cart.arcadia: #7.")).toBeTruthy();
+  });
+
+  it("names imported studies and reports, and counts many runs", async () => {
+    const runs = Array.from({ length: 12 }, (_, number) => number + 1);
+    const answer = result({ runs, studies: [3], already_reports: [4], notes: ["Study 3: A note."] });
+    openRuns({ runs: [aRun()] }, { "POST /archives": answer });
+    renderPage(<RunsPage />, { at: "/" });
+    await userEvent.upload(await screen.findByLabelText("Archive files"), file());
+    const message = await screen.findByText(/Imported 12 runs/);
+    expect(message.textContent).toBe(
+      "Imported 12 runs from pong.arcadia: #1, #2, #3, #4, #5, #6, #7, #8, #9, #10 and 2 more. " +
+        "Imported 1 study from pong.arcadia: #3. 1 report of pong.arcadia is already here: #4. Study 3: A note.",
+    );
   });
 });

@@ -35,14 +35,38 @@ export function useImports() {
   return { isImporting, add, dropTarget };
 }
 
-function describe(name: string, { runs, already, notes }: ImportResult): string {
-  const parts = [
-    runs.length > 0 && `Imported ${plural(runs.length, "run")} from ${name}: ${listed(runs)}.`,
-    already.length > 0 &&
-      `${plural(already.length, "run")} of ${name} ${already.length === 1 ? "is" : "are"} already here: ${listed(already)}.`,
-    ...notes,
+function describe(name: string, result: ImportResult): string {
+  const kinds = [
+    { word: "run", plural: "runs", imported: result.runs, already: result.already },
+    { word: "study", plural: "studies", imported: result.studies, already: result.already_studies },
+    { word: "report", plural: "reports", imported: result.reports, already: result.already_reports },
   ];
-  return parts.filter(Boolean).join(" ");
+  const sentences = [
+    ...kinds.map(
+      (kind) =>
+        kind.imported.length > 0 &&
+        `Imported ${counted(kind, kind.imported)} from ${name}: ${listed(kind.imported)}.`,
+    ),
+    ...kinds.map(
+      (kind) =>
+        kind.already.length > 0 &&
+        `${counted(kind, kind.already)} of ${name} ${kind.already.length === 1 ? "is" : "are"} already here: ${listed(kind.already)}.`,
+    ),
+    ...result.notes,
+  ];
+  return sentences.filter(Boolean).join(" ");
 }
 
-const listed = (runs: readonly number[]) => runs.map((run) => `#${run}`).join(", ");
+const counted = (kind: { word: string; plural: string }, ids: readonly number[]) =>
+  plural(ids.length, kind.word, kind.plural);
+
+/** Further ids are only counted. */
+const MAX_LISTED = 10;
+
+function listed(ids: readonly number[]): string {
+  const shown = ids
+    .slice(0, MAX_LISTED)
+    .map((id) => `#${id}`)
+    .join(", ");
+  return ids.length > MAX_LISTED ? `${shown} and ${ids.length - MAX_LISTED} more` : shown;
+}

@@ -1,6 +1,7 @@
 import { Button, Group, NumberInput, Popover, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
+import { archiveAddress } from "@/api/archives";
 import { type StudyAction, useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { sendWithRetries, useUnsentActions } from "@/run-actions/retriedActions";
@@ -47,6 +48,16 @@ export function StudyActions({ study }: { study: Study }) {
       <MoreSeeds study={study} />
       <Button size="xs" variant="default" component={Link} to={`/launch?study=${study.id}`}>
         Clone
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        component="a"
+        href={archiveAddress({ studies: [study.id] })}
+        download
+        title="Save the study and its runs as one archive file"
+      >
+        Export archive
       </Button>
       {actions.delete === null && (
         <Button size="xs" variant="default" onClick={() => setOpenedDialog("delete")}>

@@ -124,6 +124,12 @@ describe("the page of a study", () => {
     expect(await screen.findByText(text)).toBeTruthy();
   });
 
+  it("can be exported with its runs", async () => {
+    open(aStudy());
+    const link = await screen.findByRole("link", { name: "Export archive" });
+    expect(link.getAttribute("href")).toBe("/api/v1/archives?studies=3");
+  });
+
   it("links to the paper's figure that it was started from", async () => {
     open(aStudy({ origin: { paper: "a3c", item: "figure-2", part: "pong", share: 0.01 } }));
     const link = await screen.findByRole("link", { name: "A3C, figure 2" });

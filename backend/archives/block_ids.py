@@ -1,0 +1,143 @@
+"""Ids in the blocks of a report: found for an export, and replaced after an import."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from backend.reports import figures
+from backend.reports.blocks import (
+    AnyBlock,
+    ChartBlock,
+    DraftBlock,
+    FinishedBlock,
+    ReplayBlock,
+    TableBlock,
+    TextBlock,
+)
+from backend.reports.figures import FigureIds
+from backend.reports.markdown import image_files, replace_image_files
+
+_FINISHED: TypeAdapter[FinishedBlock] = TypeAdapter(FinishedBlock)
+# Fields of blocks that have ids.
+_ID_FIELDS = ("address", "numbers", "replay")
+
+
+@dataclass(frozen=True)
+class BlockIds:
+    """Ids that blocks refer to."""
+
+    runs: set[int] = field(default_factory=set)
+    studies: set[int] = field(default_factory=set)
+    replays: set[int] = field(default_factory=set)
+    files: set[int] = field(default_factory=set)
+    evaluations: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class NewIds:
+    """Ids of this installation by those of the exporting one. Items that were deleted there have none."""
+
+    runs: Mapping[int, int]
+    studies: Mapping[int, int]
+    replays: Mapping[int, int]
+    files: Mapping[int, int]
+    evaluations: Mapping[int, int]
+
+
+def find_ids(blocks: Iterable[AnyBlock]) -> BlockIds:
+    """Return the ids in blocks, also in drafts of complete ones."""
+    found = BlockIds()
+    for block in blocks:
+        _collect(_read_draft(block) if isinstance(block, DraftBlock) else block, found)
+    return found
+
+
+def replace_ids(blocks: Iterable[AnyBlock], new: NewIds) -> list[AnyBlock]:
+    """Return blocks with new ids. A block of deleted items becomes a text that says so."""
+    return [
+        _replace_in_draft(block, new) if isinstance(block, DraftBlock) else _replace(block, new) for block in blocks
+    ]
+
+
+def _collect(block: FinishedBlock | None, found: BlockIds) -> None:
+    if isinstance(block, TextBlock):
+        found.files.update(image_files(block.markdown))
+    elif isinstance(block, ChartBlock):
+        ids = figures.ids_in(block.address)
+        found.runs.update(ids.runs)
+        found.studies.update(_listed(ids.study))
+        found.evaluations.update(_listed(ids.evaluation))
+    elif isinstance(block, TableBlock):
+        (found.studies if block.of == "study" else found.runs).update(block.numbers)
+    elif isinstance(block, ReplayBlock):
+        found.replays.add(block.replay)
+
+
+def _replace(block: FinishedBlock, new: NewIds) -> FinishedBlock:
+    if isinstance(block, TextBlock):
+        return block.model_copy(update={"markdown": replace_image_files(block.markdown, new.files)})
+    if isinstance(block, ChartBlock):
+        address = _replace_in_address(block.address, new)
+        return _deleted(block) if address is None else block.model_copy(update={"address": address})
+    if isinstance(block, TableBlock):
+        numbers = _known(block.numbers, new.studies if block.of == "study" else new.runs)
+        return block.model_copy(update={"numbers": numbers}) if numbers else _deleted(block)
+    replay = new.replays.get(block.replay)
+    return _deleted(block) if replay is None else block.model_copy(update={"replay": replay})
+
+
+def _replace_in_address(address: str, new: NewIds) -> str | None:
+    """Return the address with new ids, or None if nothing would be left of its figure."""
+    ids = figures.ids_in(address)
+    runs = _known(ids.runs, new.runs)
+    (study,) = _known(_listed(ids.study), new.studies) or (None,)
+    (evaluation,) = _known(_listed(ids.evaluation), new.evaluations) or (None,)
+    kept = FigureIds(runs, study, evaluation)
+    had = (bool(ids.runs), ids.study is not None, ids.evaluation is not None)
+    if had != (bool(kept.runs), kept.study is not None, kept.evaluation is not None):
+        return None
+    return figures.replace_ids(address, kept)
+
+
+def _replace_in_draft(block: DraftBlock, new: NewIds) -> DraftBlock:
+    complete = _read_draft(block)
+    if complete is not None:
+        return block.model_copy(update={"content": _replace(complete, new).model_dump_json()})
+    content = replace_image_files(block.content, new.files)
+    document = _parse(content)
+    if isinstance(document, dict):
+        # The ids of an incomplete block may be of anything.
+        content = json.dumps({name: value for name, value in document.items() if name not in _ID_FIELDS})
+    return block.model_copy(update={"content": content})
+
+
+def _read_draft(block: DraftBlock) -> FinishedBlock | None:
+    """Return the block in a draft, or None if it is incomplete."""
+    try:
+        return _FINISHED.validate_python(_parse(block.content))
+    except ValidationError:
+        return None
+
+
+def _parse(content: str) -> Any:
+    """Return the JSON of a draft. Another program may have written a text instead."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+
+
+def _deleted(block: ChartBlock | TableBlock | ReplayBlock) -> TextBlock:
+    sentence = f"*The {block.kind} is missing, because its data were deleted before the export.*"
+    return TextBlock(kind="text", markdown=f"{sentence} {block.caption}".strip())
+
+
+def _known(ids: Iterable[int], new: Mapping[int, int]) -> list[int]:
+    return list(dict.fromkeys(new[each] for each in ids if each in new))
+
+
+def _listed(given: int | None) -> Sequence[int]:
+    return () if given is None else (given,)

@@ -1,0 +1,153 @@
+"""Make the archive of examples from runs of a server: `python -m bench.examples 1-14 --url http://127.0.0.1:8000`.
+
+It writes a report about the runs, exports both, and removes the report again. It leaves out checkpoints above a limit,
+and all that names the machine. The file must not be larger than 8 MB.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arcadia import Client, Run
+
+from backend.examples.service import EXAMPLES
+from bench.example_archive import describe, prepare
+
+MAX_BYTES = 8_000_000
+TITLE = "Welcome to Arcadia: agents to look at"
+NAMES = {
+    "ALE/Pong-v5": "Pong",
+    "ALE/Breakout-v5": "Breakout",
+    "CartPole-v1": "CartPole",
+    "InvertedPendulum-v5": "An inverted pendulum",
+    "InvertedDoublePendulum-v5": "An inverted double pendulum",
+}
+BEGINNING = """These agents were trained with Arcadia. They are in this installation with their curves, checkpoints,
+replays, evaluations and logs. Everything in this report is drawn from them now: drag in a chart to zoom, and play the
+videos.
+
+- **Runs** lists the agents. Select several of them and press “Compare”.
+- **A replay's page** shows what the agent expected and thought at each decision.
+- **Games** ranks their evaluations beside the scores of the papers.
+"""
+ENDING = """## Train your own
+
+Press “Launch” and choose a preset. “PAAC learns CartPole in a minute” is the quickest one.
+
+To remove the examples, filter the runs by the tag `example`, select all of them, archive and purge them. This report
+can be deleted like any other. “Open examples” brings both back.
+"""
+
+Block = dict[str, Any]
+
+
+def main() -> None:
+    """Make the archive and print its size."""
+    parser = argparse.ArgumentParser(prog="python -m bench.examples", description=__doc__)
+    parser.add_argument("runs", nargs="+", help="numbers or names of the runs, such as 1-14")
+    parser.add_argument("--url", help="address of the server")
+    parser.add_argument("--out", type=Path, default=EXAMPLES, help="archive to write")
+    parser.add_argument("--max-checkpoint-bytes", type=int, default=1_000_000, help="leave out larger checkpoints")
+    given = parser.parse_args()
+    with Client(given.url) as client, tempfile.TemporaryDirectory() as folder:
+        exported = export(client, client.runs(*given.runs), Path(folder) / "exported.arcadia")
+        prepare(exported, given.out, given.max_checkpoint_bytes)
+    print(describe(given.out))
+    size = given.out.stat().st_size
+    print(f"{given.out}: {size:,} bytes of at most {MAX_BYTES:,}")
+    sys.exit(size > MAX_BYTES)
+
+
+def export(client: Client, runs: Sequence[Run], path: Path) -> Path:
+    """Export the runs with a report about them. Checkpoints are left out except the best and the newest."""
+    report = client.create_report(TITLE, blocks_of(runs))
+    try:
+        check(client, report.blocks)
+        return client.export_archive(
+            *(run.id for run in runs), reports=[report.id], path=path, files="best", progress=False
+        )
+    finally:
+        report.delete()
+
+
+def check(client: Client, blocks: Sequence[Mapping[str, Any]]) -> None:
+    """End with an error if a block has no content."""
+    for block in blocks:
+        content = client.transport.post("/reports/preview", {"block": dict(block)})
+        if content["problem"] is not None or content["missing"] is not None:
+            sys.exit(f"{block}: {content['problem'] or content['missing']}")
+
+
+def blocks_of(runs: Sequence[Run]) -> list[Block]:
+    """Return the blocks of the report: first the environment with the most methods, then the others."""
+    by_env: dict[str, list[Run]] = {}
+    for run in runs:
+        by_env.setdefault(run.env, []).append(run)
+    ordered = sorted(by_env.items(), key=lambda item: -len({run.algorithm for run in item[1]}))
+    sections = [block for env, group in ordered for block in section(env, group)]
+    return [text(BEGINNING), *sections, *evaluations(runs), text(ENDING)]
+
+
+def section(env: str, runs: Sequence[Run]) -> list[Block]:
+    """Return the blocks about one environment: curves, a table if there are several runs, and replays."""
+    ids = ",".join(str(run.id) for run in runs)
+    found: list[Block] = [text(f"## {name_of(env)}")]
+    query = f"runs={ids}&smoothing=0.95"
+    if len(runs) > 1:
+        query += "&group=seed"
+    found.append(
+        {
+            "kind": "chart",
+            "address": f"/api/v1/figures/curves?{query}",
+            "caption": f"Return per episode in {name_of(env)}. Runs that differ only in their seed are one line.",
+        }
+    )
+    if len(runs) > 1:
+        columns = ["name", "method", "step", "best_return", "last_return", "steps_per_second"]
+        caption = "The same runs. Select them on the page of runs to compare all their settings."
+        found.append(
+            {"kind": "table", "of": "runs", "numbers": [run.id for run in runs], "columns": columns, "caption": caption}
+        )
+    return [*found, *replays(runs)]
+
+
+def replays(runs: Sequence[Run]) -> list[Block]:
+    """Return the first and the best replay of the best run, or only one if there are no others."""
+    best = max(runs, key=lambda run: run.best_return or float("-inf"))
+    found = sorted(best.replays(), key=lambda replay: replay.step)
+    if not found:
+        return []
+    chosen = [found[0], max(found, key=lambda replay: (replay.episode_return, replay.step))]
+    captions = {replay.id: f"{best.name} after {replay.step:,} steps." for replay in chosen}
+    return [{"kind": "replay", "replay": number, "caption": caption} for number, caption in captions.items()]
+
+
+def evaluations(runs: Sequence[Run]) -> list[Block]:
+    """Return a table of all evaluations, and the scores of the run with the most of them over its training."""
+    counts = {run.id: sum(each.state == "done" for each in run.evaluations()) for run in runs}
+    evaluated = [run_id for run_id, count in counts.items() if count]
+    if not evaluated:
+        return []
+    most = max(evaluated, key=lambda run_id: counts[run_id])
+    return [
+        text("## Evaluations\n\nScores by the protocols of the papers, with 95 % intervals."),
+        {"kind": "chart", "address": f"/api/v1/figures/evaluations?runs={most}", "caption": "Scores during training."},
+        {"kind": "table", "of": "evaluations", "numbers": evaluated, "caption": "All evaluations."},
+    ]
+
+
+def name_of(env: str) -> str:
+    """Return the name of an environment in a sentence."""
+    return NAMES.get(env, env.rpartition("/")[2].rpartition("-v")[0])
+
+
+def text(markdown: str) -> Block:
+    """Return a block of text."""
+    return {"kind": "text", "markdown": markdown}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { refusal, serve } from "@/testing/server";
+import { OpenExamples } from "./OpenExamples";
+
+const NOTHING = { runs: [], studies: [], already: [], already_studies: [], notes: [] };
+const routes = [
+  { path: "/reports/:id", element: <p>The report</p> },
+  { path: "/runs", element: <p>The runs</p> },
+];
+
+describe("the button of the examples", () => {
+  it("imports them and opens their report", async () => {
+    const server = serve({
+      "POST /examples": { ...NOTHING, runs: [1, 2], reports: [7], already_reports: [] },
+    });
+    renderPage(<OpenExamples />, { at: "/", routes });
+    await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
+    expect(await screen.findByText("The report")).toBeTruthy();
+    expect(server.of("POST /examples")).toHaveLength(1);
+  });
+
+  it("opens the report that is already here", async () => {
+    serve({ "POST /examples": { ...NOTHING, reports: [], already_reports: [7] } });
+    renderPage(<OpenExamples />, { at: "/", routes });
+    await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
+    expect(await screen.findByText("The report")).toBeTruthy();
+  });
+
+  it("says why they cannot be opened", async () => {
+    serve({ "POST /examples": refusal(503, "The database is busy.") });
+    renderPage(<OpenExamples />, { at: "/", routes });
+    await userEvent.click(screen.getByRole("button", { name: "Open examples" }));
+    expect(await screen.findByText("The database is busy.")).toBeTruthy();
+  });
+});

@@ -1,0 +1,28 @@
+import { Button, Stack } from "@mantine/core";
+import { IconSparkles } from "@tabler/icons-react";
+import { useNavigate } from "react-router";
+import { useOpenExamples } from "@/api/archives";
+import { isSubmitted } from "@/api/mutationState";
+import { QueryError } from "@/ui/QueryError";
+
+/** Button that imports the examples and opens the report about them. */
+export function OpenExamples() {
+  const navigate = useNavigate();
+  const examples = useOpenExamples(({ reports, already_reports }) => {
+    const [report] = [...reports, ...already_reports];
+    void navigate(report === undefined ? "/" : `/reports/${report}`);
+  });
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Button
+        variant="default"
+        leftSection={<IconSparkles size={16} />}
+        loading={isSubmitted(examples)}
+        onClick={() => examples.mutate()}
+      >
+        Open examples
+      </Button>
+      {examples.isError && <QueryError error={examples.error} />}
+    </Stack>
+  );
+}

@@ -1,0 +1,57 @@
+"""POST /examples imports the shipped archive once, with the tag `example`."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.examples import service
+from tests.factories import Api, metrics
+
+
+@pytest.fixture
+def examples(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ship an archive of a run and a report about it, neither of which is here."""
+    run, attempt = api.running(name="Shipped", tags=["cart"])
+    api.send(run, attempt, metrics(2, 10, returns=[1.0]))
+    api.release(run, attempt, "finished")
+    table = {"kind": "table", "of": "runs", "numbers": [run]}
+    report = api.user.post("/api/v1/reports", json={"title": "Welcome", "blocks": [table]}).json()["id"]
+    archive = api.user.get("/api/v1/archives", params={"reports": report}).content
+    (tmp_path / "examples.arcadia").write_bytes(archive)
+    monkeypatch.setattr(service, "EXAMPLES", tmp_path / "examples.arcadia")
+    for path in (f"reports/{report}", f"runs/{run}"):
+        api.user.delete(f"/api/v1/{path}").raise_for_status()
+
+
+def open_examples(api: Api) -> dict[str, Any]:
+    """Open the examples."""
+    answer = api.user.post("/api/v1/examples")
+    assert answer.status_code == 201, answer.text
+    result: dict[str, Any] = answer.json()
+    return result
+
+
+@pytest.mark.usefixtures("examples")
+def test_the_examples_are_imported_once_and_tagged(api: Api) -> None:
+    result = open_examples(api)
+    assert (len(result["runs"]), len(result["reports"])) == (1, 1)
+    assert sorted(api.run(result["runs"][0])["tags"]) == ["cart", "example"]
+    again = open_examples(api)
+    assert (again["runs"], again["already"], again["already_reports"]) == ([], result["runs"], result["reports"])
+
+
+@pytest.mark.usefixtures("examples")
+def test_deleted_examples_come_back_into_their_report(api: Api) -> None:
+    first = open_examples(api)
+    api.user.delete(f"/api/v1/runs/{first['runs'][0]}").raise_for_status()
+    second = open_examples(api)
+    assert second["already_reports"] == first["reports"]
+    (table,) = api.user.get(f"/api/v1/reports/{first['reports'][0]}").json()["blocks"]
+    assert table["numbers"] == second["runs"] != first["runs"]
+
+
+def test_a_build_without_examples_says_so(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "EXAMPLES", tmp_path / "examples.arcadia")
+    answer = api.user.post("/api/v1/examples")
+    assert (answer.status_code, "missing from this build" in answer.json()["detail"]) == (404, True)
