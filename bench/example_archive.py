@@ -2,19 +2,16 @@
 
 import hashlib
 import json
-import os
 import re
 import socket
 import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from backend.archives.format import MANIFEST
 
 Members = dict[str, bytes]
-Row = dict[str, Any]
 
 HOST = "example"
 # Folders of users and of temporary files.
@@ -27,11 +24,13 @@ def prepare(source: Path, target: Path, max_checkpoint_bytes: int) -> None:
     with zipfile.ZipFile(source) as opened:
         members = {name: opened.read(name) for name in opened.namelist()}
     manifest = json.loads(members.pop(MANIFEST))
-    for path in [path for path in members if path.endswith(".jsonl")]:
-        members[path] = b"".join(_line(_anonymous(path, json.loads(line))) for line in members[path].splitlines())
+    hosts = _hosts(members)
+    for path in [path for path in members if path.endswith(".jsonl") and not path.endswith("/documents.jsonl")]:
+        # Provenance documents are named by their hashes. The check below fails if one of them names a folder.
+        members[path] = b"".join(_anonymous(path, line, hosts) for line in members[path].splitlines())
     for path in _large_checkpoints(members, max_checkpoint_bytes):
         del members[path]
-    _check(members)
+    _check(members, hosts)
     manifest["contents"] = [
         {"path": path, "sha256": _sha256(content), "bytes": len(content)} for path, content in members.items()
     ]
@@ -59,17 +58,32 @@ def describe(path: Path) -> str:
     return "\n".join(lines)
 
 
-def _anonymous(path: str, row: Row) -> Row:
-    """Return a row without the host, the command's folders and the environment."""
-    if path.endswith("/attempts.jsonl"):
-        row |= {"host": HOST, "worker": HOST, "roles": [{**role, "host": HOST} for role in row["roles"] or []] or None}
-        if row["provenance"] is not None:
-            row["provenance"] |= {"host": HOST, "environment": {}}
-    if path.endswith("/documents.jsonl"):
-        # Each is named by its hash. The check below fails if it names a folder.
-        return row
-    cleaned: Row = json.loads(_ABSOLUTE.sub(_name_of, json.dumps(row, ensure_ascii=False)))
-    return cleaned
+def _hosts(members: Members) -> re.Pattern[str]:
+    """Return a pattern for the names of all hosts."""
+    found = {socket.gethostname()}
+    for path, content in members.items():
+        if path.endswith("/attempts.jsonl"):
+            for row in map(json.loads, content.splitlines()):
+                # The host of a role is followed by its address.
+                provenance = row["provenance"] or {"host": None}
+                named = [
+                    row["host"],
+                    provenance["host"],
+                    *(role["host"].partition(" ")[0] for role in row["roles"] or []),
+                ]
+                found.update(name for name in named if name)
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, sorted(found)))})(?![\w.-])")
+
+
+def _anonymous(path: str, line: bytes, hosts: re.Pattern[str]) -> bytes:
+    """Return a row without the names of hosts, folders and workers."""
+    text = hosts.sub(HOST, _ABSOLUTE.sub(_name_of, line.decode()))
+    if not path.endswith("/attempts.jsonl"):
+        return f"{text}\n".encode()
+    row = json.loads(text)
+    if row["provenance"] is not None:
+        row["provenance"]["environment"] = {}
+    return json.dumps({**row, "worker": HOST}, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _name_of(found: re.Match[str]) -> str:
@@ -87,16 +101,14 @@ def _large_checkpoints(members: Members, max_bytes: int) -> Iterator[str]:
                     yield member
 
 
-def _check(members: Members) -> None:
-    """End with an error if a text still names this machine or one of its folders."""
-    secrets = {socket.gethostname(), str(Path.home()), os.getcwd()} - {"/", ""}  # noqa: PTH109 - as programs write it
+def _check(members: Members, hosts: re.Pattern[str]) -> None:
+    """End with an error if a text still names a host or a folder."""
     for path, content in members.items():
-        if not path.endswith(".jsonl"):
-            continue
-        decoded = content.decode()
-        found = [secret for secret in secrets if secret in decoded] + _ABSOLUTE.findall(decoded)
-        if found:
-            sys.exit(f"{path} still contains {found[0]!r}. Remove it in {Path(__file__).name}.")
+        if path.endswith(".jsonl"):
+            text = content.decode()
+            found = [each for each in (*hosts.findall(text), *_ABSOLUTE.findall(text)) if each != HOST]
+            if found:
+                sys.exit(f"{path} still contains {found[0]!r}. Remove it in {Path(__file__).name}.")
 
 
 def _content_hash(members: Members, folder: str) -> str:
@@ -121,10 +133,6 @@ def _folder(path: str) -> str:
     found = _RUN.match(path)
     assert found is not None
     return found[0]
-
-
-def _line(row: Row) -> bytes:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _sha256(content: bytes) -> str:

@@ -24,7 +24,7 @@ from backend.logs.service import note
 from backend.metrics.points import POINT
 from backend.metrics.schemas import NAME_PATTERN
 from backend.metrics.series import MAX_SERIES
-from backend.metrics.transfer import restore_series
+from backend.metrics.transfer import SeriesRestorer
 from backend.provenance.service import store_document
 from backend.runs.notices import announce_run
 from workers.contract.config import CONFIGURATIONS
@@ -205,15 +205,16 @@ class RunReader:
             ids[values["archive_number"]] = restore_start_set(self._session, values)
 
     def _series(self) -> None:
-        number = self._entry.number
-        names: set[str] = set()
+        number, every = self._entry.number, dict[str, _Series]()
         for series in read_lines(self._archive, _Series, rows_of("runs", number, "series")):
-            if series.name in names or len(names) >= MAX_SERIES:
+            if series.name in every or len(every) >= MAX_SERIES:
                 raise BadArchive(f"The metric {series.name!r} is there twice, or the run has more than {MAX_SERIES:,}.")
-            names.add(series.name)
-            self._points(series, points_of(number, series.archive_number))
+            every[series.name] = series
+        restorer = SeriesRestorer(self._session, self._restored.run, [*every])
+        for series in every.values():
+            self._points(restorer, series, points_of(number, series.archive_number))
 
-    def _points(self, series: _Series, path: str) -> None:
+    def _points(self, restorer: SeriesRestorer, series: _Series, path: str) -> None:
         counts = [count for _attempt, count in series.segments]
         if path not in self._archive.members or not counts or min(counts) < 1:
             raise BadArchive(f"The metric {series.name!r} has no points in {path}.")
@@ -221,7 +222,7 @@ class RunReader:
             raise BadArchive(f"The metric {series.name!r} has points of an attempt that cannot be.")
         with self._archive.open(path) as file:
             _check_array(path, file, sum(counts), self._archive.members[path].bytes)
-            restore_series(self._session, self._restored.run, series.name, series.segments, file.read)
+            restorer.restore(series.name, series.segments, file.read)
 
 
 def _check_array(path: str, file: Any, count: int, size: int) -> None:

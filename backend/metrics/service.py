@@ -49,7 +49,7 @@ def append(
         series = known[name]
         if name == EPISODE_RETURN:
             run.best_return = best_mean(_recent(series), points["value"], series.count, run.best_return)
-        _update_statistics(series, points["value"])
+        update_statistics(series, points["value"])
         if name == EPISODE_RETURN:
             run.last_return, run.episodes = series.recent_mean, series.count
 
@@ -188,7 +188,7 @@ def _recent(series: MetricSeries) -> Floats:
     return np.frombuffer(series.recent, "<f8")
 
 
-def _update_statistics(series: MetricSeries, values: Floats) -> None:
+def update_statistics(series: MetricSeries, values: Floats) -> None:
     """Add new values to the statistics of a series."""
     lowest, highest = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
     series.min = lowest if series.min is None else float(np.fmin(series.min, lowest))

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 from backend.database.tables import Run
 from backend.metrics.models import MetricChunk, MetricSeries
 from backend.metrics.points import CHUNK, PAGE, POINT, Array
+from backend.metrics.reading import at_attempt
 from backend.metrics.series import add_series
-from backend.metrics.service import append_points, recompute_statistics
+from backend.metrics.service import append_points, update_statistics
 from backend.metrics.visibility import load_limits
 
 # An attempt, and how many consecutive points are its own.
@@ -42,18 +43,32 @@ def iterate_points(session: Session, series: MetricSeries) -> Iterator[bytes]:
     yield from session.scalars(query.execution_options(yield_per=PAGE))
 
 
-def restore_series(
-    session: Session, run: Run, name: str, segments: Sequence[Segment], read: Callable[[int], bytes]
-) -> None:
-    """Store the points of a new series. `read` returns that many of the next bytes."""
-    known = add_series(session, run.id, [name])
-    for attempt, count in segments:
-        for start in range(0, count, POINTS_PER_BLOCK):
-            size = min(POINTS_PER_BLOCK, count - start)
-            points: Array = np.frombuffer(read(size * POINT.itemsize), POINT)
-            append_points(session, attempt, known, {name: points})
-            # Written chunks are then dropped from memory.
-            session.flush()
-    limits = load_limits(session, [run.id])[run.id]
-    recompute_statistics(session, known[name], limits)
-    known[name].stored = sum(count for _attempt, count in segments)
+class SeriesRestorer:
+    """Stores the points of the series of a new run, and computes their statistics."""
+
+    def __init__(self, session: Session, run: Run, names: Sequence[str]) -> None:
+        self._session = session
+        self._series = add_series(session, run.id, names)
+        self._limits = load_limits(session, [run.id])[run.id]
+        # Points that are not written yet.
+        self._pending = 0
+
+    def restore(self, name: str, segments: Sequence[Segment], read: Callable[[int], bytes]) -> None:
+        """Store the points of a series. `read` returns that many of the next bytes."""
+        series = self._series[name]
+        for attempt, count in segments:
+            for start in range(0, count, POINTS_PER_BLOCK):
+                size = min(POINTS_PER_BLOCK, count - start)
+                points: Array = np.frombuffer(read(size * POINT.itemsize), POINT)
+                append_points(self._session, attempt, {name: series}, {name: points})
+                visible = points["value"][points["step"] <= at_attempt(self._limits, attempt)]
+                if len(visible):
+                    update_statistics(series, visible)
+                self._flush(size)
+
+    def _flush(self, size: int) -> None:
+        """Write the chunks of many points, which are then dropped from memory."""
+        self._pending += size
+        if self._pending >= POINTS_PER_BLOCK:
+            self._session.flush()
+            self._pending = 0
