@@ -21,8 +21,10 @@ from tensorboardX import SummaryWriter
 
 WAIT_SECONDS = 120.0
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "client" / "integrations.md").read_text()
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
-COMMANDS = re.findall(r"^    (arcadia .+)$", DOCUMENT, re.MULTILINE) + re.findall(r"`(arcadia run .+?)`", DOCUMENT)
+EXAMPLES: list[str] = re.findall(r"^```python\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
+COMMANDS: list[str] = re.findall(r"^    (arcadia .+)$", DOCUMENT, re.MULTILINE) + re.findall(
+    r"`(arcadia run .+?)`", DOCUMENT
+)
 SCRIPT = "import sys, wandb\nwandb.init()\nwandb.log({'loss': 0.5})\nprint(sys.argv[1:])\n"
 
 
