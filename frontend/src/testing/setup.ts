@@ -1,5 +1,6 @@
 import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
+import { cacheComputedStyles } from "./computedStyles";
 
 afterEach(() => {
   cleanup();
@@ -9,6 +10,8 @@ afterEach(() => {
 
 // On a busy machine a page takes more than the usual second to appear.
 configure({ asyncUtilTimeout: 20_000 });
+
+cacheComputedStyles();
 
 // jsdom lacks what Mantine asks of a browser.
 window.matchMedia ??= (query: string) => ({
