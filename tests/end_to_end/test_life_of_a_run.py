@@ -18,7 +18,7 @@ EACH_KIND_OF_METHOD = pytest.mark.parametrize(
 
 def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installation: Installation) -> None:
     installation.wait_until(lambda: installation.state_of_worker("one") == "idle")
-    run = installation.launch(total_steps=8_000)
+    run = installation.launch(total_steps=15_000)
     installation.wait_for_state(run, "running")
     worker = installation.read("workers")[0]
     assert (worker["state"], worker["run_id"], worker["queue"]) == ("busy", run, "cpu")
@@ -27,7 +27,7 @@ def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installatio
     seen = len(installation.points(run))
     installation.wait_until(lambda: len(installation.points(run)) >= seen + 20)
     finished = installation.wait_for_state(run, "finished")
-    assert finished["step"] >= 8_000
+    assert finished["step"] >= 15_000
     assert finished["episodes"] > 10
     assert finished["failure"] is None
     assert finished["worker"] is None
