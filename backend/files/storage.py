@@ -136,13 +136,21 @@ def sweep(root: Path, known: Set[str]) -> None:
     """Move abandoned uploads, and files without a row, into the trash. A crash may leave such files."""
     _empty_trash(root)
     old = time.time() - ABANDONED_SECONDS
-    for path in stored_files(root):
+    # Find all of them first, because moving a file renews the time of its hard links.
+    for path in [path for path in stored_files(root) if _is_abandoned(root, path, known, old)]:
         place = path.relative_to(root)
         # Another backend may have moved or finished the file.
         with contextlib.suppress(FileNotFoundError):
-            if place.as_posix() not in known and path.stat().st_mtime < old:
-                _move_to_trash(path, root / TRASH / place)
-                log.info("Moved the abandoned file %s to %s", place, root / TRASH)
+            _move_to_trash(path, root / TRASH / place)
+            log.info("Moved the abandoned file %s to %s", place, root / TRASH)
+
+
+def _is_abandoned(root: Path, path: Path, known: Set[str], old: float) -> bool:
+    """Return True if a file has no row, and was not written to for long."""
+    try:
+        return path.relative_to(root).as_posix() not in known and path.stat().st_mtime < old
+    except FileNotFoundError:
+        return False
 
 
 def _move_to_trash(path: Path, target: Path) -> None:
