@@ -81,5 +81,7 @@ def _report(name: str, result: ImportResult) -> None:
 
 def _numbered(runs: list[int], studies: list[int], reports: list[int]) -> str:
     named = (("run", "runs", runs), ("study", "studies", studies), ("report", "reports", reports))
-    kinds = [f"{one if len(ids) == 1 else several} {', '.join(map(str, ids))}" for one, several, ids in named if ids]
+    kinds = [
+        f"{one if len(ids) == 1 else several} {', '.join(map(str, sorted(ids)))}" for one, several, ids in named if ids
+    ]
     return " and ".join(kinds)
