@@ -55,3 +55,12 @@ def test_a_build_without_examples_says_so(api: Api, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(service, "EXAMPLES", tmp_path / "examples.arcadia")
     answer = api.user.post("/api/v1/examples")
     assert (answer.status_code, "missing from this build" in answer.json()["detail"]) == (404, True)
+
+
+def test_the_shipped_archive_has_runs_with_replays_and_evaluations(api: Api) -> None:
+    result = open_examples(api)
+    assert len(result["reports"]) == 1
+    for run in result["runs"]:
+        assert api.user.get(f"/api/v1/runs/{run}/replays").json(), run
+    evaluated = [api.user.get(f"/api/v1/runs/{run}/evaluations").json()["best"] for run in result["runs"]]
+    assert any(evaluated)
