@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backend.archives.format import MANIFEST
+from backend.archives.spool import content_hash
 
 Members = dict[str, bytes]
 
@@ -118,7 +119,7 @@ def _content_hash(members: Members, folder: str) -> str:
     lines = sorted(f"{path.removeprefix(below)} {_sha256(members[path])}" for path in rows)
     files = [path for path in members if path.startswith(f"{folder}files/")]
     lines += sorted(_RUN.sub("runs/0/", path) for path in files)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return content_hash(lines)
 
 
 def _write(target: Path, members: Members) -> None:

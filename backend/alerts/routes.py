@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Response
 from backend.alerts import channels, rules, schemas, service
 from backend.config import CurrentSettings
 from backend.database.engine import Db
+from backend.database.tables import AlertRuleKind
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
 from workers.contract.values import Id
@@ -21,7 +22,7 @@ Before = Annotated[Id | None, Query(description="The next_cursor of the previous
 def list_alerts(
     db: Db,
     unread: Annotated[bool, Query(description="Return only unread alerts.")] = False,
-    kind: Annotated[list[schemas.RuleKind], Query(description="Return only alerts of these kinds.")] = [],  # noqa: B006
+    kind: Annotated[list[AlertRuleKind], Query(description="Return only alerts of these kinds.")] = [],  # noqa: B006
     run: Annotated[Id | None, Query(description="Return only alerts of this run.")] = None,
     limit: Limit = 50,
     before: Before = None,
@@ -47,7 +48,7 @@ def list_alert_rules(db: Db) -> list[schemas.AlertRule]:
 
 
 @router.patch("/alert-rules/{kind}")
-def edit_alert_rule(db: Db, kind: schemas.RuleKind, changes: schemas.EditAlertRule) -> schemas.AlertRule:
+def edit_alert_rule(db: Db, kind: AlertRuleKind, changes: schemas.EditAlertRule) -> schemas.AlertRule:
     """Switch a kind of alert on or off, or change its threshold."""
     with db.write() as session:
         return rules.edit_rule(session, kind, changes)

@@ -1,28 +1,16 @@
 """Schemas of the alerts API."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from backend.database.tables import AlertKind, ChannelKind, DeliveryState
+from backend.database.tables import AlertKind, AlertRuleKind, ChannelKind, DeliveryState
 from workers.contract.events import LogLevel
 from workers.contract.values import STORABLE, Id, Text, Truth
 
-# Every kind except test alerts, which a user sends to one channel.
-RuleKind = Literal[
-    "run_finished",
-    "run_failed",
-    "run_diverged",
-    "run_stalled",
-    "score_passed",
-    "study_verdict",
-    "no_worker",
-    "disk_almost_full",
-    "script",
-]
 ChannelName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
-Kinds = Annotated[list[RuleKind], Field(max_length=20)]
+Kinds = Annotated[list[AlertRuleKind], Field(max_length=20)]
 
 
 class Alert(BaseModel):
@@ -66,7 +54,7 @@ class UnreadAlerts(BaseModel):
 class AlertRule(BaseModel):
     """Whether a kind of alert is raised, and when."""
 
-    kind: RuleKind
+    kind: AlertRuleKind
     title: str
     enabled: bool
     threshold: float | None

@@ -17,7 +17,7 @@ class WrittenMember:
 
 
 class MemberSpool:
-    """A temporary file of members. It makes the transaction short, whatever time the download takes."""
+    """Temporary file of members. The transaction that reads the rows ends before the download starts."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file

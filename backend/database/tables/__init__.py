@@ -4,6 +4,7 @@ from backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, A
 from backend.database.tables.archive_imports import ArchiveImport, ReportImport, StudyImport
 from backend.database.tables.base import (
     AlertKind,
+    AlertRuleKind,
     Base,
     ChannelKind,
     DeliveryState,
@@ -38,6 +39,7 @@ __all__ = [
     "AlertDelivery",
     "AlertKind",
     "AlertRule",
+    "AlertRuleKind",
     "ArchiveImport",
     "Attempt",
     "Base",

@@ -32,7 +32,7 @@ MediaKind = Literal["image", "video", "histogram", "table"]
 # Workers upload the other kinds.
 StoredKind = Literal[FileKind, "media"]
 
-AlertKind = Literal[
+AlertRuleKind = Literal[
     "run_finished",
     "run_failed",
     "run_diverged",
@@ -42,8 +42,9 @@ AlertKind = Literal[
     "no_worker",
     "disk_almost_full",
     "script",
-    "test",
 ]
+# A user sends a test alert to one channel.
+AlertKind = Literal[AlertRuleKind, "test"]
 ChannelKind = Literal["webhook", "apprise"]
 DeliveryState = Literal["waiting", "delivered", "failed"]
 

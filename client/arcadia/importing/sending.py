@@ -1,4 +1,4 @@
-"""Upload of a source's events. Only events after the last one that the server has of a file are sent."""
+"""Upload of a source's events. For each file, it continues after the last event that the server has."""
 
 from __future__ import annotations
 

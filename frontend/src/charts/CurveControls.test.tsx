@@ -36,7 +36,7 @@ it("show what the address says", () => {
   expect(screen.getByText("0.25")).toBeTruthy();
 });
 
-it("offer only some axes, and the one that the address names", () => {
+it("offer only the given axes, and the axis in the URL", () => {
   renderPage(<Page axes={["step", "time"]} />, { at: "/?x=frames" });
   expect(screen.getAllByRole("radio").map((radio) => radio.getAttribute("value"))).toEqual([
     "step",

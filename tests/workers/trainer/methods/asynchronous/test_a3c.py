@@ -165,7 +165,7 @@ def test_an_update_follows_the_gradients_of_a_literal_transcription_of_algorithm
     }
     made = setting("...." + script + "." * 9, actions, t_max=4, max_grad_norm=1e6, **fields)
     actor, agent, config = made.actor, made.agent, made.config
-    actor.rollout()  # a first rollout fills the agent's memory before the one that is learned from
+    actor.rollout()  # fill the agent's memory before the rollout that it learns from
     memory = actor.tape.memory
     rollout = actor.rollout()
     expected = literal_gradients(agent, memory, rollout, config, actions)
