@@ -17,7 +17,7 @@ MAX_SCORE_RULES = 100
 
 @dataclass(frozen=True)
 class DefaultRule:
-    """A kind of alert as it is until a user changes it."""
+    """Settings of a kind of alert before a user changes them."""
 
     title: str
     level: LogLevel

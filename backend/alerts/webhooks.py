@@ -18,7 +18,7 @@ from backend.alerts.attempts import Attempted
 
 SIGNATURE_HEADER, DELIVERY_HEADER, TRY_HEADER = "Arcadia-Signature", "Arcadia-Delivery", "Arcadia-Try"
 TIMEOUT_SECONDS = 10.0
-# Of the response, this much is kept.
+# Maximum number of bytes of a response that are kept.
 MAX_RESPONSE_BYTES = 1_000
 
 

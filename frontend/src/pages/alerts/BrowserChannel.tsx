@@ -16,10 +16,10 @@ const EXPLAINED: Record<NotificationState, string> = {
   denied:
     "This browser blocks notifications of this page. Allow them in the browser's settings for this site, then reload.",
   unsupported:
-    "This browser shows no notifications of this page. They need https or localhost, and no phone.",
+    "This browser cannot show notifications of this page. They need https or localhost, and do not work on phones.",
 };
 
-/** Switch for notifications of this browser. */
+/** Card that turns notifications of this browser on or off. */
 export function BrowserChannel() {
   const [state, setState] = useState(notificationState);
   const newest = useQuery(newestAlertsQuery);
