@@ -95,18 +95,12 @@ def section(env: str, runs: Sequence[Run]) -> list[Block]:
     """Return the blocks about one environment: curves, a table if there are several runs, and replays."""
     ids = ",".join(str(run.id) for run in runs)
     found: list[Block] = [text(f"## {name_of(env)}")]
-    query = f"runs={ids}&smoothing=0.95"
+    query, caption = f"runs={ids}&smoothing=0.8", f"Return per episode in {name_of(env)}."
+    if len({run.algorithm for run in runs}) < len(runs):
+        query, caption = f"{query}&group=seed", f"{caption} Runs that differ only in their seed are one line."
+    found.append({"kind": "chart", "address": f"/api/v1/figures/curves?{query}", "caption": caption})
     if len(runs) > 1:
-        query += "&group=seed"
-    found.append(
-        {
-            "kind": "chart",
-            "address": f"/api/v1/figures/curves?{query}",
-            "caption": f"Return per episode in {name_of(env)}. Runs that differ only in their seed are one line.",
-        }
-    )
-    if len(runs) > 1:
-        columns = ["name", "method", "step", "best_return", "last_return", "steps_per_second"]
+        columns = ["name", "method", "step", "best_return", "last_return"]
         caption = "The same runs. Select them on the page of runs to compare all their settings."
         found.append(
             {"kind": "table", "of": "runs", "numbers": [run.id for run in runs], "columns": columns, "caption": caption}
