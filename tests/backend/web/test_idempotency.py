@@ -22,8 +22,9 @@ from tests.server_process import Server
 from tests.workers.waiting import PATIENCE_SECONDS
 
 RUN: dict[str, Any] = {"config": CARTPOLE}
-# Worker routes have sequences and attempts instead of keys. Scripts send their own keys; archives have hashes.
-WITHOUT_KEYS = {"/session", "/reported/runs", "/archives"}
+# Worker routes have sequences and attempts instead of keys. Scripts send their own keys. Archives, also that of the
+# examples, have hashes.
+WITHOUT_KEYS = {"/session", "/reported/runs", "/archives", "/examples"}
 RACERS = 8
 
 
