@@ -1,7 +1,5 @@
 """The pictures of docs/images are complete and show the current header."""
 
-import pytest
-
 from bench.pictures.header import add_hash, header_hash, read_hash, size_of
 from bench.pictures.screenshots import FOLDER, picture_sizes
 
@@ -13,8 +11,6 @@ def test_every_picture_has_its_fixed_size() -> None:
     assert sizes == picture_sizes()
 
 
-# Pictures take many minutes to make, so they may be older than the header until the nightly stage.
-@pytest.mark.nightly
 def test_no_picture_shows_an_outdated_header() -> None:
     hashes = {file.name: read_hash(file.read_bytes()) for file in sorted(FOLDER.glob("*.png"))}
     assert [name for name, stored in hashes.items() if stored != header_hash()] == [], ADVICE
