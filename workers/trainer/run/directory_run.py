@@ -192,6 +192,9 @@ class DirectoryRun:
         self._start_replays()
         for recording in self._recorder.drain(LAST_REPLAYS_SECONDS, give_up=self.should_stop):
             self._report_recording(recording)
+        if steps := self._recorder.unfinished_steps:
+            listed = ", ".join(f"{step:,}" for step in steps)
+            self.log(f"The run ended before its replay of step {listed} was recorded", "warning")
         self._emit(events.Finished)
 
     @property

@@ -78,6 +78,12 @@ class Recorder:
         """The checkpoint that a recorder is reading."""
         return [self._checkpoint.file] if self._checkpoint else []
 
+    @property
+    def unfinished_steps(self) -> list[int]:
+        """The steps of the queued checkpoints and of the one being recorded, in order."""
+        current = [self._checkpoint] if self._checkpoint else []
+        return sorted(checkpoint.step for checkpoint in [*self._waiting, *current])
+
     def add(self, checkpoint: CheckpointFile, *, first: bool = False) -> None:
         """Queue the recording of a checkpoint, or put it first."""
         self._waiting.append(checkpoint)

@@ -25,6 +25,7 @@ from workers.trainer.run.run import NullRun, TrainingRun, TrainingState, snapsho
 
 CONFIG = PaacConfig(env="CartPole-v1", total_steps=1000, checkpoint_seconds=3600, checkpoints_kept=4)
 NO_REPLAY = (sys.executable, "-c", "raise SystemExit('no picture')")
+RECORD_FOREVER = (sys.executable, "-c", "import signal; signal.pause()")
 # Writes the file that a real one would, and describes it.
 REPLAYS = (
     sys.executable,
@@ -374,6 +375,17 @@ def test_a_replay_that_cannot_be_recorded_is_a_warning(tmp_path: Path, open_run:
     run.complete("test")
     message = of_kind(tmp_path, events.Log)[-1].message
     assert message == "The replay of step 1,000 could not be recorded: no picture"
+    assert read_events(tmp_path)[-1].kind == "finished"
+
+
+def test_a_replay_that_takes_too_long_after_the_last_step_is_a_warning(
+    tmp_path: Path, open_run: OpenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory_run, "LAST_REPLAYS_SECONDS", 0.0)
+    run = open_run(RECORD_FOREVER)
+    run.save(state(1000))
+    run.complete("test")
+    assert of_kind(tmp_path, events.Log)[-1].message == "The run ended before its replay of step 1,000 was recorded"
     assert read_events(tmp_path)[-1].kind == "finished"
 
 

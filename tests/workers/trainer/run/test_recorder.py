@@ -140,12 +140,15 @@ def test_draining_gives_all_that_comes_in_time(tmp_path: Path) -> None:
     for step in (1, 2):
         recorder.add(checkpoint(step))
     assert [recording.checkpoint.step for recording in recorder.drain(60, give_up=bool)] == [1, 2]
+    assert recorder.unfinished_steps == []
 
 
 def test_draining_ends_at_its_deadline_and_on_request(hanging: Recorder) -> None:
     hanging.add(checkpoint(1))
     assert list(hanging.drain(0.2, give_up=bool)) == []
     assert list(hanging.drain(3600, give_up=lambda: True)) == []
+    hanging.add(checkpoint(2))
+    assert hanging.unfinished_steps == [1, 2]
 
 
 def test_closing_kills_the_recording(hanging: Recorder) -> None:
