@@ -67,3 +67,20 @@ def test_selected_runs_are_exported_and_imported_by_button_and_drop(page: Page, 
     page.evaluate(DROP, ["h1", "again.arcadia", content])
     expect(page.get_by_text("2 runs of again.arcadia are already here")).to_be_visible()
     assert api.user.get("/api/v1/runs").json()["total"] == 2
+
+
+def test_a_new_installation_opens_the_examples(page: Page, api: Api) -> None:
+    for run in api.user.get("/api/v1/runs").json()["items"]:
+        api.user.delete(f"/api/v1/runs/{run['id']}").raise_for_status()
+    page.goto("/")
+    page.get_by_role("button", name="Open examples").click()
+    expect(page.get_by_role("heading", name="Welcome to Arcadia: agents to look at")).to_be_visible()
+    expect(page.locator(".js-plotly-plot .scatterlayer .trace").first).to_be_visible()
+    expect(page.locator("video").first).to_be_attached()
+    expect(page.get_by_role("heading", name="Evaluations")).to_be_visible()
+
+    page.get_by_role("link", name="Runs", exact=True).click()
+    for name in ("PAAC on CartPole", "GA3C on CartPole"):
+        page.get_by_role("checkbox", name=f"Select {name}").check()
+    page.get_by_role("link", name="Compare 2").click()
+    expect(page.locator(".js-plotly-plot .scatterlayer .trace").first).to_be_visible()
