@@ -7,7 +7,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     database, live
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance
-    alerts, backup, jobs, replays
+    alerts, backup, jobs, projects, replays
     checkpoints, saliency, start_sets
     kept_games, recordings, runs
     comparisons, evaluations, reported

@@ -37,6 +37,7 @@ from backend.logs.service import router as logs
 from backend.metrics.export import router as export
 from backend.metrics.routes import router as metrics
 from backend.papers.routes import router as papers
+from backend.projects.routes import router as projects
 from backend.provenance.routes import router as provenance
 from backend.recordings.routes import router as recordings
 from backend.replays.routes import router as replays
@@ -66,6 +67,7 @@ from backend.worker_api.transfers import router as transfers
 
 ROUTERS = (
     runs,
+    projects,
     reported,
     metrics,
     logs,

@@ -38,6 +38,7 @@ BEGIN
     END LOOP;
     PERFORM setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
         FROM pg_sequences WHERE last_value IS NOT NULL;
+    INSERT INTO projects (name, name_key, text, created_at) VALUES ('Main', 'main', '', now());
 END $$"""  # noqa: S608 - names of our tables
 
 
@@ -56,6 +57,7 @@ BOTH_DATABASES = (
     "backend/backup/test_backup.py::test_a_backup_brings_everything_back",
     "backend/database",
     "backend/metrics/test_store",
+    "backend/projects",
     "backend/reported/test_reported_runs",
     "backend/runs/test_bulk",
     "backend/runs/test_list_query",

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints, model_validator
 
 from workers.contract.events import Sha256
-from workers.contract.values import Count, Id, Ordinal
+from workers.contract.values import STORABLE, Count, Id, Ordinal
 
 FORMAT = "arcadia-archive"
 VERSION = 2
@@ -39,13 +39,15 @@ class Member(BaseModel):
 class ArchivedItem(BaseModel):
     """A study or a report in the archive.
 
-    `installation` and `id` say where it was exported. The hash covers its rows.
+    `installation` and `id` say where it was exported. The hash covers its rows. `project` is the name of its project,
+    which archives of earlier versions do not have.
     """
 
     number: Ordinal
     installation: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
     id: Id
     content_sha256: Sha256
+    project: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100), STORABLE] | None = None
 
 
 class ArchivedRun(ArchivedItem):

@@ -31,7 +31,8 @@ def spool_study(session: Session, spool: MemberSpool, study: Study, number: int)
     ]
     for table, query in queries:
         _write(spool, rows_of("studies", number, table.name), table, session.scalars(query))
-    return SpooledItem(number, study.id, content_hash(hash_lines(spool.members[first:], f"studies/{number}/")))
+    hashed = content_hash(hash_lines(spool.members[first:], f"studies/{number}/"))
+    return SpooledItem(number, study.id, hashed, study.project)
 
 
 def spool_report(session: Session, spool: MemberSpool, report: Report, number: int) -> SpooledItem:
@@ -42,7 +43,7 @@ def spool_report(session: Session, spool: MemberSpool, report: Report, number: i
     shown = describe(session, find_ids(read_blocks(report.blocks)))
     for table, items in shown._asdict().items():
         spool.write(rows_of("reports", number, table), encode_lines(each.model_dump_json() for each in items))
-    return SpooledItem(number, report.id, hashed)
+    return SpooledItem(number, report.id, hashed, report.project)
 
 
 def _write(spool: MemberSpool, path: str, table: RowTable, found: Iterable[Base]) -> None:

@@ -22,13 +22,16 @@ from backend.database.tables import Installation, Run
 from backend.files.service import files_root
 from backend.files.storage import BLOCK_BYTES, link_or_copy, new_incoming_path, stored_path
 from backend.logs.service import note
+from backend.projects.lookup import resolve_or_create
 
 
-def import_opened(database: Database, archive: Archive, tags: Sequence[str] = ()) -> ImportResult:
+def import_opened(
+    database: Database, archive: Archive, tags: Sequence[str] = (), project: str | None = None
+) -> ImportResult:
     """Import an archive. Raise BadArchive if it must not be imported."""
     with _unpacked(archive, database.files_dir) as contents, database.write() as session:
         lock_imports(session)
-        return _Import(session, archive, contents).run(tags)
+        return _Import(session, archive, contents, project).run(tags)
 
 
 @contextmanager
@@ -53,8 +56,8 @@ def _unpacked(archive: Archive, root: Path) -> Iterator[dict[str, Path]]:
 class _Import:
     """One import in one transaction."""
 
-    def __init__(self, session: Session, archive: Archive, contents: dict[str, Path]) -> None:
-        self._session, self._archive, self._contents = session, archive, contents
+    def __init__(self, session: Session, archive: Archive, contents: dict[str, Path], project: str | None) -> None:
+        self._session, self._archive, self._contents, self._project = session, archive, contents, project
         self._result = ImportResult.model_validate({name: [] for name in ImportResult.model_fields})
         # Runs of this database by their numbers in the archive, and runs and studies by their ids at the export.
         self._numbered: dict[int, int] = {}
@@ -89,7 +92,7 @@ class _Import:
             self._numbered[entry.number] = self._runs[entry.id] = existing
             self._result.already.append(existing)
             return None
-        restored = RunReader(self._session, self._archive, entry).restore(tags)
+        restored = RunReader(self._session, self._archive, entry).restore(tags, self._project)
         record_import(self._session, "runs", entry, restored.run.id)
         if earlier:
             sentence = f"An earlier state of this run was imported as run {earlier[-1].id}."
@@ -110,6 +113,8 @@ class _Import:
             self._result.already_studies.append(existing)
             return
         study = restore_study(session, self._archive, entry, self._runs)
+        study.project_id = self._project_of(entry)
+        session.flush()
         verify_study(session, study)
         record_import(session, "studies", entry, study.id)
         if earlier:
@@ -130,11 +135,15 @@ class _Import:
             self._result.already_reports.append(existing)
             return
         report = reader.restore()
+        report.project_id = self._project_of(entry)
         record_import(session, "reports", entry, report.id)
         if earlier:
             sentence = f"An earlier state of this report was imported as report {earlier[-1].id}."
             self._result.notes.append(f"Report {report.id}: {sentence}")
         self._result.reports.append(report.id)
+
+    def _project_of(self, entry: ArchivedItem) -> int:
+        return resolve_or_create(self._session, self._project or entry.project)
 
     def _find_existing(self, kind: Kind, entry: ArchivedItem, earlier: Sequence[EarlierImport]) -> int | None:
         """Return the id of an earlier import of the same content, or of the exported item itself if it is unchanged."""

@@ -17,6 +17,7 @@ from backend.database.engine import Db
 from backend.errors import FieldError, Invalid
 from backend.files import storage
 from backend.files.receiving import BODY
+from backend.projects.schemas import ProjectName
 from backend.web.write_slots import write_slot
 
 router = APIRouter(tags=["archives"])
@@ -29,6 +30,15 @@ Files = Annotated[
     Query(
         description="Files to include: all, none, or best, which leaves out the checkpoints of each run except the "
         "best and the newest."
+    ),
+]
+
+
+ImportProject = Annotated[
+    ProjectName | None,
+    Query(
+        description="Project of everything that is imported. It is created if there is none with this name. "
+        "Default: the projects that the archive names, or Main."
     ),
 ]
 
@@ -53,13 +63,16 @@ def export_archive(
 
 
 @router.post("/archives", status_code=201, openapi_extra=BODY)
-async def import_archive(request: Request, db: Db, settings: CurrentSettings) -> ImportResult:
-    """Import an archive file. What is already here is not imported again."""
+async def import_archive(
+    request: Request, db: Db, settings: CurrentSettings, project: ImportProject = None
+) -> ImportResult:
+    """Import an archive file. What is already here is not imported again, and stays in its project."""
     limit, root = settings.max_archive_bytes, settings.files_dir
     received, _size = await storage.receive(request.stream(), root, limit, None)
     try:
         async with write_slot(request.app, IMPORT_WRITE_TIMEOUT_SECONDS):
-            return await run_in_threadpool(service.import_archive, db, received, max_file_bytes=settings.max_file_bytes)
+            most = settings.max_file_bytes
+            return await run_in_threadpool(service.import_archive, db, received, max_file_bytes=most, project=project)
     finally:
         received.unlink(missing_ok=True)
 

@@ -25,7 +25,8 @@ class RowTable:
     """A table in an archive.
 
     `excluded` are the columns that only matter in the installation that has the row. `exported_ids` are columns with
-    ids of the exporting installation, which the manifest maps to numbers.
+    ids of the exporting installation, which the manifest maps to numbers. `former` are texts that rows of earlier
+    versions have. They are written as null, because the content hash of an unchanged row must stay the same.
     """
 
     name: str
@@ -33,6 +34,7 @@ class RowTable:
     references: dict[str, str] = field(default_factory=dict)
     excluded: tuple[str, ...] = ()
     exported_ids: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
     numbered: bool = True
 
 
@@ -40,7 +42,12 @@ RUN = RowTable(
     "run",
     tables.Run,
     references={"poster_file_id": "files"},
-    excluded=("reported_key", "parent_run_id", "parent_checkpoint_id", "lease_expires_at", "archived_at", "tags"),
+    excluded=(
+        *("reported_key", "parent_run_id", "parent_checkpoint_id", "lease_expires_at", "archived_at", "tags"),
+        "project_id",
+    ),
+    # Now in the manifest, so that moving a run to another project does not change its content.
+    former=("project",),
     numbered=False,
 )
 TAGS = RowTable("tags", tables.RunTag, numbered=False)
@@ -70,13 +77,13 @@ EPISODES = RowTable(
 )
 MEDIA = RowTable("media", tables.Media, references={"file_id": "files"}, numbered=False)
 
-STUDY = RowTable("study", tables.Study, numbered=False)
+STUDY = RowTable("study", tables.Study, excluded=("project_id", "project"), numbered=False)
 STUDY_POINTS = RowTable("points", tables.StudyPoint, excluded=("study_id",), numbered=False)
 STUDY_RUNS = RowTable("planned_runs", tables.StudyRun, excluded=("study_id",), exported_ids=("run_id",), numbered=False)
 PAPER_STUDY = RowTable("paper", tables.PaperStudy, excluded=("study_id",), numbered=False)
 
 # Its blocks have ids of the exporting installation. The link for readers is not shared.
-REPORT = RowTable("report", tables.Report, excluded=("share_token",), numbered=False)
+REPORT = RowTable("report", tables.Report, excluded=("share_token", "project_id", "project"), numbered=False)
 
 
 class ArchivedRow(BaseModel):
@@ -92,6 +99,9 @@ def row_model(table: RowTable) -> type[ArchivedRow]:
     fields: dict[str, Any] = {}
     for attribute in inspect(table.model).column_attrs:
         if attribute.key in excluded_columns(table):
+            continue
+        if attribute.key in table.former:
+            fields[attribute.key] = (Annotated[str, Field(max_length=MAX_TEXT), _STORABLE] | None, None)
             continue
         (written,) = get_args(hints[attribute.key])
         column = attribute.columns[0]
@@ -111,6 +121,7 @@ def to_line(table: RowTable, row: tables.Base, number: int, numbers: dict[str, d
     """Return a row as a line of JSON, with its references as numbers. A reference to a missing row becomes null."""
     model = row_model(table)
     values = {name: getattr(row, name) for name in model.model_fields if name != "archive_number"}
+    values |= dict.fromkeys(table.former)
     for column, target in table.references.items():
         values[column] = numbers.get(target, {}).get(values[column]) if values[column] is not None else None
     if table.numbered:

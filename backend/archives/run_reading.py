@@ -25,6 +25,7 @@ from backend.metrics.points import POINT
 from backend.metrics.schemas import NAME_PATTERN
 from backend.metrics.series import MAX_SERIES
 from backend.metrics.transfer import SeriesRestorer
+from backend.projects.lookup import resolve_or_create
 from backend.provenance.service import store_document
 from backend.runs.notices import announce_run
 from workers.contract.config import CONFIGURATIONS
@@ -63,9 +64,9 @@ class RunReader:
         self._checkpoints_of_jobs: dict[int, int] = {}
         self._restored: RestoredRun
 
-    def restore(self, tags: Sequence[str]) -> RestoredRun:
-        """Store the run with all its rows. Raise BadArchive if any is not valid."""
-        run, poster = self._run()
+    def restore(self, tags: Sequence[str], project: str | None) -> RestoredRun:
+        """Store the run with all its rows, in the given project or its own. Raise BadArchive if any is not valid."""
+        run, poster = self._run(project)
         self._restored = RestoredRun(run)
         self._documents()
         for table in (tables_of.TAGS, tables_of.ATTEMPTS, tables_of.CLOCKS):
@@ -81,16 +82,18 @@ class RunReader:
         self._finish(run, tags)
         return self._restored
 
-    def _run(self) -> tuple[tables.Run, int | None]:
+    def _run(self, project: str | None) -> tuple[tables.Run, int | None]:
         """Store the row of the run. Return it with the number of its thumbnail."""
         values = read_row(self._archive, tables_of.RUN, rows_of("runs", self._entry.number, "run"))
-        poster = values.pop("poster_file_id")
+        poster, former_project = values.pop("poster_file_id"), values.pop("project")
         if values["origin"] == "trained":
             _refuse_unknown(values)
         if values["state"] in UNENDED:
             values |= {"state": "stopped", "finished_at": values["finished_at"] or utc_now()}
             values["state_reason"] = "It had not ended when it was exported from another installation."
-        run = tables.Run(**values)
+        # Archives of earlier versions have the project in the row.
+        named = project or self._entry.project or (former_project or "")[:100]
+        run = tables.Run(**values, project_id=resolve_or_create(self._session, named))
         self._session.add(run)
         self._session.flush()
         return run, poster

@@ -37,7 +37,7 @@ class SpooledRun(SpooledItem):
 def spool_run(session: Session, spool: MemberSpool, run: tables.Run, number: int, files: FilesChoice) -> SpooledRun:
     """Write the rows and points of a run. Return what else its archive needs."""
     first = len(spool.members)
-    spooled = SpooledRun(number, run.id, parent_id=run.parent_run_id)
+    spooled = SpooledRun(number, run.id, project=run.project, parent_id=run.parent_run_id)
     writer = _RowWriter(session, spool, spooled)
     for table, query in _queries(run.id, files):
         writer.write(table, query)

@@ -30,7 +30,12 @@ def export(database: Database, wanted: Wanted, files: FilesChoice) -> Export:
     return Export(identity, files, spool, runs, studies, reports)
 
 
-def import_archive(database: Database, path: Path, *, max_file_bytes: int, tags: Sequence[str] = ()) -> ImportResult:
-    """Import an archive file, with additional tags for its runs. Raise BadArchive if it must not be imported."""
+def import_archive(
+    database: Database, path: Path, *, max_file_bytes: int, tags: Sequence[str] = (), project: str | None = None
+) -> ImportResult:
+    """Import an archive file, with additional tags for its runs. Raise BadArchive if it must not be imported.
+
+    Everything goes to the projects that the archive names, unless one is given. Missing projects are created.
+    """
     with open_archive(path, max_file_bytes) as archive:
-        return import_opened(database, archive, tags)
+        return import_opened(database, archive, tags, project)

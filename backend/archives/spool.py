@@ -37,11 +37,12 @@ class MemberSpool:
 
 @dataclass
 class SpooledItem:
-    """A run, study or report in the spool, with its id here and its number in the archive."""
+    """A run, study or report in the spool, with its id here, its number in the archive and its project."""
 
     number: int
     id: int
     content_sha256: str = ""
+    project: str | None = None
 
 
 def hash_lines(members: Sequence[WrittenMember], folder: str) -> list[str]:

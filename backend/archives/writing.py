@@ -80,6 +80,7 @@ class Export:
             "installation": self.installation,
             "id": item.id,
             "content_sha256": item.content_sha256,
+            "project": item.project,
         }
 
 

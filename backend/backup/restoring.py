@@ -10,12 +10,12 @@ from pathlib import Path
 from sqlalchemy import Connection, func, select
 
 from backend.backup.manifest import DATABASE, FILES, Content, Manifest, paths, read_manifest, verify
-from backend.backup.rows import clear_rows, copy_rows
+from backend.backup.rows import copy_rows
 from backend.backup.tampering import refuse_tampered
 from backend.config import Settings
 from backend.database.engine import Database, open_database
 from backend.database.migrations import migrate
-from backend.database.tables import Base, Installation, Run
+from backend.database.tables import MAIN_ID, Base, Installation, Project, Run
 from backend.files.ownership import write_mark
 from backend.files.storage import stored_files
 from backend.refusals import RefusedError
@@ -23,7 +23,8 @@ from backend.startup.checks import database_refusals, make_ready
 from backend.startup.embedded.data_folder import lock
 from workers.contract.paths import path_inside
 
-TABLES_OF_UNUSED = ("installation", "workers", "signed_in")
+# Of the projects, only Main may be there.
+TABLES_OF_UNUSED = ("installation", "workers", "signed_in", "projects")
 
 
 def restore(settings: Settings, source: Path) -> str:
@@ -53,7 +54,6 @@ def _restore(settings: Settings, database: Database, source: Path, manifest: Man
     with _copied(sound, source / FILES, settings.files_dir), _opened(settings, source) as backup:
         with database.write() as session:
             connection = session.connection()
-            clear_rows(connection)
             copy_rows(backup, connection)
             identity = session.scalar(select(Installation.identity))
             if identity is not None:
@@ -72,6 +72,9 @@ def _refuse_used_installation(database: Database) -> None:
             for table in Base.metadata.sorted_tables
             if table.name not in TABLES_OF_UNUSED and (count := session.scalar(select(func.count()).select_from(table)))
         }
+        projects = select(func.count()).select_from(Project).where(Project.id != MAIN_ID)
+        if count := session.scalar(projects):
+            rows["projects"] = count
     files = len(stored_files(database.files_dir))
     if rows or files:
         # If there are runs, do not list the rows that belong to them.

@@ -8,14 +8,10 @@ from backend.database.tables import Base
 BATCH = 500
 
 
-def clear_rows(target: Connection) -> None:
-    """Delete all rows."""
+def copy_rows(source: Connection, target: Connection) -> None:
+    """Replace all rows of the target, and the next id of each table."""
     for table in reversed(Base.metadata.sorted_tables):
         target.execute(table.delete())
-
-
-def copy_rows(source: Connection, target: Connection) -> None:
-    """Copy all rows, and the next id of each table."""
     for table in Base.metadata.sorted_tables:
         rows = source.execution_options(yield_per=BATCH).execute(select(table))
         for batch in rows.mappings().partitions(BATCH):

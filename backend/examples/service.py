@@ -14,8 +14,8 @@ TAG = "example"
 MAX_FILE_BYTES = 8_000_000
 
 
-def open_examples(database: Database) -> ImportResult:
+def open_examples(database: Database, project: str | None = None) -> ImportResult:
     """Import the runs, studies and reports of the examples. Those that are already here are not imported again."""
     if not EXAMPLES.is_file():
         raise NotFound(f"The examples are missing from this build: it has no file {EXAMPLES.name}.")
-    return import_archive(database, EXAMPLES, max_file_bytes=MAX_FILE_BYTES, tags=[TAG])
+    return import_archive(database, EXAMPLES, max_file_bytes=MAX_FILE_BYTES, tags=[TAG], project=project)

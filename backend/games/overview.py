@@ -1,7 +1,7 @@
 """All games with their best score by each protocol, and averages over games."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from sqlalchemy import func, select
@@ -14,20 +14,22 @@ from backend.games.catalog import ATARI, GAMES
 from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.published import published_scores
 from backend.games.scores import FinishedEvaluation, best_by, best_of_runs, to_schemas
+from backend.projects.lookup import in_projects
 from workers.contract import published
 from workers.contract.protocols import PROTOCOLS
 
 
-def list_games(session: Session) -> schemas.Games:
-    """Return the games that have runs or published scores, by name."""
-    counts = select(Run.env, func.count()).where(Run.env.in_(ATARI)).group_by(Run.env)
+def list_games(session: Session, projects: Collection[str] = ()) -> schemas.Games:
+    """Return the games that have runs or published scores, by name. Runs are of some projects or of all."""
+    wanted = (Run.env.in_(ATARI), *in_projects(Run.project_id, projects))
+    counts = select(Run.env, func.count()).where(*wanted).group_by(Run.env)
     runs = {row[0]: row[1] for row in session.execute(counts)}
-    found = best_of_runs(session, ATARI)
+    found = best_of_runs(session, ATARI, projects)
     scored: dict[str, set[int]] = {}
     for each in found:
         scored.setdefault(each.env, set()).add(each.run_id)
     scores = _best_scores(session, found)
-    pictures = newest_of_games(session, ATARI)
+    pictures = newest_of_games(session, ATARI, projects)
     cards = [
         schemas.GameCard(
             slug=slug,

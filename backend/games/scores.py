@@ -16,6 +16,7 @@ from backend.checkpoints.superseded import is_superseded
 from backend.colors import color_of
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games import schemas
+from backend.projects.lookup import in_projects
 from workers.contract.config.problems import title_of
 from workers.contract.environment_families import ATARI
 from workers.contract.protocols import PROTOCOLS, fitting_protocols
@@ -86,9 +87,10 @@ def select_finished() -> Select[*tuple[Any, ...]]:
     )
 
 
-def best_of_runs(session: Session, envs: Collection[str]) -> list[FinishedEvaluation]:
-    """Return the best evaluation of each run in these games by each protocol."""
-    rows = session.execute(select_finished().where(Run.env.in_(envs)).order_by(Evaluation.id))
+def best_of_runs(session: Session, envs: Collection[str], projects: Collection[str] = ()) -> list[FinishedEvaluation]:
+    """Return the best evaluation of each run in these games by each protocol, of some projects or of all."""
+    wanted = (Run.env.in_(envs), *in_projects(Run.project_id, projects))
+    rows = session.execute(select_finished().where(*wanted).order_by(Evaluation.id))
     every = (
         FinishedEvaluation(
             number, run_id, env, TableKey(protocol, starts), checkpoint, str(Acting.model_validate(acting)), *found

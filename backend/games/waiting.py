@@ -11,14 +11,18 @@ from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games.schemas import WaitingEvaluation, WaitingRun
 from backend.jobs.queue import JobQueue, read_queue
 from backend.jobs.service import UNFINISHED, state_reason
+from backend.projects.lookup import in_projects
 from workers.contract.config.problems import title_of
 
 MAX_RUNS = 50
 
 
-def waiting_runs(session: Session, env: str, scored: Collection[int]) -> tuple[list[WaitingRun], int]:
+def waiting_runs(
+    session: Session, env: str, scored: Collection[int], projects: Collection[str] = ()
+) -> tuple[list[WaitingRun], int]:
     """Return the newest runs without a score, and their total. Archived and reported runs are left out."""
-    wanted = (Run.env == env, Run.origin == "trained", Run.archived_at.is_(None))
+    of_projects = in_projects(Run.project_id, projects)
+    wanted = (Run.env == env, Run.origin == "trained", Run.archived_at.is_(None), *of_projects)
     listed = select(Run.id).where(*wanted).order_by(Run.id.desc())
     ids = [number for number in session.scalars(listed) if number not in scored]
     rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MAX_RUNS]))).all()

@@ -127,7 +127,7 @@ def start_item(
         ]
     with once.write(db) as session:
         for part, drawn in zip(parts, draws, strict=True):
-            study = service.start(session, found_paper, found, part, wanted.share, drawn)
+            study = service.start(session, found_paper, found, part, wanted.share, drawn, wanted.project)
             for run in run_queue.queue_next_runs(session, study):
                 bell.ring_after_commit(session, run)
             session.flush()

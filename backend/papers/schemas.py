@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from backend.papers.definition import SHARES
+from backend.projects.schemas import ProjectName
 from backend.studies.schemas import ConfirmSteps, StudySummary
 from workers.contract.worker_api import State
 
@@ -237,9 +238,10 @@ class PreviewPart(_Request):
 
 
 class StartPart(PreviewPart):
-    """Share of the budget and parts to start, with the total steps if they must be confirmed."""
+    """Share of the budget, parts to start and their project, with the total steps if they must be confirmed."""
 
     confirm_steps: ConfirmSteps | None = None
+    project: ProjectName | None = Field(default=None, description="Name of an existing project. Default: Main.")
 
 
 class MeasureParts(_Request):

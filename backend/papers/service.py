@@ -51,9 +51,17 @@ def name_study(paper: Paper, item: Item, part: StudyPart, share: float) -> Speci
     return part.at(share).model_copy(update={"name": name, "question": question})
 
 
-def start(session: Session, paper: Paper, item: Item, part: StudyPart, share: float, draws: Sequence[Draw]) -> Study:
+def start(
+    session: Session,
+    paper: Paper,
+    item: Item,
+    part: StudyPart,
+    share: float,
+    draws: Sequence[Draw],
+    project: str | None = None,
+) -> Study:
     """Start a study of a part. The caller queues its first runs."""
-    study = studies.start(session, name_study(paper, item, part, share), draws)
+    study = studies.start(session, name_study(paper, item, part, share), draws, project)
     session.add(PaperStudy(study_id=study.id, paper=paper.name, item=item.home, part=part.name, share=share))
     session.flush()
     return study

@@ -40,7 +40,9 @@ class ReportRun(_ScriptRequest):
         default="allow", description="Whether a run with this key must exist, or must not."
     )
     name: Annotated[LongText, _cut(200)] | None = None
-    project: Annotated[LongText, _cut(100)] | None = None
+    project: Annotated[LongText, _cut(100)] | None = Field(
+        default=None, description="Name of the project, which is created if there is none. Default: Main."
+    )
     method: Annotated[LongText, _cut(100)] | None = Field(default=None, description="Any text, such as PPO.")
     env: Annotated[LongText, _cut(100)] | None = Field(default=None, description="Any text, such as CartPole-v1.")
     config: dict[str, Any] = {}

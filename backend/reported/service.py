@@ -9,6 +9,7 @@ from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run
 from backend.errors import Conflict, NotFound
 from backend.logs.service import note
+from backend.projects.lookup import resolve_or_create
 from backend.reported import states
 from backend.reported.problems import Omissions
 from backend.reported.schemas import ReportRun
@@ -68,7 +69,7 @@ def _create(session: Session, request: ReportRun) -> Run | None:
         origin=request.origin,
         origin_label=request.origin_label,
         reported_key=request.key,
-        project=request.project or None,
+        project_id=resolve_or_create(session, request.project),
         algorithm=request.method or "",
         env=request.env or "",
         queue=None,

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
 from backend.database.engine import Db
+from backend.projects.lookup import Projects
 from backend.reports import schemas, service
 from backend.reports.block_content import read_content
 from backend.reports.blocks import finished_blocks, read_blocks
@@ -15,10 +16,13 @@ router = APIRouter(tags=["reports"])
 
 
 @router.get("/reports")
-def list_reports(db: Db) -> list[schemas.ReportSummary]:
-    """Return all reports, most recently changed first."""
+def list_reports(
+    db: Db,
+    project: Projects = [],  # noqa: B006 - FastAPI copies it
+) -> list[schemas.ReportSummary]:
+    """Return all reports, or those of some projects, most recently changed first."""
     with db.read() as session:
-        return service.list_reports(session)
+        return service.list_reports(session, project)
 
 
 @router.post("/reports", status_code=201)
@@ -55,7 +59,7 @@ def export_report(db: Db, report_id: PathId) -> HTMLResponse:
 
 @router.patch("/reports/{report_id}")
 def edit_report(db: Db, report_id: PathId, changes: schemas.EditReport) -> schemas.Report:
-    """Change the title or the blocks. Fail with 409 if the report has changed since the client read it."""
+    """Change the title, the blocks or the project. Fail with 409 if the report has changed since the client read it."""
     with db.write() as session:
         report = service.find_report(session, report_id, lock=True)
         service.edit(session, report, changes)

@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.figures.schemas import Figure
+from backend.projects.schemas import ProjectName
 from backend.reports.blocks import Block, Blocks
 from backend.runs.schemas import Name
 from backend.web.json_numbers import JsonNumber
@@ -20,6 +21,7 @@ class CreateReport(_Request):
 
     title: Name
     blocks: Blocks = []
+    project: ProjectName | None = Field(default=None, description="Name of an existing project. Default: Main.")
 
 
 class EditReport(_Request):
@@ -30,6 +32,7 @@ class EditReport(_Request):
     )
     title: Name | None = None
     blocks: Blocks | None = None
+    project: ProjectName | None = None
 
 
 class PreviewBlock(_Request):
@@ -43,6 +46,7 @@ class ReportSummary(BaseModel):
 
     id: int
     title: str
+    project: str
     blocks: int = Field(description="Number of blocks.")
     shared: bool
     created_at: datetime
@@ -56,6 +60,7 @@ class Report(BaseModel):
 
     id: int
     title: str
+    project: str
     blocks: Blocks
     version: int = Field(description="Increases with each change.")
     share_token: str | None = Field(description="Token of the read-only link, /shared/reports/{token}.")

@@ -9,24 +9,27 @@ from sqlalchemy.orm import Session
 from backend.database.columns import utc_now
 from backend.database.tables import File, Replay, Report
 from backend.errors import Conflict, NotFound
+from backend.projects.lookup import assign, in_projects, resolve
 from backend.replays.service import pin
 from backend.reports.blocks import AnyBlock, ReplayBlock, TextBlock, read_blocks
 from backend.reports.markdown import image_files
 from backend.reports.schemas import CreateReport, EditReport, ReportSummary
 
 
-def list_reports(session: Session) -> list[ReportSummary]:
-    """Return all reports, most recently changed first."""
+def list_reports(session: Session, projects: Sequence[str] = ()) -> list[ReportSummary]:
+    """Return the reports of these projects, or of all, most recently changed first."""
+    listed = select(Report).where(*in_projects(Report.project_id, projects))
     return [
         ReportSummary(
             id=report.id,
             title=report.title,
+            project=report.project,
             blocks=len(report.blocks),
             shared=report.share_token is not None,
             created_at=report.created_at,
             updated_at=report.updated_at,
         )
-        for report in session.scalars(select(Report).order_by(Report.updated_at.desc(), Report.id.desc()))
+        for report in session.scalars(listed.order_by(Report.updated_at.desc(), Report.id.desc()))
     ]
 
 
@@ -48,7 +51,7 @@ def find_shared(session: Session, token: str) -> Report:
 
 def create(session: Session, new: CreateReport) -> Report:
     """Store a new report."""
-    report = Report(title=new.title, blocks=_to_json(new.blocks))
+    report = Report(title=new.title, blocks=_to_json(new.blocks), project_id=resolve(session, new.project))
     session.add(report)
     _pin_replays(session, new.blocks)
     session.flush()
@@ -67,6 +70,8 @@ def edit(session: Session, report: Report, changes: EditReport) -> None:
     if changes.blocks is not None:
         report.blocks = _to_json(changes.blocks)
         _pin_replays(session, changes.blocks)
+    if changes.project is not None:
+        assign(session, report, changes.project)
     report.version += 1
     report.updated_at = utc_now()
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Row, Select, and_, func, select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Run, RunTag
+from backend.database.tables import Project, Run, RunTag
+from backend.projects.lookup import in_projects
 
 
 class Choice(BaseModel):
@@ -28,19 +29,21 @@ class Facets(BaseModel):
     tag: list[Choice]
 
 
-def count_facets(session: Session, *, archived: bool) -> Facets:
-    """Count the filter values of all runs that are archived, or of all that are not."""
-    listed = Run.archived_at.is_not(None) if archived else Run.archived_at.is_(None)
+def count_facets(session: Session, *, archived: bool, projects: Sequence[str] = ()) -> Facets:
+    """Count the filter values of all runs that are archived, or of all that are not, in these projects or in all."""
+    is_listed = Run.archived_at.is_not(None) if archived else Run.archived_at.is_(None)
+    listed = and_(is_listed, *in_projects(Run.project_id, projects))
 
     def counted(query: Select[*tuple[Any, ...]]) -> list[Choice]:
         rows: Sequence[Row[Any]] = session.execute(query).all()
         # Sort here, because databases sort letters differently.
-        # Reported runs may have no method, environment or project.
+        # Reported runs may have no method or environment.
         return [Choice(value=value, runs=number) for value, number in sorted(tuple(row) for row in rows if row[0])]
 
     def of_runs(column: Any) -> list[Choice]:
         return counted(select(column, func.count()).where(listed).group_by(column))
 
     tags = select(RunTag.tag, func.count()).join(Run, Run.id == RunTag.run_id).where(listed).group_by(RunTag.tag)
-    columns = {name: of_runs(getattr(Run, name)) for name in ("state", "origin", "project", "algorithm", "env")}
-    return Facets(**columns, tag=counted(tags))
+    named = select(Project.name, func.count()).join(Run, Run.project_id == Project.id).where(listed)
+    columns = {name: of_runs(getattr(Run, name)) for name in ("state", "origin", "algorithm", "env")}
+    return Facets(**columns, tag=counted(tags), project=counted(named.group_by(Project.name)))

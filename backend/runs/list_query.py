@@ -13,6 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, defer
 from backend.database.tables import Run, RunTag, StudyRun
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
+from backend.projects.lookup import in_projects
 from backend.runs.config_sort import field_sort_key, field_type
 from workers.contract.values import LARGEST, MAX_ID, storable
 
@@ -98,14 +99,14 @@ def _order(sort: str) -> _Order:
 def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """Return the SQL conditions of the filters."""
     conditions: list[ColumnElement[bool]] = [
-        Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None)
+        Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None),
+        *in_projects(Run.project_id, filters.projects),
     ]
     for column, values in (
         (Run.state, filters.states),
         (Run.algorithm, filters.algorithms),
         (Run.env, filters.envs),
         (Run.origin, filters.origins),
-        (Run.project, filters.projects),
     ):
         if values:
             conditions.append(column.in_(values))

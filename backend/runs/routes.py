@@ -10,6 +10,7 @@ from backend.database.tables import RunOrigin
 from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
+from backend.projects.lookup import Projects
 from backend.runs import facets, failures, list_query, listed_runs, queries, schemas, service
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
@@ -54,7 +55,7 @@ def parse_filters(
     ] = [],  # noqa: B006
     name: Annotated[TextValues, Query(description="Any of these names, exactly. Names are not unique.")] = [],  # noqa: B006
     origin: Annotated[list[RunOrigin], Query(description="Any of these values.")] = [],  # noqa: B006
-    project: Annotated[TextValues, Query(description="Any of these values.")] = [],  # noqa: B006
+    project: Projects = [],  # noqa: B006
 ) -> list_query.Filters:
     """Return the filters in the query parameters."""
     return list_query.Filters(
@@ -112,11 +113,13 @@ def list_failures(
 
 @router.get("/run-facets")
 def list_facets(
-    db: Db, archived: Annotated[bool, Query(description="Count archived runs instead of the others.")] = False
+    db: Db,
+    archived: Annotated[bool, Query(description="Count archived runs instead of the others.")] = False,
+    project: Projects = [],  # noqa: B006
 ) -> facets.Facets:
-    """Return the filter choices of the run list, over all runs."""
+    """Return the filter choices of the run list, over all runs or over those of some projects."""
     with db.read() as session:
-        return facets.count_facets(session, archived=archived)
+        return facets.count_facets(session, archived=archived, projects=project)
 
 
 @router.post("/runs/bulk")
@@ -153,7 +156,7 @@ def read_run(db: Db, run: PathRun) -> schemas.Run:
 
 @router.patch("/runs/{run_id}")
 def edit_run(db: Db, run_id: PathId, changes: schemas.EditRun) -> schemas.Run:
-    """Change the name, tags, notes or priority of a run."""
+    """Change the name, tags, notes, priority or project of a run."""
     with db.write() as session:
         run = find_run(session, run_id, lock=True)
         service.edit(session, run, changes)

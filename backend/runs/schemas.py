@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from backend.database.tables import RunOrigin
+from backend.projects.schemas import ProjectName
 from backend.web.json_numbers import JsonNumber
 from workers.contract.events import RolePlace
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id
@@ -103,7 +104,7 @@ class Run(BaseModel):
     origin: RunOrigin = Field(description="Whether Arcadia trained it, a script logged it, or it was imported.")
     origin_label: str | None = Field(description="What logged or imported it, such as Python or TensorBoard.")
     reported_key: str | None = Field(description="Id by which a script resumes a reported run.")
-    project: str | None
+    project: str
     algorithm: str = Field(description="Of a reported run any text, also an empty one.")
     method: str = Field(description="Display name of the algorithm.")
     env: str = Field(description="Of a reported run any text, also an empty one.")
@@ -154,7 +155,7 @@ class ListedRun(BaseModel):
     desired: Desired
     origin: RunOrigin = Field(description="Whether Arcadia trained it, a script logged it, or it was imported.")
     origin_label: str | None = Field(default=None, description="What logged or imported it, such as Python.")
-    project: str | None = None
+    project: str
     algorithm: str
     method: str = Field(description="Display name of the algorithm.")
     env: str
@@ -218,6 +219,7 @@ class CreateRun(_Request):
     notes: Notes = ""
     priority: Priority = 0
     queue: QueueName | None = Field(default=None, description="Default: gpu if the device is cuda, otherwise cpu.")
+    project: ProjectName | None = Field(default=None, description="Name of an existing project. Default: Main.")
 
 
 class EditRun(_Request):
@@ -227,6 +229,7 @@ class EditRun(_Request):
     tags: Tags | None = None
     notes: Notes | None = None
     priority: Priority | None = None
+    project: ProjectName | None = None
 
 
 class CloneRun(_Request):
@@ -234,6 +237,7 @@ class CloneRun(_Request):
 
     name: Name | None = None
     overrides: Overrides = {}
+    project: ProjectName | None = Field(default=None, description="Default: the project of the original run.")
 
 
 class ForkRun(_Request):
@@ -242,6 +246,7 @@ class ForkRun(_Request):
     checkpoint_id: Id
     name: Name | None = None
     overrides: Overrides = {}
+    project: ProjectName | None = Field(default=None, description="Default: the project of the original run.")
 
 
 class BulkRequest(_Request):

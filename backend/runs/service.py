@@ -16,6 +16,7 @@ from backend.errors import Conflict
 from backend.files.service import delete_run_files
 from backend.live.notices import publish
 from backend.logs.service import note
+from backend.projects.lookup import assign, resolve
 from backend.provenance.service import delete_unused_documents, document_hashes
 from backend.runs.names import name_for_copy
 from backend.runs.notices import announce_run
@@ -31,19 +32,20 @@ _LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause r
 def create(session: Session, new: CreateRun) -> Run:
     """Create a run and queue it."""
     config = configs.build_config(new.config, new.preset, new.overrides or {})
-    return add_to_queue(
-        session, config, name=new.name, queue=new.queue, priority=new.priority, notes=new.notes, tags=new.tags
-    )
+    columns = {"priority": new.priority, "notes": new.notes, "project_id": resolve(session, new.project)}
+    return add_to_queue(session, config, name=new.name, queue=new.queue, tags=new.tags, **columns)
 
 
 def edit(session: Session, run: Run, changes: EditRun) -> None:
-    """Change the name, notes, priority or tags of a run."""
+    """Change the name, notes, priority, tags or project of a run."""
     for column in ("name", "notes", "priority"):
         if (value := getattr(changes, column)) is not None:
             setattr(run, column, value)
     if changes.tags is not None:
         kept = {tag.tag: tag for tag in run.tags}
         run.tags = [kept.get(tag) or RunTag(tag=tag) for tag in dict.fromkeys(changes.tags)]
+    if changes.project is not None:
+        assign(session, run, changes.project)
     announce_run(session, run.id, "run.changed")
 
 
@@ -68,7 +70,7 @@ def clone(session: Session, run: Run, changes: CloneRun) -> Run:
     refuse_reported(run, "clone")
     config = configs.override(run.config, changes.overrides)
     name = changes.name or name_for_copy(run, configs.to_document(config))
-    return add_to_queue(session, config, name=name, queue=_queue_for_copy(run, config), tags=_tags(run))
+    return add_to_queue(session, config, name=name, **_for_copy(session, run, config, changes.project))
 
 
 def fork(session: Session, run: Run, changes: ForkRun) -> Run:
@@ -78,9 +80,8 @@ def fork(session: Session, run: Run, changes: ForkRun) -> Run:
     config = configs.override(run.config, changes.overrides)
     configs.refuse_other_shape(config, configs.override(run.config, {}))
     configs.refuse_no_steps(config, checkpoint.step)
-    child = add_to_queue(
-        session, config, name=changes.name or run.name, queue=_queue_for_copy(run, config), tags=_tags(run)
-    )
+    columns = _for_copy(session, run, config, changes.project)
+    child = add_to_queue(session, config, name=changes.name or run.name, **columns)
     child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
     child.step, child.frames = checkpoint.step, checkpoint.frames
     copy_checkpoint(session, checkpoint, child)
@@ -153,11 +154,16 @@ def _purge(session: Session, run: Run) -> None:
     after_commit(session, lambda: publish("run.removed", {"run_id": run_id}))
 
 
+def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None) -> dict[str, Any]:
+    """Return the queue, the tags and the project of a copy."""
+    return {
+        "queue": _queue_for_copy(run, config),
+        "tags": [tag.tag for tag in run.tags],
+        "project_id": resolve(session, project, run.project_id),
+    }
+
+
 def _queue_for_copy(run: Run, config: RunConfig) -> QueueName:
     """Return the queue of the original run, unless the copy trains on another device."""
     is_same_device = config.device == run.config.get("device")
     return run.queue if run.queue is not None and is_same_device else configs.queue_for(config)
-
-
-def _tags(run: Run) -> list[str]:
-    return [tag.tag for tag in run.tags]

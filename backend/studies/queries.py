@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.database import tables
+from backend.projects.lookup import in_projects
 from backend.studies import schemas
 from backend.studies.labels import axis_title, point_label
 from backend.studies.planning import remaining_run_count
@@ -18,9 +19,10 @@ from backend.studies.specification import Specification
 ZERO_COUNTS = dict.fromkeys(schemas.RunCounts.model_fields, 0)
 
 
-def list_studies(session: Session, limit: int, before: int | None) -> schemas.StudyPage:
-    """Return one page of studies, newest first."""
-    query = select(tables.Study).order_by(tables.Study.id.desc()).limit(limit + 1)
+def list_studies(session: Session, limit: int, before: int | None, projects: Sequence[str] = ()) -> schemas.StudyPage:
+    """Return one page of studies, newest first, of these projects or of all."""
+    listed = select(tables.Study).where(*in_projects(tables.Study.project_id, projects))
+    query = listed.order_by(tables.Study.id.desc()).limit(limit + 1)
     if before is not None:
         query = query.where(tables.Study.id < before)
     studies = session.scalars(query).all()
@@ -64,6 +66,7 @@ def to_summaries(session: Session, studies: Sequence[tables.Study]) -> list[sche
         schemas.StudySummary(
             id=study.id,
             name=study.name,
+            project=study.project,
             state=study.state,
             state_reason=study.state_reason,
             created_at=study.created_at,

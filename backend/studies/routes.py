@@ -11,6 +11,7 @@ from backend.database.tables import Study
 from backend.doorbell import Bell, Doorbell
 from backend.errors import NotFound
 from backend.figures.schemas import Figure
+from backend.projects.lookup import Projects
 from backend.studies import planning, queries, run_queue, schemas, service
 from backend.studies.cost_limits import confirmation_reason
 from backend.studies.importance_figure import importance_figure
@@ -48,7 +49,7 @@ def start_study(
     with db.read() as session:
         draws = planning.confirmed_draws(session, spec, settings.max_study_runs, start.confirm_steps)
     with once.write(db) as session:
-        study = service.start(session, spec, draws)
+        study = service.start(session, spec, draws, start.project)
         _queue_next_runs(session, bell, study)
         return once.store(session, queries.to_schema(session, study))
 
@@ -58,10 +59,11 @@ def list_studies(
     db: Db,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[Id | None, Query(description="The next_cursor of the previous page.")] = None,
+    project: Projects = [],  # noqa: B006 - FastAPI copies it
 ) -> schemas.StudyPage:
     """Return one page of studies, newest first."""
     with db.read() as session:
-        return queries.list_studies(session, limit, before)
+        return queries.list_studies(session, limit, before, project)
 
 
 async def wait_for_study(
@@ -105,7 +107,7 @@ def draw_study(
 
 @router.patch("/studies/{study_id}")
 def edit_study(db: Db, study_id: PathId, changes: schemas.EditStudy) -> schemas.Study:
-    """Change the name or the question of a study."""
+    """Change the name, the question or the project of a study."""
     with db.write() as session:
         study = service.find_study(session, study_id, lock=True)
         service.edit(session, study, changes)

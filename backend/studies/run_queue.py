@@ -107,7 +107,7 @@ def _create_runs(session: Session, study: Study, limit: int) -> list[Run]:
             break
         varied = ["seed", *(field for axis in spec.axes for field in axis.fields)]
         name = name_from_fields(configs.to_document(config), varied)
-        run = add_to_queue(session, config, name=name, priority=spec.priority)
+        run = add_to_queue(session, config, name=name, priority=spec.priority, project_id=study.project_id)
         planned.run_id = run.id
         created.append(run)
     if created:

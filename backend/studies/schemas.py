@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.database.tables import StudyState
+from backend.projects.schemas import ProjectName
 from backend.runs.schemas import Notes
 from backend.studies.specification import MAX_SEEDS, Name, Specification
 from workers.contract.values import NO_BOOLEAN
@@ -28,14 +29,15 @@ ConfirmSteps = Annotated[
 
 
 class StartStudy(Specification):
-    """A study to start, with its confirmed total of steps."""
+    """A study to start, with its confirmed total of steps and its project."""
 
     confirm_steps: ConfirmSteps | None = None
+    project: ProjectName | None = Field(default=None, description="Name of an existing project. Default: Main.")
 
     @property
     def specification(self) -> Specification:
-        """Return the study without the confirmation."""
-        return Specification.model_validate(self.model_dump(exclude={"confirm_steps"}))
+        """Return the study without the confirmation and the project."""
+        return Specification.model_validate(self.model_dump(exclude={"confirm_steps", "project"}))
 
 
 class EditStudy(_Request):
@@ -43,6 +45,7 @@ class EditStudy(_Request):
 
     name: Name | None = None
     question: Notes | None = None
+    project: ProjectName | None = Field(default=None, description="The study brings its runs.")
 
 
 class ExtendStudy(_Request):
@@ -107,6 +110,7 @@ class StudySummary(BaseModel):
 
     id: int
     name: str
+    project: str
     state: StudyState
     state_reason: str | None = Field(description="Why the study was paused automatically; otherwise null.")
     created_at: datetime

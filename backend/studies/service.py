@@ -10,6 +10,9 @@ from backend.database.engine import after_commit
 from backend.database.tables import Run, Study, StudyPoint, StudyRun, StudyState
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.live.notices import Topic, publish
+from backend.projects.lookup import find_project, resolve
+from backend.projects.schemas import MoveItems
+from backend.projects.service import move
 from backend.runs import service as runs
 from backend.runs.states import Change, decide
 from backend.studies import planning
@@ -57,10 +60,11 @@ def why_not_allowed(study: Study, action: Action) -> str | None:
     return None if reason is None else f"Study {study.id} {reason}."
 
 
-def start(session: Session, spec: Specification, draws: Sequence[Draw]) -> Study:
+def start(session: Session, spec: Specification, draws: Sequence[Draw], project: str | None = None) -> Study:
     """Store a study with these points. The caller queues its first runs."""
     document = spec.model_dump(mode="json", exclude={"name", "question"})
-    study = Study(name=spec.name, question=spec.question, specification=document, state="running")
+    columns = {"name": spec.name, "question": spec.question, "project_id": resolve(session, project)}
+    study = Study(**columns, specification=document, state="running")
     session.add(study)
     session.flush()
     planning.add_points(session, study, draws, spec.seeds)
@@ -97,9 +101,13 @@ def delete(session: Session, study: Study) -> None:
 
 
 def edit(session: Session, study: Study, changes: EditStudy) -> None:
-    """Change the name or the question of a study."""
+    """Change the name, the question or the project of a study."""
     study.name = study.name if changes.name is None else changes.name
     study.question = study.question if changes.question is None else changes.question
+    if changes.project is not None:
+        project = find_project(session, resolve(session, changes.project))
+        move(session, project, MoveItems(studies=[study.id]))
+        session.refresh(study, ["project_id", "project"])
     announce_study(session, study)
 
 

@@ -24,6 +24,7 @@ from backend.database.tables.installation import Installation
 from backend.database.tables.jobs import Job
 from backend.database.tables.kept_games import KeptGame
 from backend.database.tables.media import Media
+from backend.database.tables.projects import MAIN, MAIN_ID, Project, name_key
 from backend.database.tables.provenance import ProvenanceDocument
 from backend.database.tables.replays import Replay
 from backend.database.tables.reports import Report
@@ -34,6 +35,8 @@ from backend.database.tables.studies import PaperStudy, Study, StudyPoint, Study
 from backend.database.tables.workers import Worker
 
 __all__ = [
+    "MAIN",
+    "MAIN_ID",
     "Alert",
     "AlertChannel",
     "AlertDelivery",
@@ -61,6 +64,7 @@ __all__ = [
     "MediaKind",
     "Origin",
     "PaperStudy",
+    "Project",
     "ProvenanceDocument",
     "Replay",
     "Report",
@@ -78,4 +82,5 @@ __all__ = [
     "StudyRun",
     "StudyState",
     "Worker",
+    "name_key",
 ]

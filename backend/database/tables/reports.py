@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import String
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, String, select
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from backend.database.columns import utc_now
 from backend.database.tables.base import Base, Id
+from backend.database.tables.projects import MAIN_ID, Project
 
 
 class Report(Base):
@@ -18,6 +19,8 @@ class Report(Base):
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     title: Mapped[str] = mapped_column(String(200))
+    project_id: Mapped[int] = mapped_column(Id, ForeignKey("projects.id"), default=MAIN_ID, index=True)
+    project: Mapped[str] = column_property(select(Project.name).where(Project.id == project_id).scalar_subquery())
     # As reports.blocks.Block.
     blocks: Mapped[list[dict[str, Any]]]
     # Increases with each change, so that a page with an older version cannot overwrite it.

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false, select
+from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from backend.database.columns import utc_now
 from backend.database.tables.base import Base, Id, RunOrigin
+from backend.database.tables.projects import MAIN_ID, Project
 from workers.contract.events import LogLevel
 from workers.contract.worker_api import Desired, Outcome, QueueName, State
 
@@ -31,7 +32,8 @@ class Run(Base):
     origin_label: Mapped[str | None] = mapped_column(String(50))
     # The id by which a script resumes it.
     reported_key: Mapped[str | None] = mapped_column(String(64))
-    project: Mapped[str | None] = mapped_column(String(100))
+    project_id: Mapped[int] = mapped_column(Id, ForeignKey("projects.id"), default=MAIN_ID, index=True)
+    project: Mapped[str] = column_property(select(Project.name).where(Project.id == project_id).scalar_subquery())
     # Of a reported run these two may be any text, also an empty one.
     algorithm: Mapped[str] = mapped_column(String(100))
     env: Mapped[str] = mapped_column(String(100))

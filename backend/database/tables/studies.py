@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, String, Text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import BigInteger, ForeignKey, String, Text, select
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from backend.database.columns import utc_now
 from backend.database.tables.base import Base, Id, StudyState
+from backend.database.tables.projects import MAIN_ID, Project
 
 
 class Study(Base):
@@ -18,6 +19,8 @@ class Study(Base):
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(String(200))
+    project_id: Mapped[int] = mapped_column(Id, ForeignKey("projects.id"), default=MAIN_ID, index=True)
+    project: Mapped[str] = column_property(select(Project.name).where(Project.id == project_id).scalar_subquery())
     question: Mapped[str] = mapped_column(Text)
     # As studies.specification.Specification. `points` grows when the study is extended.
     specification: Mapped[dict[str, Any]]

@@ -6,7 +6,6 @@ type Schema = components["schemas"];
 /** Fields of a listed run that the server leaves out if they are null or empty. */
 const EMPTY = {
   origin_label: null,
-  project: null,
   queue: null,
   tags: [] as string[],
   parent: null,

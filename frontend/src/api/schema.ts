@@ -210,7 +210,7 @@ export interface paths {
         put?: never;
         /**
          * Import Archive
-         * @description Import an archive file. What is already here is not imported again.
+         * @description Import an archive file. What is already here is not imported again, and stays in its project.
          */
         post: operations["import_archive"];
         delete?: never;
@@ -1182,6 +1182,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Projects
+         * @description Return all projects with their numbers of runs, studies and reports. Main comes first.
+         */
+        get: operations["list_projects"];
+        put?: never;
+        /**
+         * Create Project
+         * @description Create a project. Fail with 409 if there is one with this name in upper or lower case.
+         */
+        post: operations["create_project"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Project
+         * @description Return a project with its text, its pinned report and its best agents.
+         */
+        get: operations["read_project"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Project
+         * @description Delete a project without runs, studies and reports.
+         */
+        delete: operations["delete_project"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit Project
+         * @description Change the name, the text or the pinned report of a project.
+         */
+        patch: operations["edit_project"];
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move Items
+         * @description Move runs, studies and reports into a project. A study brings its runs.
+         */
+        post: operations["move_items"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge Project
+         * @description Move everything of a project into another one, and delete it. Return the other one.
+         */
+        post: operations["merge_project"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/recordings/{recording_id}": {
         parameters: {
             query?: never;
@@ -1390,7 +1482,7 @@ export interface paths {
         };
         /**
          * List Reports
-         * @description Return all reports, most recently changed first.
+         * @description Return all reports, or those of some projects, most recently changed first.
          */
         get: operations["list_reports"];
         put?: never;
@@ -1428,7 +1520,7 @@ export interface paths {
         head?: never;
         /**
          * Edit Report
-         * @description Change the title or the blocks. Fail with 409 if the report has changed since the client read it.
+         * @description Change the title, the blocks or the project. Fail with 409 if the report has changed since the client read it.
          */
         patch: operations["edit_report"];
         trace?: never;
@@ -1506,7 +1598,7 @@ export interface paths {
         };
         /**
          * List Facets
-         * @description Return the filter choices of the run list, over all runs.
+         * @description Return the filter choices of the run list, over all runs or over those of some projects.
          */
         get: operations["list_facets"];
         put?: never;
@@ -1586,7 +1678,7 @@ export interface paths {
         head?: never;
         /**
          * Edit Run
-         * @description Change the name, tags, notes or priority of a run.
+         * @description Change the name, tags, notes, priority or project of a run.
          */
         patch: operations["edit_run"];
         trace?: never;
@@ -2282,7 +2374,7 @@ export interface paths {
         head?: never;
         /**
          * Edit Study
-         * @description Change the name or the question of a study.
+         * @description Change the name, the question or the project of a study.
          */
         patch: operations["edit_study"];
         trace?: never;
@@ -3402,6 +3494,11 @@ export interface components {
             overrides?: {
                 [key: string]: unknown;
             };
+            /**
+             * Project
+             * @description Default: the project of the original run.
+             */
+            project?: string | null;
         };
         /**
          * ComparedRun
@@ -3496,7 +3593,7 @@ export interface components {
             /** Priority */
             priority: number;
             /** Project */
-            project: string | null;
+            project: string;
             /**
              * Queue
              * @description Null for reported runs.
@@ -3595,6 +3692,20 @@ export interface components {
             summary: components["schemas"]["RunSummary"][];
         };
         /**
+         * CreateProject
+         * @description A project to create.
+         */
+        CreateProject: {
+            /** Name */
+            name: string;
+            /**
+             * Text
+             * @description Markdown.
+             * @default
+             */
+            text?: string;
+        };
+        /**
          * CreateReport
          * @description A report to create.
          */
@@ -3604,6 +3715,11 @@ export interface components {
              * @default []
              */
             blocks?: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"] | components["schemas"]["DraftBlock"])[];
+            /**
+             * Project
+             * @description Name of an existing project. Default: Main.
+             */
+            project?: string | null;
             /** Title */
             title: string;
         };
@@ -3635,6 +3751,11 @@ export interface components {
              * @default 0
              */
             priority?: number;
+            /**
+             * Project
+             * @description Name of an existing project. Default: Main.
+             */
+            project?: string | null;
             /**
              * Queue
              * @description Default: gpu if the device is cuda, otherwise cpu.
@@ -3862,6 +3983,21 @@ export interface components {
             pinned: boolean;
         };
         /**
+         * EditProject
+         * @description Changes to a project. Omitted fields stay unchanged.
+         */
+        EditProject: {
+            /** Name */
+            name?: string | null;
+            /**
+             * Pinned Report Id
+             * @description Report to show on the project's page, or null.
+             */
+            pinned_report_id?: number | null;
+            /** Text */
+            text?: string | null;
+        };
+        /**
          * EditReplay
          * @description A change of a replay.
          */
@@ -3879,6 +4015,8 @@ export interface components {
         EditReport: {
             /** Blocks */
             blocks?: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"] | components["schemas"]["DraftBlock"])[] | null;
+            /** Project */
+            project?: string | null;
             /** Title */
             title?: string | null;
             /**
@@ -3898,6 +4036,8 @@ export interface components {
             notes?: string | null;
             /** Priority */
             priority?: number | null;
+            /** Project */
+            project?: string | null;
             /** Tags */
             tags?: string[] | null;
         };
@@ -3908,6 +4048,11 @@ export interface components {
         EditStudy: {
             /** Name */
             name?: string | null;
+            /**
+             * Project
+             * @description The study brings its runs.
+             */
+            project?: string | null;
             /** Question */
             question?: string | null;
         };
@@ -4615,6 +4760,11 @@ export interface components {
             overrides?: {
                 [key: string]: unknown;
             };
+            /**
+             * Project
+             * @description Default: the project of the original run.
+             */
+            project?: string | null;
         };
         /**
          * Game
@@ -5276,7 +5426,7 @@ export interface components {
             /** Priority */
             priority: number;
             /** Project */
-            project?: string | null;
+            project: string;
             /** Queue */
             queue?: ("cpu" | "gpu") | null;
             /**
@@ -5860,6 +6010,14 @@ export interface components {
             name: string;
         };
         /**
+         * MergeProject
+         * @description The project that gets everything of another one.
+         */
+        MergeProject: {
+            /** Into */
+            into: string;
+        };
+        /**
          * Metric
          * @description A number that changes while a run trains.
          */
@@ -5971,6 +6129,42 @@ export interface components {
             max: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Mean Last 100 */
             mean_last_100: number | ("NaN" | "Infinity" | "-Infinity") | null;
+        };
+        /**
+         * MovedItems
+         * @description Ids of what is in the project now. Items that do not exist are left out.
+         */
+        MovedItems: {
+            /** Reports */
+            reports: number[];
+            /**
+             * Runs
+             * @description Runs, including those of the studies.
+             */
+            runs: number[];
+            /** Studies */
+            studies: number[];
+        };
+        /**
+         * MoveItems
+         * @description Runs, studies and reports to move. A study brings its runs.
+         */
+        MoveItems: {
+            /**
+             * Reports
+             * @default []
+             */
+            reports?: number[];
+            /**
+             * Runs
+             * @default []
+             */
+            runs?: number[];
+            /**
+             * Studies
+             * @default []
+             */
+            studies?: number[];
         };
         /**
          * NormalizedBy
@@ -6275,6 +6469,8 @@ export interface components {
             part: string;
             /** Points */
             points: number;
+            /** Project */
+            project: string;
             runs: components["schemas"]["RunCounts"];
             /**
              * Share
@@ -6383,6 +6579,16 @@ export interface components {
              * @description Step of the checkpoint that played it.
              */
             step: number;
+        };
+        /**
+         * PinnedReport
+         * @description The report on a project's page.
+         */
+        PinnedReport: {
+            /** Id */
+            id: number;
+            /** Title */
+            title: string;
         };
         /**
          * PlayedEpisode
@@ -6603,6 +6809,120 @@ export interface components {
             time: number;
             /** Total Steps */
             total_steps: number;
+        };
+        /**
+         * Project
+         * @description A project with the content of its page.
+         */
+        Project: {
+            /**
+             * Active Runs
+             * @description Number of runs that train now.
+             */
+            active_runs: number;
+            /** Archived Runs */
+            archived_runs: number;
+            /**
+             * Best Agents
+             * @description The best run of each environment, by title.
+             */
+            best_agents: components["schemas"]["ProjectAgent"][];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /**
+             * Last Activity
+             * Format: date-time
+             * @description When a run, study or report of it last started, ended or changed.
+             */
+            last_activity: string;
+            /** Name */
+            name: string;
+            pinned_report: components["schemas"]["PinnedReport"] | null;
+            /** Reports */
+            reports: number;
+            /**
+             * Runs
+             * @description Number of runs that are not archived.
+             */
+            runs: number;
+            /** Studies */
+            studies: number;
+            /**
+             * Text
+             * @description Markdown.
+             */
+            text: string;
+        };
+        /**
+         * ProjectAgent
+         * @description The best run of an environment in a project.
+         */
+        ProjectAgent: {
+            /** Best Return */
+            best_return: number | ("NaN" | "Infinity" | "-Infinity");
+            /**
+             * Checkpoint Id
+             * @description Its best checkpoint that has a file.
+             */
+            checkpoint_id: number | null;
+            /** Checkpoint Step */
+            checkpoint_step: number | null;
+            /** Color */
+            color: string;
+            /** Env */
+            env: string;
+            /** Env Title */
+            env_title: string;
+            /** Method */
+            method: string;
+            /** Poster File Id */
+            poster_file_id: number | null;
+            /** Run Id */
+            run_id: number;
+            /** Run Name */
+            run_name: string;
+        };
+        /**
+         * ProjectSummary
+         * @description A project in the list.
+         */
+        ProjectSummary: {
+            /**
+             * Active Runs
+             * @description Number of runs that train now.
+             */
+            active_runs: number;
+            /** Archived Runs */
+            archived_runs: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /**
+             * Last Activity
+             * Format: date-time
+             * @description When a run, study or report of it last started, ended or changed.
+             */
+            last_activity: string;
+            /** Name */
+            name: string;
+            /** Reports */
+            reports: number;
+            /**
+             * Runs
+             * @description Number of runs that are not archived.
+             */
+            runs: number;
+            /** Studies */
+            studies: number;
         };
         /**
          * ProtocolChoice
@@ -7094,6 +7414,8 @@ export interface components {
             created_at: string;
             /** Id */
             id: number;
+            /** Project */
+            project: string;
             /**
              * Share Token
              * @description Token of the read-only link, /shared/reports/{token}.
@@ -7189,7 +7511,10 @@ export interface components {
              * @description What logs the run, such as Python or TensorBoard, as pages show it.
              */
             origin_label?: string | null;
-            /** Project */
+            /**
+             * Project
+             * @description Name of the project, which is created if there is none. Default: Main.
+             */
             project?: string | null;
             /**
              * Resume
@@ -7230,6 +7555,8 @@ export interface components {
             created_at: string;
             /** Id */
             id: number;
+            /** Project */
+            project: string;
             /** Shared */
             shared: boolean;
             /** Title */
@@ -7395,7 +7722,7 @@ export interface components {
             /** Priority */
             priority: number;
             /** Project */
-            project: string | null;
+            project: string;
             /**
              * Queue
              * @description Null for reported runs.
@@ -8320,13 +8647,18 @@ export interface components {
         };
         /**
          * StartPart
-         * @description Share of the budget and parts to start, with the total steps if they must be confirmed.
+         * @description Share of the budget, parts to start and their project, with the total steps if they must be confirmed.
          */
         StartPart: {
             /** Confirm Steps */
             confirm_steps?: number | null;
             /** Parts */
             parts?: string[] | null;
+            /**
+             * Project
+             * @description Name of an existing project. Default: Main.
+             */
+            project?: string | null;
             /**
              * Share
              * @example 0.01
@@ -8460,7 +8792,7 @@ export interface components {
         };
         /**
          * StartStudy
-         * @description A study to start, with its confirmed total of steps.
+         * @description A study to start, with its confirmed total of steps and its project.
          */
         StartStudy: {
             /**
@@ -8501,6 +8833,11 @@ export interface components {
              * @default -10
              */
             priority?: number;
+            /**
+             * Project
+             * @description Name of an existing project. Default: Main.
+             */
+            project?: string | null;
             /**
              * Pruner
              * @description Rule that stops runs early by mean return: median, or successive halving, which keeps a third.
@@ -8653,6 +8990,8 @@ export interface components {
             origin: components["schemas"]["StudyOrigin"] | null;
             /** Points */
             points: number;
+            /** Project */
+            project: string;
             /** Question */
             question: string;
             runs: components["schemas"]["RunCounts"];
@@ -8837,6 +9176,8 @@ export interface components {
             name: string;
             /** Points */
             points: number;
+            /** Project */
+            project: string;
             runs: components["schemas"]["RunCounts"];
             /**
              * Started At
@@ -9696,7 +10037,10 @@ export interface operations {
     };
     import_archive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Project of everything that is imported. It is created if there is none with this name. Default: the projects that the archive names, or Main. */
+                project?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10027,7 +10371,10 @@ export interface operations {
     };
     open_examples: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Project of everything that is imported. It is created if there is none with this name. Default: the projects that the archive names, or Main. */
+                project?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10085,7 +10432,10 @@ export interface operations {
     };
     export_games: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10112,7 +10462,10 @@ export interface operations {
     };
     export_game: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+            };
             header?: never;
             path: {
                 /** @description Name of the game in URLs, such as ms-pacman. */
@@ -10581,7 +10934,10 @@ export interface operations {
     };
     list_games: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10610,7 +10966,10 @@ export interface operations {
     };
     read_game: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+            };
             header?: never;
             path: {
                 /** @description Name of the game in URLs, such as ms-pacman. */
@@ -10643,6 +11002,8 @@ export interface operations {
     draw_scores: {
         parameters: {
             query: {
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
                 /** @description Protocol of the table, such as no-op-5min. */
                 protocol: string;
                 /** @description Start set of the table. */
@@ -11378,6 +11739,236 @@ export interface operations {
             };
         };
     };
+    list_projects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectSummary"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_project: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateProject"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edit_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditProject"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    move_items: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveItems"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedItems"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    merge_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeProject"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_recording: {
         parameters: {
             query?: {
@@ -11786,7 +12377,10 @@ export interface operations {
     };
     list_reports: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12075,6 +12669,8 @@ export interface operations {
             query?: {
                 /** @description Count archived runs instead of the others. */
                 archived?: boolean;
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
             };
             header?: never;
             path?: never;
@@ -12119,7 +12715,7 @@ export interface operations {
                 name?: string[];
                 /** @description Any of these values. */
                 origin?: ("trained" | "reported" | "imported")[];
-                /** @description Any of these values. */
+                /** @description Only of these projects, in upper or lower case. */
                 project?: string[];
                 /** @description Any of these values. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
@@ -12177,7 +12773,7 @@ export interface operations {
                 name?: string[];
                 /** @description Any of these values. */
                 origin?: ("trained" | "reported" | "imported")[];
-                /** @description Any of these values. */
+                /** @description Only of these projects, in upper or lower case. */
                 project?: string[];
                 /** @description Column, metric:NAME:last|min|max or config:FIELD. Prefix with - for descending order. */
                 sort?: string;
@@ -13621,6 +14217,8 @@ export interface operations {
                 /** @description The next_cursor of the previous page. */
                 before?: number | null;
                 limit?: number;
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
             };
             header?: never;
             path?: never;

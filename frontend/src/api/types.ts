@@ -44,6 +44,13 @@ export type BulkRequest = Schema["BulkRequest"];
 export type BulkAction = BulkRequest["action"];
 export type BulkResult = Schema["BulkResult"];
 
+export type ProjectSummary = Schema["ProjectSummary"];
+export type Project = Schema["Project"];
+export type ProjectAgent = Schema["ProjectAgent"];
+export type ProjectEdit = Schema["EditProject"];
+export type MoveItems = Partial<Schema["MoveItems"]>;
+export type MovedItems = Schema["MovedItems"];
+
 export type Provenance = Schema["Provenance"];
 export type AttemptSummary = Schema["AttemptSummary"];
 export type RunProvenance = Schema["RunProvenance"];

@@ -5,6 +5,7 @@ export function aReport(changes: Partial<Report> = {}): Report {
   return {
     id: 3,
     title: "Rates",
+    project: "Main",
     blocks: [{ kind: "text", markdown: "# Why\nBecause" }],
     version: 1,
     share_token: null,
@@ -15,6 +16,6 @@ export function aReport(changes: Partial<Report> = {}): Report {
 }
 
 export function aReportSummary(changes: Partial<ReportSummary> = {}): ReportSummary {
-  const { id, title, created_at, updated_at } = aReport();
-  return { id, title, blocks: 1, shared: false, created_at, updated_at, ...changes };
+  const { id, title, project, created_at, updated_at } = aReport();
+  return { id, title, project, blocks: 1, shared: false, created_at, updated_at, ...changes };
 }

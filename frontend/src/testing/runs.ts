@@ -12,7 +12,7 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     origin: "trained",
     origin_label: null,
     reported_key: null,
-    project: null,
+    project: "Main",
     algorithm: "paac",
     method: "PAAC",
     env: "ALE/Pong-v5",

@@ -26,6 +26,7 @@ export function aStudy(changes: Partial<Study> = {}): Study {
   return {
     id: 3,
     name: "Which rate?",
+    project: "Main",
     question: "Which learns **fastest**?",
     origin: null,
     state: "running",

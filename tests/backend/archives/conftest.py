@@ -38,9 +38,9 @@ class Archives:
         assert response.status_code == 200, response.text
         return bytes(response.content)
 
-    def load(self, archive: bytes) -> dict[str, Any]:
+    def load(self, archive: bytes, **query: Any) -> dict[str, Any]:
         """Import an archive."""
-        response = self.user.post("/api/v1/archives", content=archive)
+        response = self.user.post("/api/v1/archives", params=query, content=archive)
         assert response.status_code == 201, response.text
         result: dict[str, Any] = response.json()
         return result

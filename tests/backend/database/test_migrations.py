@@ -139,6 +139,44 @@ def test_checkpoints_that_a_schedule_had_evaluated_are_known(empty: Settings) ->
     assert list(map(bool, found)) == [True, False]
 
 
+def test_runs_of_an_older_version_keep_their_projects(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    names = {1: None, 2: "Maze", 3: "maze", 4: "Carts", 5: "main", 6: ""}
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0025")
+        for number, name in names.items():
+            connection.execute(text(OLD_RUN.replace("VALUES (1,", f"VALUES ({number},")))
+            connection.execute(text("UPDATE runs SET project = :name WHERE id = :id"), {"name": name, "id": number})
+        connection.execute(
+            text(
+                "INSERT INTO reports (id, title, blocks, version, created_at, updated_at) "
+                "VALUES (1, 'old', '[]', 1, '2026-01-01 10:00:00', '2026-01-01 10:00:00')"
+            )
+        )
+    migrate(empty)
+    joined = "SELECT runs.id, projects.id, lower(projects.name) FROM runs JOIN projects ON projects.id = project_id"
+    with engine.begin() as connection:
+        found = {run: (project, name) for run, project, name in connection.execute(text(joined))}
+        assert {run: name for run, (_project, name) in found.items()} == {
+            **dict.fromkeys((1, 5, 6), "main"),
+            **dict.fromkeys((2, 3), "maze"),
+            4: "carts",
+        }
+        assert len(set(found.values())) == 3
+        assert found[1] == (1, "main")
+        assert connection.execute(text("SELECT project_id FROM reports")).scalars().all() == [1]
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0025")
+        undone = {row.id: row.project for row in connection.execute(text("SELECT id, project FROM runs"))}
+    assert {run: name and name.lower() for run, name in undone.items()} == {
+        **dict.fromkeys((1, 5, 6)),
+        **dict.fromkeys((2, 3), "maze"),
+        4: "carts",
+    }
+
+
 def test_migrations_can_be_undone(empty: Settings) -> None:
     migrate(empty)
     engine = migration_engine(empty.resolved_database_url)

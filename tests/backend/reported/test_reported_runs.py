@@ -231,7 +231,7 @@ def test_runs_are_filtered_by_origin_and_project(api: Api, script: Script) -> No
     assert found(origin="trained") == [trained]
     assert (found(origin="imported"), found(project="landing")) == ([imported.run_id], [script.run_id])
     facets = api.user.get("/api/v1/run-facets").json()
-    assert facets["project"] == [{"value": "landing", "runs": 1}]
+    assert facets["project"] == [{"value": "Main", "runs": 2}, {"value": "landing", "runs": 1}]
     assert {choice["value"] for choice in facets["origin"]} == {"trained", "reported", "imported"}
     assert [choice["value"] for choice in facets["algorithm"]] == ["paac"], "an empty method is no choice"
 

@@ -156,7 +156,7 @@ def test_facets_count_all_runs(api: Api) -> None:
     assert reported == {
         "state": [{"value": "queued", "runs": 1}, {"value": "stopped", "runs": 1}],
         "origin": [{"value": "trained", "runs": 2}],
-        "project": [],
+        "project": [{"value": "Main", "runs": 2}],
         "algorithm": [{"value": "paac", "runs": 2}],
         "env": [{"value": "ALE/Pong-v5", "runs": 1}, {"value": "CartPole-v1", "runs": 1}],
         "tag": [{"value": "atari", "runs": 2}, {"value": "night", "runs": 1}],

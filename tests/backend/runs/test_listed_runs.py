@@ -11,7 +11,7 @@ from tests.factories import Api, event, metrics, started
 
 # The fields of every listed run. Each further field adds to the size of each page.
 ALWAYS = set(
-    "id name state desired origin algorithm method env attempt priority created_at step frames episodes color "
+    "id name state desired origin project algorithm method env attempt priority created_at step frames episodes color "
     "actions".split()
 )
 OF_A_TRAINED_RUN = {"queue", "total_steps"}

@@ -4,7 +4,7 @@ export type LiveEvent =
   | { kind: "play.changed"; id: number }
   | { kind: "worker.changed"; name: string }
   | { kind: "study.changed" | "study.removed"; study_id: number }
-  | { kind: "alerts.changed" }
+  | { kind: "alerts.changed" | "projects.changed" }
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
@@ -18,6 +18,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "study.changed",
   "study.removed",
   "alerts.changed",
+  "projects.changed",
   "refetch",
 ];
 

@@ -7,6 +7,7 @@ import { liveGameKeys } from "../liveGames";
 import { mediaKeys } from "../media";
 import { metricKeys } from "../metrics";
 import { paperKeys } from "../papers";
+import { KEYS_BY_PROJECT, projectKeys } from "../projects";
 import { recordingKeys } from "../recordings";
 import { replayKeys } from "../replays";
 import { runKeys } from "../runs";
@@ -35,13 +36,15 @@ const PAPERS: Stale = { queryKey: paperKeys.all, interval: SELDOM_REFRESH_MS };
 const STUDIES: Stale = { queryKey: studyKeys.all, interval: LIST_REFRESH_MS };
 const DIAGRAMS: Stale = { queryKey: paperKeys.allDiagrams, interval: LIST_REFRESH_MS };
 
+const PROJECTS: Stale = { queryKey: projectKeys.all, interval: SELDOM_REFRESH_MS };
+
 const soon = (...keys: QueryKey[]): Stale[] => keys.map((queryKey) => ({ queryKey, interval: 0 }));
 
 /** Return the queries that an event makes stale, besides the figures and comparisons of a changed run. */
 export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stale[] {
   switch (event.kind) {
     case "run.changed":
-      return [GAMES, STUDIES, PAPERS, DIAGRAMS];
+      return [GAMES, STUDIES, PAPERS, DIAGRAMS, PROJECTS];
     case "run.removed":
       return [
         ...soon(runKeys.detail(event.run_id)),
@@ -51,6 +54,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
         STUDIES,
         PAPERS,
         DIAGRAMS,
+        PROJECTS,
       ];
     case "run.metrics":
       return [{ queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS }, STUDIES, DIAGRAMS];
@@ -78,6 +82,8 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return soon(workerKeys.all, workerKeys.health);
     case "study.changed":
     case "study.removed":
-      return [STUDIES, PAPERS];
+      return [STUDIES, PAPERS, PROJECTS];
+    case "projects.changed":
+      return soon(...KEYS_BY_PROJECT);
   }
 }

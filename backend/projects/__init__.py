@@ -1,0 +1,1 @@
+"""Projects, which every run, study and report belongs to."""
