@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from arcadia._async.checkpoints import AsyncCheckpoint
     from arcadia._async.client import AsyncClient
     from arcadia._async.jobs import AsyncEvaluation, AsyncJob, AsyncRecording
+    from arcadia._async.projects import AsyncProject
     from arcadia._async.replays import AsyncReplay
     from arcadia._async.reports import AsyncReport
     from arcadia._async.runs import AsyncRun
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from arcadia._sync.checkpoints import Checkpoint
     from arcadia._sync.client import Client
     from arcadia._sync.jobs import Evaluation, Job, Recording
+    from arcadia._sync.projects import Project
     from arcadia._sync.replays import Replay
     from arcadia._sync.reports import Report
     from arcadia._sync.runs import Run
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from arcadia.metrics import Metrics, Series
     from arcadia.records.alert import Alert, AlertDelivery
     from arcadia.records.log_line import LogLine
+    from arcadia.records.project import MovedItems
     from arcadia.records.server import Health, Preset, Worker
     from arcadia.records.study import StudyPoint, StudyPreview
     from arcadia.reporting.initialization import init
@@ -68,6 +71,7 @@ __all__ = [
     "AsyncClient",
     "AsyncEvaluation",
     "AsyncJob",
+    "AsyncProject",
     "AsyncRecording",
     "AsyncReplay",
     "AsyncReport",
@@ -89,9 +93,11 @@ __all__ = [
     "LogLine",
     "Metrics",
     "MissingPackageError",
+    "MovedItems",
     "NotFoundError",
     "NotLoadedError",
     "Preset",
+    "Project",
     "Recording",
     "Replay",
     "Report",
@@ -116,6 +122,7 @@ _NAMES_OF_MODULES = {
     "arcadia._async.checkpoints": "AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
     "arcadia._async.jobs": "AsyncEvaluation AsyncJob AsyncRecording",
+    "arcadia._async.projects": "AsyncProject",
     "arcadia._async.replays": "AsyncReplay",
     "arcadia._async.reports": "AsyncReport",
     "arcadia._async.runs": "AsyncRun",
@@ -124,6 +131,7 @@ _NAMES_OF_MODULES = {
     "arcadia._sync.checkpoints": "Checkpoint",
     "arcadia._sync.client": "Client",
     "arcadia._sync.jobs": "Evaluation Job Recording",
+    "arcadia._sync.projects": "Project",
     "arcadia._sync.replays": "Replay",
     "arcadia._sync.reports": "Report",
     "arcadia._sync.runs": "Run",
@@ -136,6 +144,7 @@ _NAMES_OF_MODULES = {
     "arcadia.metrics": "Metrics Series",
     "arcadia.records.alert": "Alert AlertDelivery",
     "arcadia.records.log_line": "LogLine",
+    "arcadia.records.project": "MovedItems",
     "arcadia.records.server": "Health Preset Worker",
     "arcadia.records.study": "StudyPoint StudyPreview",
     "arcadia.reporting.initialization": "init",

@@ -9,7 +9,6 @@ from typing import Any
 # Fields that the server leaves out of a listed run if they are null or empty.
 _EMPTY: Mapping[str, Any] = {
     "origin_label": None,
-    "project": None,
     "queue": None,
     "tags": [],
     "parent": None,

@@ -34,6 +34,7 @@ CREATES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_wor
 STOPS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 RunId = Annotated[int, Field(description="Number of the run.")]
+ProjectName = Annotated[str | None, Field(description="Name of a project from list_projects.")]
 RunIds = Annotated[list[int], Field(description="Numbers of the runs.", min_length=1, max_length=50)]
 
 
@@ -49,6 +50,7 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
         tools.draw_figure,
         tools.compare_runs,
         tools.search_log,
+        tools.list_projects,
         tools.list_studies,
         tools.show_study,
         tools.list_presets,
@@ -100,15 +102,15 @@ class Tools:
         env: str | None = None,
         algorithm: str | None = None,
         tag: str | None = None,
+        project: ProjectName = None,
         text: str | None = None,
         sort: Annotated[str, Field(description="A column such as -created_at or -best_return.")] = "-created_at",
         limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
     ) -> dict[str, Any]:
         """List runs with their state, progress and best return, newest first."""
         async with self._api(context) as api:
-            page = await api.get(
-                "/runs", state=state, env=env, algorithm=algorithm, tag=tag, text=text, sort=sort, limit=limit
-            )
+            filters = {"state": state, "env": env, "algorithm": algorithm, "tag": tag, "project": project, "text": text}
+            page = await api.get("/runs", **filters, sort=sort, limit=limit)
         return {"total": page["total"], "runs": [_summarize(run) for run in read_run_page(page)]}
 
     async def show_run(self, context: Context[Any], run: RunId) -> dict[str, Any]:
@@ -183,14 +185,21 @@ class Tools:
         return [{name: line[name] for name in ("time", "level", "message")} for line in page["items"]]
 
     async def list_studies(
-        self, context: Context[Any], limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20
+        self,
+        context: Context[Any],
+        project: ProjectName = None,
+        limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
     ) -> list[dict[str, Any]]:
         """List studies, newest first."""
         async with self._api(context) as api:
-            page = await api.get("/studies", limit=limit)
-        return [
-            {name: study.get(name) for name in ("id", "name", "question", "state", "runs")} for study in page["items"]
-        ]
+            page = await api.get("/studies", project=project, limit=limit)
+        kept = ("id", "name", "project", "question", "state", "runs")
+        return [{name: study.get(name) for name in kept} for study in page["items"]]
+
+    async def list_projects(self, context: Context[Any]) -> list[dict[str, Any]]:
+        """List the projects with their numbers of runs, studies and reports."""
+        async with self._api(context) as api:
+            return cast(list[dict[str, Any]], await api.get("/projects"))
 
     async def show_study(self, context: Context[Any], study: int) -> dict[str, Any]:
         """Return a study with the mean return of each point over its seeds."""
@@ -219,9 +228,11 @@ class Tools:
         name: str | None = None,
         tags: list[str] = [],  # noqa: B006
         notes: str = "",
+        project: ProjectName = None,
     ) -> dict[str, Any]:
         """Queue a new run of a preset."""
         body = {"preset": preset, "overrides": changes or None, "name": name, "tags": tags, "notes": notes}
+        body["project"] = project
         async with self._api(context) as api:
             return _summarize(await api.post("/runs", body))
 
@@ -243,10 +254,11 @@ class Tools:
         context: Context[Any],
         specification: dict[str, Any],
         confirm_steps: Annotated[int | None, Field(description="Steps of preview_study, if it asks for them.")] = None,
+        project: ProjectName = None,
     ) -> dict[str, Any]:
         """Start a study, specified as for preview_study."""
         async with self._api(context) as api:
-            study = await api.post("/studies", {**specification, "confirm_steps": confirm_steps})
+            study = await api.post("/studies", {**specification, "confirm_steps": confirm_steps, "project": project})
         return {name: study[name] for name in ("id", "name", "state", "runs")}
 
     async def stop_study(self, context: Context[Any], study: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from arcadia.errors import ArcadiaError
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 KEYRING_SERVICE = "arcadia"
+PROJECT_VARIABLE = "ARCADIA_PROJECT"
 
 
 def config_file() -> Path:
@@ -35,6 +36,11 @@ def resolve_token(url: str, token: str | None = None) -> str | None:
         return found
     stored: dict[str, str] = _stored().get("tokens", {})
     return stored.get(url)
+
+
+def resolve_project(project: str | None = None) -> str | None:
+    """Return the given project, ARCADIA_PROJECT, or None for the server's default."""
+    return project or os.environ.get(PROJECT_VARIABLE) or None
 
 
 def store_login(url: str, token: str | None) -> str:

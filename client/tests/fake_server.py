@@ -13,6 +13,7 @@ DETAILS = ("config", "notes", "study", "trained_seconds", "warnings")
 RUN: dict[str, Any] = {
     "id": 12,
     "name": "a run",
+    "project": "Main",
     "state": "running",
     "state_reason": None,
     "algorithm": "paac",

@@ -75,6 +75,7 @@ def test_every_name_of_a_setting_is_known_and_no_other() -> None:
         "ARCADIA_BUILD",
         "ARCADIA_JOURNALS",
         "ARCADIA_MODE",
+        "ARCADIA_PROJECT",
         "ARCADIA_RAY_ADDRESS",
         "ARCADIA_URL",
     } | files == NAMES

@@ -25,6 +25,7 @@ CLASSES = (
     arcadia.Evaluation,
     arcadia.Recording,
     arcadia.Report,
+    arcadia.Project,
     arcadia.Metrics,
     arcadia.Figure,
     arcadia.Comparison,

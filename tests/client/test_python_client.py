@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -143,7 +144,7 @@ def test_runs_are_compared(client: Client, finished: Run, queued: Run) -> None:
 
 def test_a_study_is_previewed_started_and_steered(client: Client) -> None:
     axes = {"learning_rate": [0.001, 0.002]}
-    fixed = {"changes": {"total_steps": 2_000}, "max_concurrent_runs": 1}
+    fixed: dict[str, Any] = {"changes": {"total_steps": 2_000}, "max_concurrent_runs": 1}
     assert client.preview_study("rates", preset="paac-cartpole", axes=axes, seeds=2, **fixed).runs == 4
     study = client.launch_study("rates", preset="paac-cartpole", axes=axes, seeds=2, confirm=True, **fixed)
     assert study.pause().wait(1).state == "paused"

@@ -63,7 +63,9 @@ async def _save(response: httpx.Response, partial: Path, bar: ProgressBar) -> No
     bar.update(1.0, decimal(done))
 
 
-async def import_archive(transport: AsyncTransport, path: str | os.PathLike[str], *, progress: bool) -> ImportResult:
+async def import_archive(
+    transport: AsyncTransport, path: str | os.PathLike[str], *, project: str | None, progress: bool
+) -> ImportResult:
     """Upload an archive file, and return the result of its import."""
     source = Path(path)
     size = source.stat().st_size
@@ -76,6 +78,6 @@ async def import_archive(transport: AsyncTransport, path: str | os.PathLike[str]
                 done += len(block)
                 bar.update(done / size, decimal(done) if done < size else "storing")
 
-        answer: dict[str, Any] = await transport.upload("/archives", read(), size)
+        answer: dict[str, Any] = await transport.upload("/archives", read(), size, project=project)
         bar.update(1.0, decimal(size))
     return ImportResult(answer)

@@ -12,6 +12,7 @@ import httpx
 
 from arcadia._async.alerts import AsyncAlertChannel
 from arcadia._async.archives import export_archive, import_archive
+from arcadia._async.projects import AsyncProject, find_project
 from arcadia._async.references import find_run, find_run_ids, find_runs
 from arcadia._async.reports import AsyncReport
 from arcadia._async.runs import AsyncRun
@@ -25,7 +26,7 @@ from arcadia.records.alert import Alert, AlertDelivery
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
-from arcadia.settings import resolve_token, resolve_url
+from arcadia.settings import resolve_project, resolve_token, resolve_url
 
 
 class AsyncClient:
@@ -48,9 +49,13 @@ class AsyncClient:
         notes: str = "",
         priority: int = 0,
         queue: str | None = None,
+        project: str | None = None,
         **changes: Any,
     ) -> AsyncRun:
-        """Queue a run of a preset with some fields changed, or of a complete configuration."""
+        """Queue a run of a preset with some fields changed, or of a complete configuration.
+
+        The default project is ARCADIA_PROJECT, or Main.
+        """
         overrides = changes if seed is None else {**changes, "seed": seed}
         body = {
             "preset": preset,
@@ -61,6 +66,7 @@ class AsyncClient:
             "notes": notes,
             "priority": priority,
             "queue": queue,
+            "project": resolve_project(project),
         }
         return AsyncRun(self, await self.transport.post("/runs", body))
 
@@ -78,6 +84,7 @@ class AsyncClient:
         text: str | None = None,
         name: str | None = None,
         study: int | None = None,
+        project: str | Sequence[str] | None = None,
         archived: bool = False,
         sort: str = "-created_at",
         limit: int | None = None,
@@ -102,6 +109,7 @@ class AsyncClient:
             text=text,
             name=name,
             study=study,
+            project=project,
             archived=archived or None,
             sort=sort,
         )
@@ -148,9 +156,26 @@ class AsyncClient:
         items = ExportedItems(run_ids, studies, reports)
         return await export_archive(self.transport, items, path, files=files, progress=progress)
 
-    async def import_archive(self, path: str | os.PathLike[str], *, progress: bool = True) -> ImportResult:
-        """Import an archive file. What the server already has is not imported again."""
-        return await import_archive(self.transport, path, progress=progress)
+    async def import_archive(
+        self, path: str | os.PathLike[str], *, project: str | None = None, progress: bool = True
+    ) -> ImportResult:
+        """Import an archive file. What the server already has is not imported again.
+
+        Without a project, everything goes to the projects that the archive names.
+        """
+        return await import_archive(self.transport, path, project=project, progress=progress)
+
+    async def projects(self) -> list[AsyncProject]:
+        """List the projects without their texts. Main comes first."""
+        return [AsyncProject(self, data) for data in await self.transport.get("/projects")]
+
+    async def project(self, name: str) -> AsyncProject:
+        """Return the project with a name, in upper or lower case."""
+        return AsyncProject(self, await find_project(self.transport, name))
+
+    async def create_project(self, name: str, text: str = "") -> AsyncProject:
+        """Create a project."""
+        return AsyncProject(self, await self.transport.post("/projects", {"name": name, "text": text}))
 
     async def study(self, reference: int | str) -> AsyncStudy:
         """Return the study with a number or a unique name."""
@@ -160,9 +185,11 @@ class AsyncClient:
             study_id = require_one_match(named, study_id, "study")
         return AsyncStudy(self, await self.transport.get(f"/studies/{study_id}"))
 
-    async def studies(self, limit: int | None = None) -> list[AsyncStudy]:
+    async def studies(self, limit: int | None = None, *, project: str | None = None) -> list[AsyncStudy]:
         """List the studies without their points, newest first."""
-        found = await self.transport.pages("/studies", limit=limit, page_size=200, cursor_name="before")
+        found = await self.transport.pages(
+            "/studies", limit=limit, page_size=200, cursor_name="before", project=project
+        )
         return [AsyncStudy(self, data) for data in found]
 
     async def launch_study(
@@ -173,15 +200,18 @@ class AsyncClient:
         axes: Axes = (),
         seeds: int | str | Sequence[int] = 3,
         confirm: bool = False,
+        project: str | None = None,
         **fields: Any,
     ) -> AsyncStudy:
         """Start a study: a run for each combination of the axes' values and each seed.
 
-        A large study raises InvalidRequestError with its cost unless `confirm` is true.
+        A large study raises InvalidRequestError with its cost unless `confirm` is true. The default project is
+        ARCADIA_PROJECT, or Main.
         """
         body = build_specification(name, axes, {"preset": preset, "seeds": seeds, **fields})
         if confirm:
             body["confirm_steps"] = (await self.transport.post("/studies/preview", body))["steps"]
+        body["project"] = resolve_project(project)
         return AsyncStudy(self, await self.transport.post("/studies", body))
 
     async def preview_study(
@@ -201,13 +231,16 @@ class AsyncClient:
         """Return a report."""
         return AsyncReport(self, await self.transport.get(f"/reports/{report_id}"))
 
-    async def reports(self) -> list[AsyncReport]:
+    async def reports(self, *, project: str | None = None) -> list[AsyncReport]:
         """List the reports without their blocks."""
-        return [AsyncReport(self, data) for data in await self.transport.get("/reports")]
+        return [AsyncReport(self, data) for data in await self.transport.get("/reports", project=project)]
 
-    async def create_report(self, title: str, blocks: Sequence[Mapping[str, Any]] = ()) -> AsyncReport:
-        """Create a report."""
-        body = {"title": title, "blocks": [dict(block) for block in blocks]}
+    async def create_report(
+        self, title: str, blocks: Sequence[Mapping[str, Any]] = (), *, project: str | None = None
+    ) -> AsyncReport:
+        """Create a report. The default project is ARCADIA_PROJECT, or Main."""
+        listed = [dict(block) for block in blocks]
+        body = {"title": title, "blocks": listed, "project": resolve_project(project)}
         return AsyncReport(self, await self.transport.post("/reports", body))
 
     async def alerts(

@@ -37,13 +37,21 @@ class AsyncReport(ReportRecord):
         self.data = await self._client.transport.get(self._path)
         return self
 
-    async def edit(self, *, title: str | None = None, blocks: Sequence[Mapping[str, Any]] | None = None) -> AsyncReport:
-        """Change the title or all blocks. Raise ConflictError if somebody else has changed the report since."""
+    async def edit(
+        self,
+        *,
+        title: str | None = None,
+        blocks: Sequence[Mapping[str, Any]] | None = None,
+        project: str | None = None,
+    ) -> AsyncReport:
+        """Change the title, all blocks or the project. Raise ConflictError if the report has changed since."""
         if "version" not in self.data:
             await self.refresh()
         body: dict[str, Any] = {"version": self.data["version"]}
         if title is not None:
             body["title"] = title
+        if project is not None:
+            body["project"] = project
         if blocks is not None:
             body["blocks"] = [dict(block) for block in blocks]
         self.data = await self._client.transport.patch(self._path, body)

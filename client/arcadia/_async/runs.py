@@ -91,9 +91,11 @@ class AsyncRun(AsyncResource, RunRecord):
         tags: Sequence[str] | None = None,
         notes: str | None = None,
         priority: int | None = None,
+        project: str | None = None,
     ) -> AsyncRun:
-        """Change the name, all tags, the notes or the priority."""
-        given = {"name": name, "tags": None if tags is None else list(tags), "notes": notes, "priority": priority}
+        """Change the name, all tags, the notes or the priority, or move the run to another project."""
+        all_tags = None if tags is None else list(tags)
+        given = {"name": name, "tags": all_tags, "notes": notes, "priority": priority, "project": project}
         body = {field: value for field, value in given.items() if value is not None}
         self.data = await self._client.transport.patch(self._path, body)
         return self

@@ -57,9 +57,11 @@ class AsyncStudy(AsyncResource, StudyRecord):
         self.data = await self._client.transport.post(f"{self._path}/extend", body)
         return self
 
-    async def edit(self, *, name: str | None = None, question: str | None = None) -> AsyncStudy:
-        """Change the name or the question."""
-        given = {"name": name, "question": question}
+    async def edit(
+        self, *, name: str | None = None, question: str | None = None, project: str | None = None
+    ) -> AsyncStudy:
+        """Change the name or the question, or move the study with its runs to another project."""
+        given = {"name": name, "question": question, "project": project}
         body = {field: value for field, value in given.items() if value is not None}
         self.data = await self._client.transport.patch(self._path, body)
         return self

@@ -156,11 +156,14 @@ class AsyncTransport:
             await sleep(_pause(tried))
         raise AssertionError("unreachable")
 
-    async def upload(self, path: str, blocks: AsyncIterator[bytes], size: int) -> Any:
+    async def upload(self, path: str, blocks: AsyncIterator[bytes], size: int, **params: Any) -> Any:
         """Send a body block by block, once, and return the parsed response."""
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
         try:
-            response = await self._http.post(path, content=blocks, headers=headers, timeout=UPLOAD_TIMEOUT)
+            given = {name: value for name, value in params.items() if value is not None}
+            response = await self._http.post(
+                path, params=given, content=blocks, headers=headers, timeout=UPLOAD_TIMEOUT
+            )
         except httpx.TransportError as error:
             raise ServerUnreachableError(
                 f"The upload to {self.url} was interrupted ({error or type(error).__name__}). Start it again."

@@ -64,7 +64,9 @@ def _save(response: httpx.Response, partial: Path, bar: ProgressBar) -> None:
     bar.update(1.0, decimal(done))
 
 
-def import_archive(transport: Transport, path: str | os.PathLike[str], *, progress: bool) -> ImportResult:
+def import_archive(
+    transport: Transport, path: str | os.PathLike[str], *, project: str | None, progress: bool
+) -> ImportResult:
     """Upload an archive file, and return the result of its import."""
     source = Path(path)
     size = source.stat().st_size
@@ -77,6 +79,6 @@ def import_archive(transport: Transport, path: str | os.PathLike[str], *, progre
                 done += len(block)
                 bar.update(done / size, decimal(done) if done < size else "storing")
 
-        answer: dict[str, Any] = transport.upload("/archives", read(), size)
+        answer: dict[str, Any] = transport.upload("/archives", read(), size, project=project)
         bar.update(1.0, decimal(size))
     return ImportResult(answer)

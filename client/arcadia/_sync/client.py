@@ -13,6 +13,7 @@ import httpx
 
 from arcadia._sync.alerts import AlertChannel
 from arcadia._sync.archives import export_archive, import_archive
+from arcadia._sync.projects import Project, find_project
 from arcadia._sync.references import find_run, find_run_ids, find_runs
 from arcadia._sync.reports import Report
 from arcadia._sync.runs import Run
@@ -26,7 +27,7 @@ from arcadia.records.alert import Alert, AlertDelivery
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
-from arcadia.settings import resolve_token, resolve_url
+from arcadia.settings import resolve_project, resolve_token, resolve_url
 
 
 class Client:
@@ -49,9 +50,13 @@ class Client:
         notes: str = "",
         priority: int = 0,
         queue: str | None = None,
+        project: str | None = None,
         **changes: Any,
     ) -> Run:
-        """Queue a run of a preset with some fields changed, or of a complete configuration."""
+        """Queue a run of a preset with some fields changed, or of a complete configuration.
+
+        The default project is ARCADIA_PROJECT, or Main.
+        """
         overrides = changes if seed is None else {**changes, "seed": seed}
         body = {
             "preset": preset,
@@ -62,6 +67,7 @@ class Client:
             "notes": notes,
             "priority": priority,
             "queue": queue,
+            "project": resolve_project(project),
         }
         return Run(self, self.transport.post("/runs", body))
 
@@ -79,6 +85,7 @@ class Client:
         text: str | None = None,
         name: str | None = None,
         study: int | None = None,
+        project: str | Sequence[str] | None = None,
         archived: bool = False,
         sort: str = "-created_at",
         limit: int | None = None,
@@ -103,6 +110,7 @@ class Client:
             text=text,
             name=name,
             study=study,
+            project=project,
             archived=archived or None,
             sort=sort,
         )
@@ -149,9 +157,26 @@ class Client:
         items = ExportedItems(run_ids, studies, reports)
         return export_archive(self.transport, items, path, files=files, progress=progress)
 
-    def import_archive(self, path: str | os.PathLike[str], *, progress: bool = True) -> ImportResult:
-        """Import an archive file. What the server already has is not imported again."""
-        return import_archive(self.transport, path, progress=progress)
+    def import_archive(
+        self, path: str | os.PathLike[str], *, project: str | None = None, progress: bool = True
+    ) -> ImportResult:
+        """Import an archive file. What the server already has is not imported again.
+
+        Without a project, everything goes to the projects that the archive names.
+        """
+        return import_archive(self.transport, path, project=project, progress=progress)
+
+    def projects(self) -> list[Project]:
+        """List the projects without their texts. Main comes first."""
+        return [Project(self, data) for data in self.transport.get("/projects")]
+
+    def project(self, name: str) -> Project:
+        """Return the project with a name, in upper or lower case."""
+        return Project(self, find_project(self.transport, name))
+
+    def create_project(self, name: str, text: str = "") -> Project:
+        """Create a project."""
+        return Project(self, self.transport.post("/projects", {"name": name, "text": text}))
 
     def study(self, reference: int | str) -> Study:
         """Return the study with a number or a unique name."""
@@ -161,9 +186,9 @@ class Client:
             study_id = require_one_match(named, study_id, "study")
         return Study(self, self.transport.get(f"/studies/{study_id}"))
 
-    def studies(self, limit: int | None = None) -> list[Study]:
+    def studies(self, limit: int | None = None, *, project: str | None = None) -> list[Study]:
         """List the studies without their points, newest first."""
-        found = self.transport.pages("/studies", limit=limit, page_size=200, cursor_name="before")
+        found = self.transport.pages("/studies", limit=limit, page_size=200, cursor_name="before", project=project)
         return [Study(self, data) for data in found]
 
     def launch_study(
@@ -174,15 +199,18 @@ class Client:
         axes: Axes = (),
         seeds: int | str | Sequence[int] = 3,
         confirm: bool = False,
+        project: str | None = None,
         **fields: Any,
     ) -> Study:
         """Start a study: a run for each combination of the axes' values and each seed.
 
-        A large study raises InvalidRequestError with its cost unless `confirm` is true.
+        A large study raises InvalidRequestError with its cost unless `confirm` is true. The default project is
+        ARCADIA_PROJECT, or Main.
         """
         body = build_specification(name, axes, {"preset": preset, "seeds": seeds, **fields})
         if confirm:
             body["confirm_steps"] = (self.transport.post("/studies/preview", body))["steps"]
+        body["project"] = resolve_project(project)
         return Study(self, self.transport.post("/studies", body))
 
     def preview_study(
@@ -202,13 +230,16 @@ class Client:
         """Return a report."""
         return Report(self, self.transport.get(f"/reports/{report_id}"))
 
-    def reports(self) -> list[Report]:
+    def reports(self, *, project: str | None = None) -> list[Report]:
         """List the reports without their blocks."""
-        return [Report(self, data) for data in self.transport.get("/reports")]
+        return [Report(self, data) for data in self.transport.get("/reports", project=project)]
 
-    def create_report(self, title: str, blocks: Sequence[Mapping[str, Any]] = ()) -> Report:
-        """Create a report."""
-        body = {"title": title, "blocks": [dict(block) for block in blocks]}
+    def create_report(
+        self, title: str, blocks: Sequence[Mapping[str, Any]] = (), *, project: str | None = None
+    ) -> Report:
+        """Create a report. The default project is ARCADIA_PROJECT, or Main."""
+        listed = [dict(block) for block in blocks]
+        body = {"title": title, "blocks": listed, "project": resolve_project(project)}
         return Report(self, self.transport.post("/reports", body))
 
     def alerts(

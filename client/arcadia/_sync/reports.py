@@ -38,13 +38,21 @@ class Report(ReportRecord):
         self.data = self._client.transport.get(self._path)
         return self
 
-    def edit(self, *, title: str | None = None, blocks: Sequence[Mapping[str, Any]] | None = None) -> Report:
-        """Change the title or all blocks. Raise ConflictError if somebody else has changed the report since."""
+    def edit(
+        self,
+        *,
+        title: str | None = None,
+        blocks: Sequence[Mapping[str, Any]] | None = None,
+        project: str | None = None,
+    ) -> Report:
+        """Change the title, all blocks or the project. Raise ConflictError if the report has changed since."""
         if "version" not in self.data:
             self.refresh()
         body: dict[str, Any] = {"version": self.data["version"]}
         if title is not None:
             body["title"] = title
+        if project is not None:
+            body["project"] = project
         if blocks is not None:
             body["blocks"] = [dict(block) for block in blocks]
         self.data = self._client.transport.patch(self._path, body)

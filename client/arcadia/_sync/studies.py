@@ -58,9 +58,9 @@ class Study(Resource, StudyRecord):
         self.data = self._client.transport.post(f"{self._path}/extend", body)
         return self
 
-    def edit(self, *, name: str | None = None, question: str | None = None) -> Study:
-        """Change the name or the question."""
-        given = {"name": name, "question": question}
+    def edit(self, *, name: str | None = None, question: str | None = None, project: str | None = None) -> Study:
+        """Change the name or the question, or move the study with its runs to another project."""
+        given = {"name": name, "question": question, "project": project}
         body = {field: value for field, value in given.items() if value is not None}
         self.data = self._client.transport.patch(self._path, body)
         return self

@@ -157,11 +157,12 @@ class Transport:
             sleep(_pause(tried))
         raise AssertionError("unreachable")
 
-    def upload(self, path: str, blocks: Iterator[bytes], size: int) -> Any:
+    def upload(self, path: str, blocks: Iterator[bytes], size: int, **params: Any) -> Any:
         """Send a body block by block, once, and return the parsed response."""
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
         try:
-            response = self._http.post(path, content=blocks, headers=headers, timeout=UPLOAD_TIMEOUT)
+            given = {name: value for name, value in params.items() if value is not None}
+            response = self._http.post(path, params=given, content=blocks, headers=headers, timeout=UPLOAD_TIMEOUT)
         except httpx.TransportError as error:
             raise ServerUnreachableError(
                 f"The upload to {self.url} was interrupted ({error or type(error).__name__}). Start it again."

@@ -13,6 +13,7 @@ from arcadia.cli.options import RUNS_HELP, Json
 from arcadia.cli.output import print_json, say, show
 from arcadia.errors import ArcadiaError
 from arcadia.records.archive import FilesChoice, ImportResult
+from arcadia.settings import PROJECT_VARIABLE
 
 FILES_CHOICES = ("all", "best", "none")
 
@@ -56,11 +57,20 @@ def import_files(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILES...", help="Archive files.", exists=True, dir_okay=False)
     ],
+    project: Annotated[
+        str | None,
+        typer.Option(
+            envvar=PROJECT_VARIABLE,
+            help="Project of everything. Default: the projects that the files name.",
+            autocompletion=completion.complete_project,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Import archive files. What is already there is not imported again."""
     client = open_client(ctx)
-    results = {str(file): client.import_archive(file, progress=not as_json) for file in files}
+    given = project or None
+    results = {str(file): client.import_archive(file, project=given, progress=not as_json) for file in files}
     if as_json:
         print_json({name: result.data for name, result in results.items()})
         return

@@ -21,6 +21,7 @@ from arcadia.cli import (
     metrics,
     opening,
     presets,
+    projects,
     record,
     run_command,
     runs,
@@ -47,6 +48,7 @@ def add_commands(app: typer.Typer) -> None:
     add("fork")(copies.fork)
     add("clone")(copies.clone)
     add("tag")(runs.tag)
+    add("move")(projects.move)
     add("archive")(control.archive)
     add("delete")(control.delete)
     add("compare")(compare.compare)
@@ -54,6 +56,7 @@ def add_commands(app: typer.Typer) -> None:
     add("evaluate")(evaluate.evaluate)
     add("record")(record.record)
     app.add_typer(study.app, name="study")
+    app.add_typer(projects.app, name="projects")
     app.add_typer(download.app, name="download")
     add("run", context_settings={"allow_interspersed_args": False})(run_command.run)
     add("follow")(import_logs.follow)

@@ -39,6 +39,13 @@ def complete_study(ctx: typer.Context, incomplete: str) -> Choices:
             yield str(study["id"]), f"{study['name']} ({study['state']})"
 
 
+def complete_project(ctx: typer.Context, incomplete: str) -> Choices:
+    """Yield the projects."""
+    for project in _fetch(ctx, "/projects") or []:
+        if project["name"].casefold().startswith(incomplete.casefold()):
+            yield project["name"], f"{project['runs']} runs"
+
+
 def complete_preset(ctx: typer.Context, incomplete: str) -> Choices:
     """Yield the presets."""
     for preset in _fetch(ctx, "/presets") or []:

@@ -13,8 +13,9 @@ import typer
 from arcadia.cli.connection import resolve_connection
 from arcadia.cli.output import say, show
 from arcadia.errors import ArcadiaError
+from arcadia.settings import PROJECT_VARIABLE
 
-Project = Annotated[str | None, typer.Option(help="Project of the runs.")]
+Project = Annotated[str | None, typer.Option(envvar=PROJECT_VARIABLE, help="Project of the runs.")]
 
 
 class Source(str, Enum):

@@ -14,7 +14,7 @@ from arcadia.cli import completion
 from arcadia.cli.connection import open_client
 from arcadia.cli.finishing import finish_new_runs
 from arcadia.cli.formats import name_with_seed
-from arcadia.cli.options import Changes, Json, Quiet, Wait, parse_changes, parse_numbers
+from arcadia.cli.options import Changes, Json, NewProject, Quiet, Wait, parse_changes, parse_numbers
 from arcadia.errors import ArcadiaError
 
 if sys.version_info >= (3, 11):
@@ -38,6 +38,7 @@ def launch(
     notes: Annotated[str, typer.Option(help="Notes, as Markdown.")] = "",
     queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: as the device of the configuration.")] = None,
     priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
+    project: NewProject = None,
     wait: Wait = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -48,10 +49,9 @@ def launch(
     client = open_client(ctx)
     base = None if config is None else read_config(config)
     fields = parse_changes(changes)
+    shared = {"config": base, "tags": tag, "notes": notes, "queue": queue, "priority": priority, "project": project}
     runs = [
-        client.launch(
-            preset or None, config=base, tags=tag, notes=notes, queue=queue, priority=priority, **{**fields, **own}
-        )
+        client.launch(preset or None, **{**shared, **fields, **own})
         for own in per_seed(name, parse_numbers(seed) if seed else [])
     ]
     finish_new_runs(runs, wait=wait, quiet=quiet, as_json=as_json)

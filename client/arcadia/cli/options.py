@@ -9,10 +9,13 @@ import typer
 
 from arcadia._sync.runs import CheckpointChoice
 from arcadia.cli import completion
+from arcadia.settings import PROJECT_VARIABLE
 
 MAX_NUMBERS = 1_000
 # Parameters of Client.launch, Run.clone and Run.fork, which take fields of a configuration besides.
-NOT_FIELDS = frozenset({"self", "preset", "config", "checkpoint", "name", "tags", "notes", "priority", "queue"})
+NOT_FIELDS = frozenset(
+    {"self", "preset", "config", "checkpoint", "name", "tags", "notes", "priority", "queue", "project"}
+)
 RUN_HELP = "Run: its number, its name, or @last."
 RUNS_HELP = "Runs: numbers, names, ranges such as 7-12, or @last."
 
@@ -24,6 +27,24 @@ RunReferences = Annotated[
 ]
 StudyId = Annotated[
     int, typer.Argument(metavar="STUDY", help="Number of the study.", autocompletion=completion.complete_study)
+]
+NewProject = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        envvar=PROJECT_VARIABLE,
+        help="Project to use. Default: Main.",
+        autocompletion=completion.complete_project,
+    ),
+]
+ProjectFilter = Annotated[
+    str,
+    typer.Option(
+        "--project",
+        envvar=PROJECT_VARIABLE,
+        help="Only of this project. Empty for all.",
+        autocompletion=completion.complete_project,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the API's objects as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the numbers of the runs.")]

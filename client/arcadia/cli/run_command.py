@@ -11,6 +11,7 @@ import typer
 from arcadia.cli.connection import options_of
 from arcadia.cli.options import Changes, parse_changes
 from arcadia.errors import ArcadiaError
+from arcadia.settings import PROJECT_VARIABLE
 
 
 def run(
@@ -18,7 +19,7 @@ def run(
     command: Annotated[
         list[str], typer.Argument(metavar="-- COMMAND...", help="The command, such as: python train.py --seed 3")
     ],
-    project: Annotated[str | None, typer.Option(help="Project of the run.")] = None,
+    project: Annotated[str | None, typer.Option(envvar=PROJECT_VARIABLE, help="Project of the run.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run. Default: that of the script.")] = None,
     method: Annotated[str | None, typer.Option(help="Name of the method, such as PPO.")] = None,
     env: Annotated[str | None, typer.Option(help="Name of the environment.")] = None,

@@ -17,7 +17,7 @@ def print_details(run: Run) -> None:
             ("Reason", run.state_reason or ""),
             ("Failure", run.failure or ""),
             ("Method", " on ".join(text for text in (data["method"], run.env) if text)),
-            ("Project", run.project or ""),
+            ("Project", run.project),
             ("Progress", _progress(run)),
             ("Speed", _speed(run)),
             ("Return", _returns(run)),

@@ -9,7 +9,7 @@ import typer
 from arcadia.cli import completion
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import MISSING, age, clean, joined, number, percent, plural
-from arcadia.cli.options import RUNS_HELP, Json, Quiet, RunReference, RunReferences
+from arcadia.cli.options import RUNS_HELP, Json, ProjectFilter, Quiet, RunReference, RunReferences
 from arcadia.cli.output import print_json, print_table, say, state
 from arcadia.cli.output import show as show_text
 from arcadia.cli.run_details import print_details
@@ -27,6 +27,7 @@ def runs(
     env: Annotated[list[str], typer.Option(help="Only runs in this environment, such as ALE/Pong-v5.")] = [],  # noqa: B006
     search: Annotated[str, typer.Option(help="Text in name, notes, tags, environment or failure.")] = "",
     study: Annotated[int | None, typer.Option(help="Only runs of this study.")] = None,
+    project: ProjectFilter = "",
     archived: Annotated[bool, typer.Option("--archived", help="Archived runs instead of the others.")] = False,
     sort: Annotated[
         str, typer.Option(help="Column, metric:NAME:last or config:FIELD; - in front for descending order.")
@@ -55,6 +56,7 @@ def runs(
         env=env,
         text=search or None,
         study=study,
+        project=None if references else project or None,
         archived=archived or None,
         sort=sort,
         metric=metric,

@@ -12,7 +12,7 @@ from arcadia._sync.studies import Study
 from arcadia.cli import completion
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import plural
-from arcadia.cli.options import Json, StudyId, Wait, Yes, parse_numbers
+from arcadia.cli.options import Json, NewProject, ProjectFilter, StudyId, Wait, Yes, parse_numbers
 from arcadia.cli.output import confirm, print_json, say
 from arcadia.cli.output import show as show_text
 from arcadia.cli.study_request import build_request
@@ -78,6 +78,7 @@ def start(
     confirm_steps: Annotated[
         int | None, typer.Option(metavar="N", help="Confirm the total number of steps of the preview.")
     ] = None,
+    project: NewProject = None,
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
@@ -86,7 +87,9 @@ def start(
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, name=name)
     _check_cost(client, body, confirm_steps)
     # The server validates what the file contains.
-    study = Study(client, client.transport.post("/studies", {**body, "confirm_steps": confirm_steps}))
+    study = Study(
+        client, client.transport.post("/studies", {**body, "confirm_steps": confirm_steps, "project": project})
+    )
     if not as_json:
         show_text(f"{summarize(study)}\n{study.url}")
     if wait:
@@ -104,10 +107,11 @@ def start(
 def list_studies(
     ctx: typer.Context,
     limit: Annotated[int, typer.Option(min=1, max=200, help="Largest number of studies.")] = 20,
+    project: ProjectFilter = "",
     as_json: Json = False,
 ) -> None:
     """List studies, newest first."""
-    found = open_client(ctx).studies(limit)
+    found = open_client(ctx).studies(limit, project=project or None)
     print_json([study.data for study in found]) if as_json else print_studies(found)
 
 

@@ -22,6 +22,11 @@ class ReportRecord(Record):
         return str(self.data["title"])
 
     @property
+    def project(self) -> str:
+        """Name of the project."""
+        return str(self.data["project"])
+
+    @property
     def blocks(self) -> list[dict[str, Any]]:
         """Blocks. Lists of reports leave them out."""
         blocks = self.data["blocks"]

@@ -101,9 +101,9 @@ class RunRecord(Record):
         return str(self.data["origin"])
 
     @property
-    def project(self) -> str | None:
-        """Project that a script named."""
-        return self._text("project")
+    def project(self) -> str:
+        """Name of the project."""
+        return str(self.data["project"])
 
     @property
     def priority(self) -> int:

@@ -97,6 +97,11 @@ class StudyRecord(Record):
         return str(self.data["name"])
 
     @property
+    def project(self) -> str:
+        """Name of the project."""
+        return str(self.data["project"])
+
+    @property
     def state(self) -> str:
         """One of running, paused, finished and stopped."""
         return str(self.data["state"])

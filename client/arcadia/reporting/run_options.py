@@ -14,6 +14,7 @@ from typing import Any, Literal, cast, get_args
 from arcadia.errors import ArcadiaError
 from arcadia.reporting.config import as_mapping
 from arcadia.reporting.provenance.variables import relevant_variables
+from arcadia.settings import resolve_project
 
 Mode = Literal["online", "offline", "disabled"]
 Resume = Literal["allow", "must", "never"]
@@ -56,7 +57,7 @@ class RunOptions:
             "key": key,
             "writer": writer,
             "name": self.name,
-            "project": self.project,
+            "project": resolve_project(self.project),
             "method": self.method,
             "env": self.env,
             "config": as_mapping(self.config),

@@ -25,6 +25,7 @@ READ_TOOLS = {
     "draw_figure",
     "compare_runs",
     "search_log",
+    "list_projects",
     "list_studies",
     "show_study",
     "list_presets",
@@ -161,13 +162,16 @@ def test_presets_studies_and_workers_are_listed(api: Api, call: Call) -> None:
     api.beat("w1")
     assert any(preset["name"] == "paac-pong" for preset in parsed(call("list_presets")))
     assert not call("list_studies").is_error
+    assert not call("list_studies", project="Main").is_error
+    assert parsed(call("list_projects"))["name"] == "Main"
     assert parsed(call("list_workers"))["name"] == "w1"
 
 
 @pytest.mark.parametrize("mcp_write", [True])
 def test_a_run_is_launched_and_stopped(api: Api, call: Call) -> None:
-    run = parsed(call("launch_run", preset="paac-cartpole", changes={"seed": 7}, tags=["assistant"]))
+    run = parsed(call("launch_run", preset="paac-cartpole", changes={"seed": 7}, tags=["assistant"], project="main"))
     assert run["state"] == "queued"
+    assert parsed(call("list_runs", project="Main"))["total"] == 1
     assert api.run(run["id"])["config"]["seed"] == 7
     assert parsed(call("stop_run", run=run["id"]))["state"] == "stopped"
     assert "no_such_field" in failure(call("launch_run", preset="paac-cartpole", changes={"no_such_field": 1}))
