@@ -30,6 +30,10 @@ HOVER_TITLES: dict[Axis, str] = {
     "time": "%{x:,.1~f} s of training",
 }
 SIGNIFICANT_DIGITS = 6
+# An outlier is farther from these percentiles than this many times their distance.
+CLIP_PERCENTILES, CLIP_REACH = (5, 95), 1.0
+# Space above and below the values inside.
+CLIP_MARGIN = 0.05
 # Larger scores are shown only as text: their sums and differences may overflow.
 MAX_DRAWABLE = 1e15
 
@@ -41,6 +45,7 @@ class Look:
     axis: Axis = "step"
     x_log: bool = False
     y_log: bool = False
+    clip: bool = False
 
 
 def x_axis(drawn: Sequence[Floats], axis: Axis, log: bool) -> dict[str, Any]:
@@ -56,15 +61,31 @@ def x_axis(drawn: Sequence[Floats], axis: Axis, log: bool) -> dict[str, Any]:
     return layout
 
 
-def y_axis(drawn: Sequence[Floats], log: bool, unit: str = "") -> dict[str, Any]:
-    """Return the y axis of traces with these heights."""
+def y_axis(drawn: Sequence[Floats], log: bool, unit: str = "", *, clip: bool = False) -> dict[str, Any]:
+    """Return the y axis of traces with these heights. With `clip`, its range leaves out outliers."""
     heights = np.concatenate([np.zeros(0), *drawn])
     heights = heights[np.isfinite(heights) & ((heights > 0) | (not log))]
     layout: dict[str, Any] = {"type": "log"} if log else _linear_axis(heights)
+    if clip and len(heights):
+        layout |= _clipped_range(heights, log)
     if unit in SIZE_SUFFIXES and len(heights):
         low, high = layout.get("range", (float(heights.min()), float(heights.max())))
         layout |= size_ticks(low, high, unit)
     return layout
+
+
+def _clipped_range(heights: Floats, log: bool) -> dict[str, Any]:
+    """Return a range from the lowest to the highest value that is not far outside of the others, or no range."""
+    values = np.log10(heights) if log else heights
+    lower, upper = np.percentile(values, CLIP_PERCENTILES)
+    with np.errstate(over="ignore"):
+        reach = CLIP_REACH * (upper - lower)
+        inside = values[(values >= lower - reach) & (values <= upper + reach)]
+    low, high = float(inside.min()), float(inside.max())
+    if len(inside) == len(values) or low == high or not math.isfinite(high - low):
+        return {}
+    margin = CLIP_MARGIN * (high - low)
+    return {"range": [low - margin, high + margin], "autorange": False}
 
 
 def _linear_axis(heights: Floats) -> dict[str, Any]:

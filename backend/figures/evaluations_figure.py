@@ -62,7 +62,7 @@ def evaluations_figure(trained: RunCurve, evaluated: Sequence[EvaluationPoint], 
     # A NaN mean appears only in the list of evaluations.
     drawn = [each for each in evaluated if (np.abs(_ends(each.found)) < MAX_DRAWABLE).all()]
     heights = [trained.curve.min, trained.curve.max, *(_ends(each.found) for each in drawn)]
-    figure.layout["yaxis"] = {"title": {"text": "Score"}, **y_axis(heights, look.y_log)}
+    figure.layout["yaxis"] = {"title": {"text": "Score"}, **y_axis(heights, look.y_log, clip=look.clip)}
     if not len(trained.curve.x):
         # Otherwise Plotly shows negative and fractional steps around a single evaluation.
         figure.layout["xaxis"]["rangemode"] = "tozero"

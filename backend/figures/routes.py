@@ -47,6 +47,7 @@ class FigureQuery:
     buckets: Annotated[int, Query(ge=1, le=MAX_BUCKETS)] = 400
     x_log: bool = False
     y_log: bool = False
+    clip: Annotated[bool, Query(description="Choose the range of the y axis without outliers.")] = False
     after: Annotated[
         str | None, Query(description="Cursor of the last response to the same query.", max_length=MAX_CURSOR_LENGTH)
     ] = None
@@ -54,7 +55,7 @@ class FigureQuery:
     @property
     def look(self) -> Look:
         """Return the axes of the figure."""
-        return Look(self.x, self.x_log, self.y_log)
+        return Look(self.x, self.x_log, self.y_log, self.clip)
 
     @property
     def window(self) -> Window:

@@ -89,7 +89,7 @@ def _shares_axis() -> dict[str, Any]:
 
 def _y_axis(curves: Sequence[MetricCurve], look: Look) -> dict[str, Any]:
     from_zero = {} if look.y_log else {"rangemode": "tozero"}
-    return from_zero | y_axis([each.curve.mean for each in curves], look.y_log, _shared_unit(curves))
+    return from_zero | y_axis([each.curve.mean for each in curves], look.y_log, _shared_unit(curves), clip=look.clip)
 
 
 def _shared_unit(curves: Sequence[MetricCurve]) -> str:

@@ -68,7 +68,7 @@ const togetherParams = (
   runs: readonly number[],
   metrics: readonly string[],
   shares: boolean,
-  { x, from, to, smoothing, buckets, x_log, y_log }: FigureLookQuery,
+  { x, from, to, smoothing, buckets, x_log, y_log, clip }: FigureLookQuery,
 ) => ({
   runs: runs.join(","),
   x,
@@ -78,6 +78,7 @@ const togetherParams = (
   buckets,
   x_log,
   y_log,
+  clip,
   metrics: joinNames(metrics),
   shares,
 });

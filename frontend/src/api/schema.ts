@@ -10662,6 +10662,8 @@ export interface operations {
                 buckets?: number;
                 /** @description A group's line: its mean, or its interquartile mean (rliable's IQM). */
                 center?: "mean" | "iqm";
+                /** @description Choose the range of the y axis without outliers. */
+                clip?: boolean;
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 /** @description Draw runs that differ only in their seed as one line. */
@@ -10745,6 +10747,8 @@ export interface operations {
                 /** @description Cursor of the last response to the same query. */
                 after?: string | null;
                 buckets?: number;
+                /** @description Choose the range of the y axis without outliers. */
+                clip?: boolean;
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 /** @description Run ids, separated by commas. */
@@ -10861,6 +10865,8 @@ export interface operations {
                 /** @description Cursor of the last response to the same query. */
                 after?: string | null;
                 buckets?: number;
+                /** @description Choose the range of the y axis without outliers. */
+                clip?: boolean;
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 /** @description Names separated by commas. */

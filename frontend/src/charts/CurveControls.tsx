@@ -44,6 +44,12 @@ export function CurveControls({ view, onChange, axes = X_AXES, forks = false }: 
         checked={view.yLog}
         onChange={(event) => onChange({ ...view, yLog: event.currentTarget.checked })}
       />
+      <Switch
+        size="xs"
+        label="Ignore outliers"
+        checked={view.clip}
+        onChange={(event) => onChange({ ...view, clip: event.currentTarget.checked })}
+      />
       {forks && (
         <Switch
           size="xs"

@@ -13,6 +13,8 @@ import type { Chart } from "./metrics";
 const plotly = vi.hoisted(() => ({
   drawn: [] as { data: unknown[]; layout: Record<string, unknown> }[],
   drag: (_change: object): void => undefined,
+  hover: vi.fn(),
+  unhover: vi.fn(),
   relayout: vi.fn(),
   toImage: vi.fn(),
 }));
@@ -20,15 +22,17 @@ const plotly = vi.hoisted(() => ({
 // The drawing library needs a canvas, which jsdom lacks.
 vi.mock("plotly.js-cartesian-dist-min", () => ({
   default: {
-    react(element: object, data: unknown[], layout: Record<string, unknown>) {
+    react(element: HTMLElement, data: unknown[], layout: Record<string, unknown>) {
       plotly.drawn.push({ data, layout });
-      const on = (_event: string, listener: (change: object) => void) => {
-        plotly.drag = (change) => act(() => listener(change));
+      const on = (event: string, listener: (change: object) => void) => {
+        if (event === "plotly_relayout") plotly.drag = (change) => act(() => listener(change));
+        element.addEventListener(event, (sent) => listener((sent as CustomEvent<object>).detail));
       };
-      Object.assign(element, { on, data, layout });
+      Object.assign(element, { on, data, layout, removeAllListeners: () => undefined });
     },
     relayout: plotly.relayout,
     toImage: plotly.toImage,
+    Fx: { hover: plotly.hover, unhover: plotly.unhover },
     purge: () => undefined,
     Plots: { resize: () => undefined },
   },
@@ -45,14 +49,21 @@ const CURVES = "GET /figures/curves";
 const TOGETHER = "GET /figures/together";
 
 let look: (seen: boolean) => void = () => undefined;
+let lookAtAll: () => void = () => undefined;
 
 beforeEach(() => {
   plotly.drawn = [];
+  lookAtAll = () => undefined;
   vi.stubGlobal(
     "IntersectionObserver",
     class {
       constructor(changed: (entries: object[]) => void) {
         look = (isIntersecting) => act(() => changed([{ isIntersecting }]));
+        const before = lookAtAll;
+        lookAtAll = () => {
+          before();
+          act(() => changed([{ isIntersecting: true }]));
+        };
       }
       observe() {}
       disconnect() {}
@@ -243,16 +254,16 @@ describe("zooming", () => {
     await waitFor(() => expect(queries().at(-1)).toMatchObject({ from: "100", to: "10000" }));
   });
 
-  it("stands in the address, beside the zooms of other charts", async () => {
-    const { address } = await seen({ at: "/?zoom=train/entropy:5:6" });
+  it("is stored in the URL for all charts of the page", async () => {
+    const { address } = await seen({ at: "/?zoom=5:6" });
     plotly.drag({ "xaxis.range[0]": 100, "xaxis.range[1]": 200.0000000001 });
-    await waitFor(() => expect(address()).toBe("?zoom=train/entropy:5:6&zoom=episode/return:100:200"));
+    await waitFor(() => expect(address()).toBe("?zoom=100:200"));
     plotly.drag({ "xaxis.autorange": true });
-    await waitFor(() => expect(address()).toBe("?zoom=train/entropy:5:6"));
+    await waitFor(() => expect(address()).toBe(""));
   });
 
   it("is taken from the address when the page is opened", async () => {
-    const { queries } = await seen({ at: "/?zoom=episode/return:100:200" });
+    const { queries } = await seen({ at: "/?zoom=100:200" });
     expect(queries()).toMatchObject([{ from: "100", to: "200" }]);
     expect(plotly.drawn.at(-1)?.layout["xaxis"]).toMatchObject({ range: [100, 200], autorange: false });
     await userEvent.click(await screen.findByText("Show all"));
@@ -264,6 +275,32 @@ describe("zooming", () => {
     plotly.drag({ "yaxis.range[0]": 0, "yaxis.range[1]": 1 });
     expect(queries()).toHaveLength(1);
     expect(screen.queryByText("Show all")).toBeNull();
+  });
+});
+
+describe("hovering", () => {
+  const others: Chart = { title: "Entropy", metrics: ["train/entropy"] };
+  const hovered = (chart: HTMLElement | undefined) =>
+    chart?.dispatchEvent(new CustomEvent("plotly_hover", { detail: { xvals: [7], points: [] } }));
+
+  it("shows the same position in the other charts of the page", async () => {
+    serve({ [CURVES]: LINE });
+    renderPage(
+      <>
+        <Figure runs={[1]} chart={RETURN} view={DEFAULT_VIEW} />
+        <Figure runs={[1]} chart={others} view={DEFAULT_VIEW} />
+        <Figure runs={[1]} chart={others} view={{ ...DEFAULT_VIEW, x: "time" }} />
+      </>,
+    );
+    lookAtAll();
+    await waitFor(() => expect(screen.getAllByRole("img")).toHaveLength(3));
+    const [first, second] = screen.getAllByRole("img");
+    for (const chart of screen.getAllByRole("img"))
+      vi.spyOn(chart, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 400, 260));
+    hovered(first);
+    await waitFor(() => expect(plotly.hover).toHaveBeenCalledExactlyOnceWith(second, { xval: 7 }, "xy", true));
+    first?.dispatchEvent(new CustomEvent("plotly_unhover", { detail: {} }));
+    await waitFor(() => expect(plotly.unhover).toHaveBeenCalledExactlyOnceWith(second));
   });
 });
 
@@ -322,7 +359,7 @@ describe("the menu of a chart", () => {
 
   it("copies lines for a notebook that ask for what is shown", async () => {
     userEvent.setup();
-    await seen({ at: "/?zoom=episode/return:100:200" });
+    await seen({ at: "/?zoom=100:200" });
     await choose("Copy for a notebook");
     await waitFor(async () => expect(await navigator.clipboard.readText()).toContain("plotly"));
     const [, asked = ""] = /Request\("([^"]+)"/.exec(await navigator.clipboard.readText()) ?? [];

@@ -18,7 +18,7 @@ interface FigureProps {
 /** Curves of one or several related metrics. A zoom fetches finer data. */
 export function Figure({ runs, chart, view, height = 260, legend = chart.metrics.length > 1 }: FigureProps) {
   const { title, metrics, shares = false, counts = false } = chart;
-  const [zoom, setZoom] = useZoom(metrics[0] ?? "", view.xLog);
+  const [zoom, setZoom] = useZoom(view.xLog);
   const look = figureRequest(counts ? { ...view, smoothing: 0 } : view, zoom, BUCKETS, runs.length > 1);
   const points = async () => {
     const perRun = await Promise.all(runs.map((run) => metricRows(run, metrics, view.x, zoom)));
@@ -34,7 +34,8 @@ export function Figure({ runs, chart, view, height = 260, legend = chart.metrics
       zoom={zoom}
       onZoom={setZoom}
       xLog={view.xLog}
-      revision={[view.x, view.xLog && "log x", view.yLog && "log y"].filter(Boolean).join()}
+      linkedAxis={view.x}
+      revision={[view.x, view.xLog && "log x", view.yLog && "log y", view.clip && "clip"].filter(Boolean).join()}
       legend={legend}
       height={height}
       file={`${metrics.join("-").replaceAll("/", "-")}-runs-${runs.join("-")}`}

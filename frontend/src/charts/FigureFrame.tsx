@@ -27,6 +27,8 @@ interface FigureFrameProps<Answer, Key extends QueryKey> {
   zoom: Zoom | null;
   onZoom: (zoom: Zoom | null) => void;
   xLog?: boolean;
+  /** Charts of a page with the same linked axis show the same hovered position. */
+  linkedAxis?: string;
   /** The zoom is kept while this value stays the same. */
   revision: string;
   legend: boolean;
@@ -98,6 +100,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
             figure={figure}
             label={props.label}
             xLog={xLog}
+            linkedAxis={props.linkedAxis}
             onZoom={props.onZoom}
             onDrawn={setElement}
           />

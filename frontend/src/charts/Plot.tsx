@@ -1,5 +1,6 @@
 import type { Config, PlotlyHTMLElement } from "plotly.js";
 import { useEffect, useRef } from "react";
+import { linkHover } from "./linkedHover";
 import { type PlotlyFigure, zoomOf } from "./figureTheme";
 import type { Zoom } from "./curveView";
 import type { PlotlyLibrary } from "./plotly";
@@ -14,13 +15,14 @@ interface PlotProps {
   /** Accessible description of the chart. */
   label: string;
   xLog: boolean;
+  linkedAxis: string | undefined;
   onZoom: (zoom: Zoom | null) => void;
   /** Receives the drawn element, to save or reset it; null once it is gone. */
   onDrawn: (element: PlotlyHTMLElement | null) => void;
 }
 
 /** One figure, updated in place so that live updates keep the zoom. */
-export function Plot({ library, figure, label, xLog, onZoom, onDrawn }: PlotProps) {
+export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const latest = useRef({ xLog, onZoom, onDrawn });
 
@@ -49,6 +51,11 @@ export function Plot({ library, figure, label, xLog, onZoom, onDrawn }: PlotProp
       library.purge(element);
     };
   }, [library]);
+
+  useEffect(() => {
+    const element = box.current as unknown as PlotlyHTMLElement | null;
+    return element && linkedAxis ? linkHover(library, element, `${linkedAxis} ${xLog}`) : undefined;
+  }, [library, linkedAxis, xLog]);
 
   return <div ref={box} className={classes.plot} role="img" aria-label={label} />;
 }

@@ -25,6 +25,8 @@ export interface CurveView {
   smoothing: number;
   xLog: boolean;
   yLog: boolean;
+  /** True to choose the range of y without outliers. */
+  clip: boolean;
   /** True to start a fork's curve with that of its parent. */
   ancestry: boolean;
   /** True to draw groups of runs as one curve. */
@@ -48,6 +50,7 @@ export const DEFAULT_VIEW: CurveView = {
   smoothing: 0.6,
   xLog: false,
   yLog: false,
+  clip: false,
   ancestry: true,
   grouped: true,
   by: [],
@@ -78,6 +81,7 @@ export function readView(search: URLSearchParams): CurveView {
       : DEFAULT_VIEW.smoothing,
     xLog: search.get("x_log") === "1",
     yLog: search.get("y_log") === "1",
+    clip: search.get("clip") === "1",
     ancestry: search.get("ancestry") !== "0",
     grouped: search.get("group") !== "none",
     by: readGroupBy(search),
@@ -87,7 +91,7 @@ export function readView(search: URLSearchParams): CurveView {
   };
 }
 
-/** Write the view into a query string without defaults. Zooms on another axis are removed. */
+/** Write the view into a query string without defaults. A zoom on another axis is removed. */
 export function writeView(search: URLSearchParams, view: CurveView): URLSearchParams {
   const next = new URLSearchParams(search);
   const before = readView(search);
@@ -100,6 +104,7 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
   put("smoothing", String(view.smoothing), String(DEFAULT_VIEW.smoothing));
   put("x_log", view.xLog ? "1" : "0", "0");
   put("y_log", view.yLog ? "1" : "0", "0");
+  put("clip", view.clip ? "1" : "0", "0");
   put("ancestry", view.ancestry ? "1" : "0", "1");
   put("group", view.grouped ? "seed" : "none", "seed");
   put("group_by", view.by.join(","), "");
@@ -111,25 +116,20 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
 
 export type Zoom = readonly [from: number, to: number];
 
-/** Return the zoom of the chart that starts with a metric, from "zoom=episode/return:100:200", or null. */
-export function readZoom(search: URLSearchParams, metric: string, xLog: boolean): Zoom | null {
-  const written = search.getAll(ZOOM).find((text) => isZoomOf(text, metric));
-  const [from = Number.NaN, to = Number.NaN] = (written?.slice(metric.length + 1).split(":") ?? []).map(
-    Number,
-  );
+/** Return the zoom of the page's charts, from "zoom=100:200", or null. */
+export function readZoom(search: URLSearchParams, xLog: boolean): Zoom | null {
+  const bounds = search.get(ZOOM)?.split(":") ?? [];
+  const [from = Number.NaN, to = Number.NaN] = bounds.length === 2 ? bounds.map(Number) : [];
   return Number.isFinite(to - from) && from < to && (from > 0 || !xLog) ? [from, to] : null;
 }
 
-/** Write the zoom of one chart into a query string. Other zooms stay. */
-export function writeZoom(search: URLSearchParams, metric: string, zoom: Zoom | null): URLSearchParams {
+/** Write the zoom of the page's charts into a query string. */
+export function writeZoom(search: URLSearchParams, zoom: Zoom | null): URLSearchParams {
   const next = new URLSearchParams(search);
-  next.delete(ZOOM);
-  for (const text of search.getAll(ZOOM)) if (!isZoomOf(text, metric)) next.append(ZOOM, text);
-  if (zoom) next.append(ZOOM, [metric, ...zoom.map((end) => Number(end.toPrecision(ZOOM_DIGITS)))].join(":"));
+  if (zoom) next.set(ZOOM, zoom.map((end) => Number(end.toPrecision(ZOOM_DIGITS))).join(":"));
+  else next.delete(ZOOM);
   return next;
 }
-
-const isZoomOf = (text: string, metric: string) => text.replace(/:[^:]*:[^:]*$/, "") === metric;
 
 /** Return the query of a figure. A zoomed range gets all the buckets, hence finer data. */
 export function figureRequest(
@@ -144,6 +144,7 @@ export function figureRequest(
     buckets,
     ...(view.xLog && { x_log: true }),
     ...(view.yLog && { y_log: true }),
+    ...(view.clip && { clip: true }),
     ...(view.ancestry && { ancestry: true }),
     ...(zoom && { from: zoom[0], to: zoom[1] }),
     ...(several &&

@@ -100,7 +100,12 @@ export function themed(
         bordercolor: palette.grid,
         font: { color: palette.text, family: FONT },
       },
-      xaxis: { ...axis(layout.xaxis, palette), ...(zoom && rangeOf(zoom, layout.xaxis?.type === "log")) },
+      // Its own revision, so that it follows a zoom in another chart.
+      xaxis: {
+        ...axis(layout.xaxis, palette),
+        uirevision: zoom ? zoom.join() : "all",
+        ...(zoom && rangeOf(zoom, layout.xaxis?.type === "log")),
+      },
       // The heading above the chart names the metric.
       yaxis: { ...axis(layout.yaxis, palette), title: { text: "" }, showspikes: false },
     },

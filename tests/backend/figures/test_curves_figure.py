@@ -122,6 +122,23 @@ def test_the_axis_of_a_constant_starts_at_zero(values: list[float], shown: list[
     assert "range" not in curves_figure([run(curve(values))], "m", Look(y_log=True)).layout["yaxis"]
 
 
+@pytest.mark.parametrize("y_log", [False, True])
+def test_a_clipped_axis_leaves_out_outliers_alone(y_log: bool) -> None:
+    usual = [1.0 + step / 100 for step in range(100)]
+    figure = curves_figure([run(curve([*usual, 1e6]))], "m", Look(y_log=y_log, clip=True))
+    low, high = (10**end if y_log else end for end in figure.layout["yaxis"]["range"])
+    assert 0.9 < low < 1.0 and 1.99 < high < 2.2
+    assert max(figure.data[-1]["y"]) == 1e6, "the points are complete"
+    assert "range" not in curves_figure([run(curve(usual))], "m", Look(y_log=y_log, clip=True)).layout["yaxis"]
+    assert "range" not in curves_figure([run(curve([*usual, 1e6]))], "m", Look(y_log=y_log)).layout["yaxis"]
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [math.nan], [0.0, 0.0, 5.0], [-1.5e308, 0.0, 1.5e308]])
+def test_a_clipped_axis_of_few_or_huge_values_is_drawable(values: list[float]) -> None:
+    figure = curves_figure([run(curve(values))], "m", Look(clip=True))
+    assert all(math.isfinite(end) for end in figure.layout["yaxis"].get("range", []))
+
+
 def test_the_axis_of_a_constant_includes_its_band() -> None:
     assert "range" not in curves_figure([run(curve([1.0, 1.0], spread=5.0))], "m", Look()).layout["yaxis"]
 

@@ -45,6 +45,7 @@ export function readChoice(address: string): ChartChoice {
       smoothing: Number(query.get("smoothing") ?? 0) || 0,
       xLog: is("x_log"),
       yLog: is("y_log"),
+      clip: is("clip"),
       ancestry: is("ancestry"),
       grouped: query.get("group") === "seed" || by.length > 0,
       by,

@@ -73,7 +73,7 @@ function CurveGrid({ run, includes }: { run: Run; includes: (name: string) => bo
       )}
       <CurveControls view={view} onChange={setView} axes={axesOf([run])} forks={run.parent !== null} />
       <Text size="xs" c="dimmed" visibleFrom="sm">
-        Drag across a chart to zoom in; double-click to zoom out.
+        Drag across a chart to zoom all charts. Double-click to zoom out.
       </Text>
       {sections.map((section) => (
         <section key={section.prefix} aria-label={section.title}>

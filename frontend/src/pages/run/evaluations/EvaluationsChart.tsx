@@ -27,7 +27,7 @@ const HEADER = [
 /** Chart of evaluation scores by step, over the training return. */
 export function EvaluationsChart({ run }: { run: Run }) {
   const [view] = useCurveView();
-  const [zoom, setZoom] = useZoom("evaluations", false);
+  const [zoom, setZoom] = useZoom(false);
   const { x, smoothing, buckets, from, to } = figureRequest({ ...view, x: "step" }, zoom, MAX_POINTS);
   const points = async () => {
     const { items } = await fetchEvaluations(run.id);
