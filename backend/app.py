@@ -34,6 +34,7 @@ from backend.live_games.sockets import router as sockets
 from backend.live_games.stages import Stages
 from backend.live_games.unwatched import cancel_unwatched_games
 from backend.logs.service import router as logs
+from backend.marks.routes import router as marks
 from backend.metrics.export import router as export
 from backend.metrics.routes import router as metrics
 from backend.papers.routes import router as papers
@@ -70,6 +71,7 @@ ROUTERS = (
     projects,
     reported,
     metrics,
+    marks,
     logs,
     transfers,
     files,

@@ -51,9 +51,7 @@ def curves_layout(parts: Sequence[Curve], metric: str, look: Look, *, legend: bo
         xaxis=x_axis([part.x for part in parts], look.axis, look.x_log),
         yaxis={
             "title": {"text": as_text(known.heading)},
-            **y_axis(
-                [ends for part in parts for ends in (part.min, part.max)], look.y_log, known.unit, clip=look.clip
-            ),
+            **y_axis([ends for part in parts for ends in (part.min, part.max)], look.y_log, known.unit, clip=look.clip),
         },
         hovermode="x unified",
         showlegend=legend,

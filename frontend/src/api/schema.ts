@@ -192,6 +192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/anomaly-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Anomaly Rules
+         * @description Return the rules that find anomalies in the metrics of a run.
+         */
+        get: operations["read_anomaly_rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/archives": {
         parameters: {
             query?: never;
@@ -1876,6 +1896,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/marks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Marks
+         * @description Return the marks on the run's curves: checkpoints, forks, resumed attempts, warnings, and anomalies.
+         */
+        get: operations["read_marks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/media": {
         parameters: {
             query?: never;
@@ -3102,6 +3142,21 @@ export interface components {
              * @description Unit of the threshold; null if the kind has none.
              */
             unit: string | null;
+        };
+        /**
+         * AnomalyRule
+         * @description A rule that finds anomalies.
+         */
+        AnomalyRule: {
+            /** Explanation */
+            explanation: string;
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved";
+            /** Title */
+            title: string;
         };
         /**
          * AskLive
@@ -5899,6 +5954,68 @@ export interface components {
             items: components["schemas"]["LogEntry"][];
             /** Next After */
             next_after: number | null;
+        };
+        /**
+         * Mark
+         * @description Something that happened during training, at its place on each axis of a chart.
+         */
+        Mark: {
+            /**
+             * Best
+             * @description Whether it is the best checkpoint.
+             * @default false
+             */
+            best?: boolean;
+            /**
+             * Checkpoint Id
+             * @description Checkpoint that can be forked.
+             */
+            checkpoint_id?: number | null;
+            /**
+             * Detail
+             * @default
+             */
+            detail?: string;
+            /** Frames */
+            frames: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "checkpoint" | "fork" | "resume" | "warning" | "anomaly";
+            /**
+             * Metric
+             * @description Metric with the anomaly.
+             */
+            metric?: string | null;
+            /** Poster File Id */
+            poster_file_id?: number | null;
+            /**
+             * Replay File Id
+             * @description Video of the replay.
+             */
+            replay_file_id?: number | null;
+            /** Replay Id */
+            replay_id?: number | null;
+            /**
+             * Rule
+             * @description Rule that found the anomaly.
+             */
+            rule?: ("entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved") | null;
+            /**
+             * Run Id
+             * @description Run that was forked here, or that caused the anomaly.
+             */
+            run_id?: number | null;
+            /**
+             * Seconds
+             * @description Seconds of training. Null if no metric was reported yet.
+             */
+            seconds: number | null;
+            /** Step */
+            step: number;
+            /** Title */
+            title: string;
         };
         /**
          * MarkRead
@@ -9999,6 +10116,35 @@ export interface operations {
             };
         };
     };
+    read_anomaly_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnomalyRule"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     export_archive: {
         parameters: {
             query?: {
@@ -13326,6 +13472,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogPage"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_marks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mark"][];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -58,6 +58,9 @@ export type RunProvenance = Schema["RunProvenance"];
 export type MetricSeries = Schema["SeriesPoints"];
 export type Metrics = Schema["RunMetrics"];
 
+export type Mark = Schema["Mark"];
+export type AnomalyRule = Schema["AnomalyRule"];
+
 export type MetricSection = Schema["MetricSection"];
 
 export type MediaItem = Schema["MediaItem"];

@@ -298,7 +298,9 @@ describe("hovering", () => {
     for (const chart of screen.getAllByRole("img"))
       vi.spyOn(chart, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 400, 260));
     hovered(first);
-    await waitFor(() => expect(plotly.hover).toHaveBeenCalledExactlyOnceWith(second, { xval: 7 }, "xy", true));
+    await waitFor(() =>
+      expect(plotly.hover).toHaveBeenCalledExactlyOnceWith(second, { xval: 7 }, "xy", true),
+    );
     first?.dispatchEvent(new CustomEvent("plotly_unhover", { detail: {} }));
     await waitFor(() => expect(plotly.unhover).toHaveBeenCalledExactlyOnceWith(second));
   });

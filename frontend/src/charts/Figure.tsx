@@ -1,8 +1,10 @@
+import type { ReactNode } from "react";
 import { figureQuery } from "@/api/figures";
 import { type CurveView, figureRequest, X_TITLES } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import type { Chart } from "./metrics";
 import { metricRows, ROW_HEADER } from "./points";
+import type { PlotArea } from "./plotArea";
 import { useZoom } from "./useZoom";
 
 const BUCKETS = 400;
@@ -13,10 +15,19 @@ interface FigureProps {
   view: CurveView;
   height?: number;
   legend?: boolean;
+  /** Content above the plot, given where its x axis is. */
+  overlay?: (area: PlotArea) => ReactNode;
 }
 
 /** Curves of one or several related metrics. A zoom fetches finer data. */
-export function Figure({ runs, chart, view, height = 260, legend = chart.metrics.length > 1 }: FigureProps) {
+export function Figure({
+  runs,
+  chart,
+  view,
+  height = 260,
+  legend = chart.metrics.length > 1,
+  overlay,
+}: FigureProps) {
   const { title, metrics, shares = false, counts = false } = chart;
   const [zoom, setZoom] = useZoom(view.xLog);
   const look = figureRequest(counts ? { ...view, smoothing: 0 } : view, zoom, BUCKETS, runs.length > 1);
@@ -35,11 +46,14 @@ export function Figure({ runs, chart, view, height = 260, legend = chart.metrics
       onZoom={setZoom}
       xLog={view.xLog}
       linkedAxis={view.x}
-      revision={[view.x, view.xLog && "log x", view.yLog && "log y", view.clip && "clip"].filter(Boolean).join()}
+      revision={[view.x, view.xLog && "log x", view.yLog && "log y", view.clip && "clip"]
+        .filter(Boolean)
+        .join()}
       legend={legend}
       height={height}
       file={`${metrics.join("-").replaceAll("/", "-")}-runs-${runs.join("-")}`}
       points={points}
+      overlay={overlay}
     />
   );
 }

@@ -2,7 +2,7 @@ import { Button, useComputedColorScheme } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { type QueryKey, useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import type { PlotlyHTMLElement } from "plotly.js";
-import { useMemo, useRef, useState } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import type { Figure } from "@/api/types";
 import { outdatedMessage } from "@/ui/outdatedMessage";
 import classes from "./charts.module.css";
@@ -11,6 +11,7 @@ import { FigureMenu, type Points } from "./FigureMenu";
 import { FigureWords } from "./FigureWords";
 import { hasUndrawable, roomOfBrokenNames, themed } from "./figureTheme";
 import { Plot } from "./Plot";
+import type { PlotArea } from "./plotArea";
 import { loadPlotly, type PlotlyLibrary } from "./plotly";
 import { useVisible } from "./useVisible";
 
@@ -39,14 +40,21 @@ interface FigureFrameProps<Answer, Key extends QueryKey> {
   empty?: string;
   file: string;
   points: () => Promise<Points>;
+  /** Content above the plot, given where its x axis is. */
+  overlay?: (area: PlotArea) => ReactNode;
 }
+
+/** Space for an overlay above the plot, in pixels. */
+const OVERLAY_ROOM = 24;
 
 /** A figure from the API with its title, fetched while it is visible and drawn in the theme's colors. */
 export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProps<Answer, Key>) {
   const { title, query, zoom, revision, legend, wholeLegend = false, xLog = false } = props;
   const frame = useRef<HTMLElement>(null);
   const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
+  const [area, setArea] = useState<PlotArea | null>(null);
   const visible = useVisible(frame);
+  const top = props.overlay ? OVERLAY_ROOM : undefined;
   const scheme = useComputedColorScheme("light");
   const { ref: canvas, width } = useElementSize();
 
@@ -61,8 +69,8 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   const answer = useQuery({ ...query, enabled: visible && query.enabled !== false });
 
   const figure = useMemo(
-    () => answer.data && themed(answer.data, { scheme, revision, legend, wholeLegend, width, zoom }),
-    [answer.data, scheme, revision, legend, wholeLegend, width, zoom],
+    () => answer.data && themed(answer.data, { scheme, revision, legend, wholeLegend, top, width, zoom }),
+    [answer.data, scheme, revision, legend, wholeLegend, top, width, zoom],
   );
   const leavesOut = useMemo(() => answer.data !== undefined && hasUndrawable(answer.data), [answer.data]);
   const empty = answer.data?.data.length === 0 && zoom === null;
@@ -103,8 +111,10 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
             linkedAxis={props.linkedAxis}
             onZoom={props.onZoom}
             onDrawn={setElement}
+            onArea={props.overlay && setArea}
           />
         )}
+        {drawable && area && props.overlay?.(area)}
         {!drawable && (
           <FigureWords
             problem={answer.error ?? library.error}

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import { linkHover } from "./linkedHover";
 import { type PlotlyFigure, zoomOf } from "./figureTheme";
 import type { Zoom } from "./curveView";
+import { type PlotArea, plotAreaOf } from "./plotArea";
 import type { PlotlyLibrary } from "./plotly";
 import classes from "./charts.module.css";
 
@@ -19,15 +20,17 @@ interface PlotProps {
   onZoom: (zoom: Zoom | null) => void;
   /** Receives the drawn element, to save or reset it; null once it is gone. */
   onDrawn: (element: PlotlyHTMLElement | null) => void;
+  /** Receives where the x axis is, after each change. */
+  onArea: ((area: PlotArea) => void) | undefined;
 }
 
 /** One figure, updated in place so that live updates keep the zoom. */
-export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn }: PlotProps) {
+export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn, onArea }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
-  const latest = useRef({ xLog, onZoom, onDrawn });
+  const latest = useRef({ xLog, onZoom, onDrawn, onArea });
 
   useEffect(() => {
-    latest.current = { xLog, onZoom, onDrawn };
+    latest.current = { xLog, onZoom, onDrawn, onArea };
   });
 
   useEffect(() => {
@@ -40,6 +43,10 @@ export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn
     element.on("plotly_relayout", (change) => {
       const zoom = zoomOf({ ...change }, latest.current.xLog);
       if (zoom !== undefined) latest.current.onZoom(zoom);
+    });
+    element.on("plotly_afterplot", () => {
+      const area = plotAreaOf(element);
+      if (area) latest.current.onArea?.(area);
     });
     latest.current.onDrawn(element);
     const { onDrawn: gone } = latest.current;

@@ -6,7 +6,14 @@ const view = (query: string) => readView(new URLSearchParams(query));
 
 describe("the view in the URL", () => {
   it("comes back as it was written", () => {
-    const axes = { x: "epoch", smoothing: 0.25, xLog: true, yLog: true, clip: true, ancestry: false } as const;
+    const axes = {
+      x: "epoch",
+      smoothing: 0.25,
+      xLog: true,
+      yLog: true,
+      clip: true,
+      ancestry: false,
+    } as const;
     const wanted = {
       ...axes,
       grouped: false,
@@ -26,8 +33,7 @@ describe("the view in the URL", () => {
 
   it("keeps the zoom unless its axis changes", () => {
     const address = new URLSearchParams("zoom=1:2");
-    const zoomIn = (changes: object) =>
-      readZoom(writeView(address, { ...DEFAULT_VIEW, ...changes }), false);
+    const zoomIn = (changes: object) => readZoom(writeView(address, { ...DEFAULT_VIEW, ...changes }), false);
     expect(zoomIn({ smoothing: 0.1, yLog: true })).toEqual([1, 2]);
     expect(zoomIn({ x: "time" })).toBeNull();
     expect(zoomIn({ xLog: true })).toBeNull();

@@ -35,6 +35,7 @@ const LEGEND_LETTER = 6.5;
 const LEGEND_PADDING = 10;
 /** Beside the plot. */
 const SIDES = { l: 56, r: 12 };
+const TOP = 8;
 /** Below the plot, for the axis and its title. */
 const AXIS_ROOM = 40;
 
@@ -45,6 +46,8 @@ export interface FigureLook {
   legend: boolean;
   /** Show all names instead of scrolling a long legend. */
   wholeLegend?: boolean;
+  /** Space above the plot in pixels. */
+  top?: number;
   /** Width of the whole figure in pixels. */
   width: number;
   /** The shown range of x in data units. */
@@ -62,7 +65,7 @@ const isNotAboveZero = (value: unknown) => typeof value === "number" && value <=
 /** Return a copy of a figure in the theme's colors. */
 export function themed(
   figure: PlotlyFigure,
-  { scheme, revision, legend, wholeLegend = false, width, zoom }: FigureLook,
+  { scheme, revision, legend, wholeLegend = false, top = TOP, width, zoom }: FigureLook,
 ): PlotlyFigure {
   const palette = PALETTES[scheme];
   // The width is unknown before the figure is on the page.
@@ -91,7 +94,7 @@ export function themed(
       paper_bgcolor: palette.surface,
       plot_bgcolor: palette.surface,
       font: { ...layout.font, family: FONT, size: 12, color: palette.text },
-      margin: { ...SIDES, t: layout.margin?.t ?? 8, b: AXIS_ROOM + legendHeight },
+      margin: { ...SIDES, t: layout.margin?.t ?? top, b: AXIS_ROOM + legendHeight },
       dragmode: "zoom",
       showlegend: legend,
       legend: capped,

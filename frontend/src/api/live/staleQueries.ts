@@ -4,6 +4,7 @@ import { evaluationKeys } from "../evaluations";
 import { figureKeys } from "../figures";
 import { gameKeys } from "../games";
 import { liveGameKeys } from "../liveGames";
+import { markKeys } from "../marks";
 import { mediaKeys } from "../media";
 import { metricKeys } from "../metrics";
 import { paperKeys } from "../papers";
@@ -57,7 +58,12 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
         PROJECTS,
       ];
     case "run.metrics":
-      return [{ queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS }, STUDIES, DIAGRAMS];
+      return [
+        { queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS },
+        { queryKey: markKeys.list(event.run_id), interval: SELDOM_REFRESH_MS },
+        STUDIES,
+        DIAGRAMS,
+      ];
     case "run.log":
       return []; // The log tab listens to this event itself.
     case "alerts.changed":
@@ -67,6 +73,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
         ...soon(
           checkpointKeys.list(event.run_id),
           replayKeys.list(event.run_id),
+          markKeys.list(event.run_id),
           recordingKeys.list(event.run_id),
           mediaKeys.all(event.run_id),
           evaluationKeys.ofRun(event.run_id),

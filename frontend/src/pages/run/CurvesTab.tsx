@@ -1,4 +1,4 @@
-import { Button, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { metricCatalogQuery, metricNamesQuery } from "@/api/metrics";
@@ -7,7 +7,7 @@ import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
 import { axesOf, type CurveView } from "@/charts/curveView";
-import { type Chart, chartsOf, metricSections } from "@/charts/metrics";
+import { type Chart, chartsOf, metricSections, RETURN } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { availabilityText } from "@/ui/states";
 import { EmptyState } from "@/ui/EmptyState";
@@ -15,6 +15,8 @@ import { plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { SearchField } from "@/ui/SearchField";
 import { isLearningMetric, isSystemMetric } from "./systemMetrics";
+import { CurveMarks } from "./marks/CurveMarks";
+import { MarkMenu } from "./marks/MarkMenu";
 import classes from "./run.module.css";
 
 /** Runs with more metrics have a search field. */
@@ -71,7 +73,10 @@ function CurveGrid({ run, includes }: { run: Run; includes: (name: string) => bo
       {included.length > MANY_METRICS && (
         <MetricSearch count={included.length} text={search} onSearch={setSearch} />
       )}
-      <CurveControls view={view} onChange={setView} axes={axesOf([run])} forks={run.parent !== null} />
+      <Group gap="md">
+        <CurveControls view={view} onChange={setView} axes={axesOf([run])} forks={run.parent !== null} />
+        <MarkMenu />
+      </Group>
       <Text size="xs" c="dimmed" visibleFrom="sm">
         Drag across a chart to zoom all charts. Double-click to zoom out.
       </Text>
@@ -120,7 +125,20 @@ function SectionCharts({ run, view, charts }: SectionChartsProps) {
       <div className={chartClasses.grid}>
         {charts.slice(0, limit).map((chart) => (
           <div key={chart.metrics.join()} className={classes.card}>
-            <Figure runs={[run.id]} chart={chart} view={view} />
+            <Figure
+              runs={[run.id]}
+              chart={chart}
+              view={view}
+              overlay={(area) => (
+                <CurveMarks
+                  run={run}
+                  metrics={chart.metrics}
+                  isMain={chart.metrics.includes(RETURN)}
+                  axis={view.x}
+                  area={area}
+                />
+              )}
+            />
           </div>
         ))}
       </div>

@@ -14,6 +14,7 @@ import { QueryError } from "@/ui/QueryError";
 import { availabilityText, isActive, isReported } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
+import { CurveMarks } from "./marks/CurveMarks";
 import { NotesCard } from "./NotesCard";
 import { ReplayStage } from "@/replays/ReplayStage";
 import { newestFirst } from "@/replays/places";
@@ -74,6 +75,9 @@ function MainCharts({ run }: { run: Run }) {
             chart={chartOf(catalog, metric)}
             view={view}
             height={metrics.length > 1 ? 220 : 320}
+            overlay={(area) => (
+              <CurveMarks run={run} metrics={[metric]} isMain={metric === main} axis={view.x} area={area} />
+            )}
           />
         </div>
       ))}

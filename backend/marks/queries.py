@@ -1,0 +1,149 @@
+"""Marks of a run from its checkpoints, forks, attempts, log and metrics."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.database.tables import Attempt, Checkpoint, LogLine, Replay, Run
+from backend.marks.anomalies import METRICS, Samples, find_anomalies
+from backend.marks.schemas import Mark
+from backend.metrics.models import MetricSeries
+from backend.metrics.points import NO_POINTS, Array, Floats
+from backend.metrics.reading import visible_points
+from backend.metrics.visibility import load_run_views
+
+MAX_WARNINGS = 50
+# Another run that started this shortly before the speed fell may be the cause.
+CAUSE_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class StepClock:
+    """Frames and seconds of training by step, from the points of a metric."""
+
+    records: Array
+    seconds: Floats
+
+    def mark(self, step: int, frames: int | None = None) -> dict[str, int | float | None]:
+        """Return the place of a mark at this step."""
+        steps = self.records["step"]
+        if not len(steps):
+            return {"step": step, "frames": step if frames is None else frames, "seconds": None}
+        if frames is None:
+            frames = round(float(np.interp(step, steps, self.records["frames"])))
+        return {"step": step, "frames": frames, "seconds": float(np.interp(step, steps, self.seconds))}
+
+    def step_at(self, time: datetime) -> int:
+        """Return the step that was reached at this time."""
+        if not len(self.records):
+            return 0
+        return round(float(np.interp(_unix(time), self.records["time"], self.records["step"])))
+
+    def time_at(self, step: int) -> datetime:
+        """Return when this step was reached."""
+        seconds = float(np.interp(step, self.records["step"], self.records["time"]))
+        return datetime.fromtimestamp(seconds, UTC)
+
+
+def read_marks(session: Session, run: Run) -> list[Mark]:
+    """Return the marks of the run in order of their steps."""
+    points = _read_points(session, run)
+    longest = max(points.values(), key=lambda found: len(found[0]), default=(NO_POINTS, np.empty(0)))
+    clock = StepClock(*longest)
+    marks = [
+        *_checkpoints(session, run, clock),
+        *_forks(session, run, clock),
+        *_resumed_attempts(session, run, clock),
+        *_warnings(session, run, clock),
+        *_anomalies(session, run, points, clock),
+    ]
+    return sorted(marks, key=lambda mark: mark.step)
+
+
+def _read_points(session: Session, run: Run) -> dict[str, tuple[Array, Floats]]:
+    view = load_run_views(session, [run.id])[run.id]
+    wanted = select(MetricSeries).where(MetricSeries.run_id == run.id, MetricSeries.name.in_(METRICS))
+    return {series.name: visible_points(session, series, view) for series in session.scalars(wanted)}
+
+
+def _checkpoints(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
+    replays = {
+        (replay.attempt, replay.checkpoint): replay
+        for replay in session.scalars(select(Replay).where(Replay.run_id == run.id, Replay.file_id.is_not(None)))
+    }
+    kept = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
+    for checkpoint in session.scalars(kept):
+        replay = replays.get((checkpoint.attempt, checkpoint.file))
+        mean = "" if checkpoint.return_mean is None else f"Mean return {checkpoint.return_mean:.4g}"
+        yield Mark(
+            kind="checkpoint",
+            title="Best checkpoint" if checkpoint.best else "Checkpoint",
+            detail=mean,
+            best=checkpoint.best,
+            checkpoint_id=checkpoint.id,
+            replay_id=replay and replay.id,
+            replay_file_id=replay and replay.file_id,
+            poster_file_id=replay and replay.poster_file_id,
+            **clock.mark(checkpoint.step, checkpoint.frames),
+        )
+
+
+def _forks(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
+    forks = select(Run).where(Run.parent_run_id == run.id, Run.parent_step.is_not(None), Run.archived_at.is_(None))
+    for fork in session.scalars(forks):
+        yield Mark(kind="fork", title=f"Forked: {fork.name}", run_id=fork.id, **clock.mark(fork.parent_step or 0))
+
+
+def _resumed_attempts(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
+    resumed = select(Attempt).where(Attempt.run_id == run.id, Attempt.attempt > 1, Attempt.resumed_step.is_not(None))
+    for attempt in session.scalars(resumed):
+        host = f"On {attempt.host}" if attempt.host else ""
+        title = f"Attempt {attempt.attempt} resumed here"
+        yield Mark(kind="resume", title=title, detail=host, **clock.mark(attempt.resumed_step or 0))
+
+
+def _warnings(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
+    newest = (
+        select(LogLine)
+        .where(LogLine.run_id == run.id, LogLine.level == "warning")
+        .order_by(LogLine.id.desc())
+        .limit(MAX_WARNINGS)
+    )
+    for line in session.scalars(newest):
+        yield Mark(kind="warning", title="Warning", detail=line.message, **clock.mark(clock.step_at(line.time)))
+
+
+def _anomalies(session: Session, run: Run, points: dict[str, tuple[Array, Floats]], clock: StepClock) -> Iterator[Mark]:
+    series = {name: Samples(records["step"], seconds, records["value"]) for name, (records, seconds) in points.items()}
+    for anomaly in find_anomalies(series):
+        cause = _find_cause(session, run, clock.time_at(anomaly.step)) if anomaly.rule == "speed_halved" else None
+        yield Mark(
+            kind="anomaly",
+            rule=anomaly.rule,
+            metric=anomaly.metric,
+            title=f"{anomaly.title} when {cause.name} #{cause.id} started" if cause else anomaly.title,
+            detail=anomaly.detail,
+            run_id=cause and cause.id,
+            **clock.mark(anomaly.step) | {"seconds": anomaly.seconds},
+        )
+
+
+def _find_cause(session: Session, run: Run, time: datetime) -> Run | None:
+    """Return the last run that started on a host of this one shortly before."""
+    hosts = select(Attempt.host).where(Attempt.run_id == run.id, Attempt.host.is_not(None))
+    started = (
+        select(Run)
+        .join(Attempt, Attempt.run_id == Run.id)
+        .where(Run.id != run.id, Attempt.host.in_(hosts))
+        .where(Attempt.started_at.between(time - timedelta(seconds=CAUSE_SECONDS), time + timedelta(seconds=10)))
+        .order_by(Attempt.started_at.desc())
+    )
+    return session.scalars(started).first()
+
+
+def _unix(time: datetime) -> float:
+    return time.timestamp()

@@ -1,0 +1,24 @@
+"""Routes of marks."""
+
+from fastapi import APIRouter
+
+from backend.database.engine import Db
+from backend.marks import queries
+from backend.marks.anomalies import RULES
+from backend.marks.schemas import AnomalyRule, Mark
+from backend.web.lookup import PathRun
+
+router = APIRouter(tags=["metrics"])
+
+
+@router.get("/runs/{run_id}/marks")
+def read_marks(db: Db, run: PathRun) -> list[Mark]:
+    """Return the marks on the run's curves: checkpoints, forks, resumed attempts, warnings, and anomalies."""
+    with db.read() as session:
+        return queries.read_marks(session, run)
+
+
+@router.get("/anomaly-rules")
+def read_anomaly_rules() -> list[AnomalyRule]:
+    """Return the rules that find anomalies in the metrics of a run."""
+    return [rule for rule, _find, _metrics in RULES]

@@ -1,0 +1,49 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { checkpointsQuery } from "@/api/checkpoints";
+import { marksQuery } from "@/api/marks";
+import type { Run } from "@/api/types";
+import type { XAxis } from "@/charts/curveView";
+import type { PlotArea } from "@/charts/plotArea";
+import { ForkModal } from "../ForkModal";
+import { MarkButton } from "./MarkButton";
+import { clusters, marksOf } from "./markPlaces";
+import classes from "./marks.module.css";
+import { useHiddenMarks } from "./useHiddenMarks";
+
+interface CurveMarksProps {
+  run: Run;
+  metrics: readonly string[];
+  /** True for the chart that shows all marks. */
+  isMain: boolean;
+  axis: XAxis;
+  area: PlotArea;
+}
+
+/** Marks along the top of a curve: checkpoints, forks, resumed attempts, warnings and anomalies. */
+export function CurveMarks({ run, metrics, isMain, axis, area }: CurveMarksProps) {
+  const { data: marks = [] } = useQuery(marksQuery(run.id));
+  const [hidden] = useHiddenMarks();
+  const [forked, setForked] = useState<number | null>(null);
+  const places = clusters(marksOf(marks, metrics, { isMain, hidden }), axis, area);
+  if (places.length === 0) return null;
+  return (
+    <>
+      <div className={classes.strip} role="group" aria-label="Marks on the curve">
+        {places.map((cluster) => (
+          <MarkButton key={cluster.marks.map(keyOf).join()} cluster={cluster} onFork={setForked} />
+        ))}
+      </div>
+      {forked !== null && <ForkFrom run={run} checkpoint={forked} onClose={() => setForked(null)} />}
+    </>
+  );
+}
+
+function ForkFrom({ run, checkpoint, onClose }: { run: Run; checkpoint: number; onClose: () => void }) {
+  const { data } = useQuery(checkpointsQuery(run.id));
+  const found = data?.find(({ id }) => id === checkpoint);
+  return found ? <ForkModal run={run} checkpoint={found} onClose={onClose} /> : null;
+}
+
+const keyOf = (mark: { kind: string; step: number; title: string }) =>
+  `${mark.kind} ${mark.step} ${mark.title}`;

@@ -1,0 +1,15 @@
+import type { Mark } from "@/api/types";
+
+/** A checkpoint's mark; tests change what they are about. */
+export function aMark(changes: Partial<Mark> = {}): Mark {
+  return {
+    kind: "checkpoint",
+    step: 1000,
+    frames: 4000,
+    seconds: 10,
+    title: "Checkpoint",
+    detail: "Mean return 12.5",
+    best: false,
+    ...changes,
+  };
+}
