@@ -43,6 +43,15 @@ class FieldError(BaseModel):
     message: str
 
 
+class WrongPart(BaseModel):
+    """The wrong part of an expression. Positions count characters from 0."""
+
+    field: str
+    position: int
+    length: int
+    suggestions: list[str]
+
+
 class ProblemDocument(BaseModel):
     """An error response (RFC 9457)."""
 
@@ -51,6 +60,7 @@ class ProblemDocument(BaseModel):
     status: int
     detail: str
     errors: list[FieldError] | None = None
+    expression: WrongPart | None = None
 
 
 class Problem(Exception):  # noqa: N818 - the term of RFC 9457

@@ -8,7 +8,7 @@ from sqlalchemy import Row, Select, and_, func, select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Project, Run, RunTag
-from backend.projects.lookup import in_projects
+from backend.runs.list_query import Filters, filter_conditions
 
 
 class Choice(BaseModel):
@@ -29,10 +29,13 @@ class Facets(BaseModel):
     tag: list[Choice]
 
 
-def count_facets(session: Session, *, archived: bool, projects: Sequence[str] = ()) -> Facets:
-    """Count the filter values of all runs that are archived, or of all that are not, in these projects or in all."""
-    is_listed = Run.archived_at.is_not(None) if archived else Run.archived_at.is_(None)
-    listed = and_(is_listed, *in_projects(Run.project_id, projects))
+def count_facets(session: Session, *, archived: bool, projects: Sequence[str] = (), expression: str = "") -> Facets:
+    """Count the filter values of all runs that are archived, or of all that are not.
+
+    Count only those in these projects, if any, and those that match the expression.
+    """
+    filters = Filters(archived=archived, projects=list(projects), expression=expression)
+    listed = and_(*filter_conditions(session, filters))
 
     def counted(query: Select[*tuple[Any, ...]]) -> list[Choice]:
         rows: Sequence[Row[Any]] = session.execute(query).all()

@@ -19,7 +19,7 @@ class FailureGroup(BaseModel):
 
 def group_failures(session: Session, filters: Filters, min_runs: int) -> list[FailureGroup]:
     """Group failed runs by the first line of their message, and return the groups by size, largest first."""
-    conditions = (*filter_conditions(filters), Run.state == "failed", Run.failure_message.is_not(None))
+    conditions = (*filter_conditions(session, filters), Run.state == "failed", Run.failure_message.is_not(None))
     found = select(Run.failure_message, func.count()).where(*conditions).group_by(Run.failure_message)
     counts: Counter[str] = Counter()
     for message, runs in session.execute(found):

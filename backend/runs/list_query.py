@@ -15,6 +15,7 @@ from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
 from backend.projects.lookup import in_projects
 from backend.runs.config_sort import field_sort_key, field_type
+from backend.runs.expressions.requests import filter_sql
 from workers.contract.values import LARGEST, MAX_ID, storable
 
 SORTABLE = (
@@ -42,6 +43,7 @@ class Filters:
     names: list[str] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)
     projects: list[str] = field(default_factory=list)
+    expression: str = ""
 
 
 @dataclass
@@ -65,7 +67,7 @@ def list_runs(
 ) -> RunRows:
     """Return one page of runs. Reading a column of LONG_COLUMNS that is not in `long_columns` raises an error."""
     order = _order(sort)
-    conditions = filter_conditions(filters)
+    conditions = filter_conditions(session, filters)
     total = session.scalar(select(func.count()).select_from(Run).where(*conditions)) or 0
     unread = [defer(getattr(Run, name), raiseload=True) for name in LONG_COLUMNS if name not in long_columns]
     query: Select[Any] = select(Run, order.key.label("sort_key")).where(*conditions).options(*unread)
@@ -96,8 +98,8 @@ def _order(sort: str) -> _Order:
     raise Invalid(FieldError(field="sort", message=f"sort by one of {', '.join(SORTABLE)}, or by {others}"))
 
 
-def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """Return the SQL conditions of the filters."""
+def filter_conditions(session: Session, filters: Filters) -> list[ColumnElement[bool]]:
+    """Return the SQL conditions of the filters. Raise InvalidExpression if the expression is wrong."""
     conditions: list[ColumnElement[bool]] = [
         Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None),
         *in_projects(Run.project_id, filters.projects),
@@ -119,6 +121,8 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     conditions.extend(Run.tags.any(RunTag.tag == tag) for tag in filters.tags)
     if filters.text:
         conditions.append(_contains(filters.text))
+    if filters.expression.strip():
+        conditions.append(filter_sql(session, filters.expression))
     return conditions
 
 

@@ -12,6 +12,7 @@ from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
 from backend.projects.lookup import Projects
 from backend.runs import facets, failures, list_query, listed_runs, queries, schemas, service
+from backend.runs.expressions.requests import FilterText
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, run_in_progress, wait_while
@@ -56,10 +57,11 @@ def parse_filters(
     name: Annotated[TextValues, Query(description="Any of these names, exactly. Names are not unique.")] = [],  # noqa: B006
     origin: Annotated[list[RunOrigin], Query(description="Any of these values.")] = [],  # noqa: B006
     project: Projects = [],  # noqa: B006
+    filter: FilterText = "",  # noqa: A002 - the parameter's name in the API
 ) -> list_query.Filters:
     """Return the filters in the query parameters."""
     return list_query.Filters(
-        [*state], tag, algorithm, env, text.strip(), archived, study, id, name, [*origin], project
+        [*state], tag, algorithm, env, text.strip(), archived, study, id, name, [*origin], project, filter
     )
 
 
@@ -116,10 +118,11 @@ def list_facets(
     db: Db,
     archived: Annotated[bool, Query(description="Count archived runs instead of the others.")] = False,
     project: Projects = [],  # noqa: B006
+    filter: FilterText = "",  # noqa: A002 - the parameter's name in the API
 ) -> facets.Facets:
-    """Return the filter choices of the run list, over all runs or over those of some projects."""
+    """Return the filter choices of the run list, over all runs, or over those of some projects and of a filter."""
     with db.read() as session:
-        return facets.count_facets(session, archived=archived, projects=project)
+        return facets.count_facets(session, archived=archived, projects=project, expression=filter)
 
 
 @router.post("/runs/bulk")

@@ -1,0 +1,136 @@
+"""Comparisons in expressions. The kind of the value on the left decides what may follow."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from backend.runs.expressions.choices import stored_texts
+from backend.runs.expressions.literals import read_moment, read_number, starts_number
+from backend.runs.expressions.names import Column, SettingKind, setting_kinds
+from backend.runs.expressions.nodes import (
+    Compare,
+    CompareOperator,
+    CompareTime,
+    Condition,
+    Contains,
+    Either,
+    IsTrue,
+    Not,
+    Number,
+    OneOf,
+    Setting,
+    Value,
+)
+from backend.runs.expressions.problems import ExpressionError, Span
+from backend.runs.expressions.scanner import Scanner
+from workers.contract.values import storable
+
+OPERATORS = ("<=", ">=", "!=", "==", "=", "<", ">", "~", ":")
+ORDERED: dict[str, CompareOperator] = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
+TRUTHS = {"true": True, "false": False}
+
+
+class ValueReader:
+    """Reads an operator and the right side of a comparison."""
+
+    def __init__(self, scanner: Scanner, now: datetime, number: Callable[[], Value]) -> None:
+        self._scanner = scanner
+        self._now = now
+        self._number = number
+
+    def comparison(self, left: Value) -> Condition | None:
+        """Read the rest of a comparison, if an operator is next."""
+        start = self._scanner.at
+        if self._scanner.take_word("not"):
+            if not self._scanner.take_word("in"):
+                raise self._scanner.error("in")
+            return Not(self._in_list(left))
+        if self._scanner.take_word("in"):
+            return self._in_list(left)
+        if (operator := self._scanner.take(*OPERATORS)) is None:
+            return None
+        return self._with_operator(left, operator, Span(start, start + len(operator)))
+
+    def _with_operator(self, left: Value, operator: str, span: Span) -> Condition:
+        if operator == "!=":
+            return Not(self._equals(left))
+        if isinstance(left, Column | Setting) and self._finds_part(left, operator):
+            return Contains(left, self._text())
+        if operator in ("=", "==", ":"):
+            return self._equals(left)
+        if operator not in ORDERED or _is_text(left):
+            raise ExpressionError(_mismatch(left, operator), span, _operators(left))
+        return self._compare(left, ORDERED[operator])
+
+    def _finds_part(self, left: Column | Setting, operator: str) -> bool:
+        if operator == ":":
+            return isinstance(left, Column) and left.kind == "text" and not left.is_choice
+        kind = left.kind if isinstance(left, Column) else _kind(left)
+        return operator == "~" and kind not in ("number", "time", "boolean")
+
+    def _compare(self, left: Value, operator: CompareOperator) -> Condition:
+        if isinstance(left, Column) and left.kind == "time":
+            return CompareTime(operator, left, read_moment(self._scanner, self._now))
+        unit = left.unit_seconds if isinstance(left, Column) else None
+        if unit is not None and starts_number(self._scanner):
+            start = self._scanner.at
+            number = read_number(self._scanner, unit)
+            if not self._scanner.is_at("+", "-", "*", "/"):
+                return Compare(operator, left, Number(number))
+            self._scanner.at = start
+        return Compare(operator, left, self._number())
+
+    def _equals(self, left: Value) -> Condition:
+        if isinstance(left, Column) and left.kind in ("text", "tags", "study"):
+            start = self._scanner.at
+            text = self._text()
+            return OneOf(left, stored_texts(left, text, self._scanner.span_from(start)))
+        if isinstance(left, Setting):
+            return self._equals_setting(left)
+        return self._compare(left, "=")
+
+    def _equals_setting(self, left: Setting) -> Condition:
+        """Read the right side, whose form decides its type: 3 is a number, true a truth value, "3" a text."""
+        if self._scanner.is_at('"', "'"):
+            return OneOf(left, (self._text(),))
+        if word := self._scanner.take_word(*TRUTHS):
+            return IsTrue(left, TRUTHS[word])
+        if _kind(left) == "number" or starts_number(self._scanner) or self._scanner.is_at("-", "(", "."):
+            return self._compare(left, "=")
+        return OneOf(left, (self._text(),))
+
+    def _in_list(self, left: Value) -> Condition:
+        if not self._scanner.take("("):
+            raise self._scanner.error("a list, as in (a, b)")
+        found: list[Condition] = []
+        while not found or self._scanner.take(","):
+            found.append(self._equals(left))
+        if not self._scanner.take(")"):
+            raise self._scanner.error("a comma or a closing parenthesis")
+        return Either(tuple(found))
+
+    def _text(self) -> str:
+        text = self._scanner.text_value()
+        if text is None:
+            raise self._scanner.error("a text")
+        return str(storable(text))
+
+
+def _kind(setting: Setting) -> SettingKind:
+    return setting_kinds().get(setting.name, "any")
+
+
+def _is_text(left: Value) -> bool:
+    if isinstance(left, Column):
+        return left.kind in ("text", "tags", "study")
+    return isinstance(left, Setting) and _kind(left) in ("text", "boolean")
+
+
+def _operators(left: Value) -> list[str]:
+    if _is_text(left):
+        return ["=", "!=", "~"]
+    return ["=", "!=", "<", "<=", ">", ">="]
+
+
+def _mismatch(left: Value, operator: str) -> str:
+    kind = "a text" if _is_text(left) else "a time" if isinstance(left, Column) and left.kind == "time" else "a number"
+    return f"{operator} does not fit {kind}; use {', '.join(_operators(left))}"

