@@ -12,7 +12,9 @@ from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
 from backend.projects.lookup import Projects
 from backend.runs import facets, failures, list_query, listed_runs, queries, schemas, service
-from backend.runs.expressions.requests import FilterText
+from backend.runs.expressions.completion import ExpressionKind
+from backend.runs.expressions.parsing import MAX_LENGTH
+from backend.runs.expressions.requests import CheckedExpression, FilterText, check
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, run_in_progress, wait_while
@@ -123,6 +125,22 @@ def list_facets(
     """Return the filter choices of the run list, over all runs, or over those of some projects and of a filter."""
     with db.read() as session:
         return facets.count_facets(session, archived=archived, projects=project, expression=filter)
+
+
+@router.get("/run-expression")
+def check_expression(
+    db: Db,
+    expression: Annotated[Text, Query(max_length=MAX_LENGTH)] = "",
+    kind: Annotated[
+        ExpressionKind, Query(description="A filter is a condition. A computed column is a value.")
+    ] = "condition",
+    cursor: Annotated[
+        int | None, Query(ge=0, le=MAX_LENGTH, description="Where to complete the expression. Default: at its end.")
+    ] = None,
+) -> CheckedExpression:
+    """Check an expression without running it, and return completions."""
+    with db.read() as session:
+        return check(session, expression, kind, cursor)
 
 
 @router.post("/runs/bulk")

@@ -19,6 +19,8 @@ REFUSED_THOUGH_VALID = (
     # A configuration is checked against its own schema, /config-schema, once preset and overrides are put together;
     # a cursor, a sort and a checkpoint must be of this list and of this run.
     "^/api/v1/(runs|runs/{run_id}/clone|runs/{run_id}/fork)$",
+    # A filter is an expression.
+    "^/api/v1/run-(facets|failures|groups|settings)$",
     # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.
     "^/api/v1/(compare(/verdict|/thresholds)?|figures/.*|runs/{run_id}/metrics)$",
     # A protocol must be one for the run's environment, a way of acting one for its method, start points of its game.

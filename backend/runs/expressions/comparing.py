@@ -11,16 +11,16 @@ from backend.runs.expressions.nodes import (
     CompareOperator,
     CompareTime,
     Condition,
+    Constant,
     Contains,
     Either,
     IsTrue,
     Not,
-    Number,
     OneOf,
     Setting,
     Value,
 )
-from backend.runs.expressions.problems import ExpressionError, Span
+from backend.runs.expressions.problems import Expected, ExpressionError, Span
 from backend.runs.expressions.scanner import Scanner
 from workers.contract.values import storable
 
@@ -54,11 +54,11 @@ class ValueReader:
         if operator == "!=":
             return Not(self._equals(left))
         if isinstance(left, Column | Setting) and self._finds_part(left, operator):
-            return Contains(left, self._text())
+            return Contains(left, self._text(left))
         if operator in ("=", "==", ":"):
             return self._equals(left)
         if operator not in ORDERED or _is_text(left):
-            raise ExpressionError(_mismatch(left, operator), span, _operators(left))
+            raise ExpressionError(_mismatch(left, operator), span, operators(left))
         return self._compare(left, ORDERED[operator])
 
     def _finds_part(self, left: Column | Setting, operator: str) -> bool:
@@ -75,14 +75,14 @@ class ValueReader:
             start = self._scanner.at
             number = read_number(self._scanner, unit)
             if not self._scanner.is_at("+", "-", "*", "/"):
-                return Compare(operator, left, Number(number))
+                return Compare(operator, left, Constant(number))
             self._scanner.at = start
         return Compare(operator, left, self._number())
 
     def _equals(self, left: Value) -> Condition:
         if isinstance(left, Column) and left.kind in ("text", "tags", "study"):
             start = self._scanner.at
-            text = self._text()
+            text = self._text(left)
             return OneOf(left, stored_texts(left, text, self._scanner.span_from(start)))
         if isinstance(left, Setting):
             return self._equals_setting(left)
@@ -91,12 +91,12 @@ class ValueReader:
     def _equals_setting(self, left: Setting) -> Condition:
         """Read the right side, whose form decides its type: 3 is a number, true a truth value, "3" a text."""
         if self._scanner.is_at('"', "'"):
-            return OneOf(left, (self._text(),))
+            return OneOf(left, (self._text(left),))
         if word := self._scanner.take_word(*TRUTHS):
             return IsTrue(left, TRUTHS[word])
         if _kind(left) == "number" or starts_number(self._scanner) or self._scanner.is_at("-", "(", "."):
             return self._compare(left, "=")
-        return OneOf(left, (self._text(),))
+        return OneOf(left, (self._text(left),))
 
     def _in_list(self, left: Value) -> Condition:
         if not self._scanner.take("("):
@@ -108,10 +108,10 @@ class ValueReader:
             raise self._scanner.error("a comma or a closing parenthesis")
         return Either(tuple(found))
 
-    def _text(self) -> str:
+    def _text(self, left: Column | Setting) -> str:
         text = self._scanner.text_value()
         if text is None:
-            raise self._scanner.error("a text")
+            raise self._scanner.error("a text", Expected("text", left))
         return str(storable(text))
 
 
@@ -119,13 +119,14 @@ def _kind(setting: Setting) -> SettingKind:
     return setting_kinds().get(setting.name, "any")
 
 
-def _is_text(left: Value) -> bool:
+def _is_text(left: object) -> bool:
     if isinstance(left, Column):
         return left.kind in ("text", "tags", "study")
     return isinstance(left, Setting) and _kind(left) in ("text", "boolean")
 
 
-def _operators(left: Value) -> list[str]:
+def operators(left: object) -> list[str]:
+    """Return the operators that fit a value."""
     if _is_text(left):
         return ["=", "!=", "~"]
     return ["=", "!=", "<", "<=", ">", ">="]
@@ -133,4 +134,4 @@ def _operators(left: Value) -> list[str]:
 
 def _mismatch(left: Value, operator: str) -> str:
     kind = "a text" if _is_text(left) else "a time" if isinstance(left, Column) and left.kind == "time" else "a number"
-    return f"{operator} does not fit {kind}; use {', '.join(_operators(left))}"
+    return f"{operator} does not fit {kind}; use {', '.join(operators(left))}"

@@ -15,6 +15,7 @@ from workers.contract.metrics import CATALOG
 
 # The newest reported runs, in which suggestions are looked for.
 EXAMINED_RUNS = 200
+CATALOG_TITLES = {metric.name: metric.title for section in CATALOG for metric in section.all_metrics}
 
 
 def require_known(session: Session, parsed: Parsed) -> None:
@@ -26,9 +27,9 @@ def require_known(session: Session, parsed: Parsed) -> None:
             message = f"no run has a value {shortened(setting.name)!r}{did_you_mean(close)}"
             raise ExpressionError(message, span, close)
     for metric, span in parsed.metrics:
-        if metric.name in _catalog() or session.scalar(select(exists().where(MetricSeries.name == metric.name))):
+        if metric.name in CATALOG_TITLES or session.scalar(select(exists().where(MetricSeries.name == metric.name))):
             continue
-        close = similar(metric.name, metric_names(session))
+        close = similar(metric.name, metric_titles(session))
         message = f"no run has a metric {shortened(metric.name)!r}{did_you_mean(close)}"
         raise ExpressionError(message, span, [f"{metric.statistic}({name})" for name in close])
 
@@ -40,14 +41,10 @@ def setting_names(session: Session) -> list[str]:
     return list(dict.fromkeys([*setting_kinds(), *reported]))
 
 
-def metric_names(session: Session) -> list[str]:
-    """Return the metrics of the catalog, then those of the newest reported runs."""
+def metric_titles(session: Session) -> dict[str, str]:
+    """Return the titles of the metrics of the catalog, then of those of the newest reported runs."""
     newest = select(Run.id).where(Run.origin != "trained").order_by(Run.id.desc()).limit(EXAMINED_RUNS)
     stored: Iterable[str] = session.scalars(
         select(MetricSeries.name).where(MetricSeries.run_id.in_(newest)).distinct().order_by(MetricSeries.name)
     )
-    return list(dict.fromkeys([*_catalog(), *stored]))
-
-
-def _catalog() -> list[str]:
-    return [metric.name for section in CATALOG for metric in section.all_metrics]
+    return CATALOG_TITLES | {name: name for name in stored if name not in CATALOG_TITLES}

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from backend.runs.expressions.problems import ExpressionError, Span
+from backend.runs.expressions.problems import Expected, ExpressionError, Span
 from backend.runs.expressions.scanner import Scanner
 
 # Larger numbers count as missing, and smaller ones as zero, so that arithmetic cannot leave the range of a double.
@@ -82,7 +82,7 @@ def read_moment(scanner: Scanner, now: datetime) -> datetime:
         return {"now": now, "today": today, "yesterday": today - timedelta(days=1)}[word]
     if starts_number(scanner):
         return now - timedelta(seconds=_read_age(scanner))
-    raise scanner.error("a time, such as 2 days ago, today or 2026-01-31")
+    raise scanner.error("a time, such as 2 days ago, today or 2026-01-31", Expected("time"))
 
 
 def _read_date(text: str, span: Span) -> datetime:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from backend.runs.expressions.literals import LARGEST_NUMBER, SMALLEST_NUMBER
-from backend.runs.expressions.nodes import Arithmetic, Call, Negative, Number, Value
+from backend.runs.expressions.nodes import Arithmetic, Call, Constant, Negative, Value
 
 # Results have decimal exponents within these bounds, or are zero.
 MAX_EXPONENT = 300.0
@@ -31,9 +31,9 @@ _STORED = Exponents(math.log10(SMALLEST_NUMBER), math.log10(LARGEST_NUMBER))
 def exponents(value: Value) -> Exponents:
     """Return the bounds of a value whose parts all fit."""
     match value:
-        case Number(0.0):
+        case Constant(0.0):
             return Exponents(0.0, 0.0)
-        case Number(number):
+        case Constant(number):
             return Exponents(math.log10(number), math.log10(number))
         case Negative(inner):
             return exponents(inner)

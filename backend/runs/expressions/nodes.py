@@ -14,7 +14,7 @@ CompareOperator = Literal["=", "<", "<=", ">", ">="]
 
 
 @dataclass(frozen=True)
-class Number:
+class Constant:
     """A number in the expression."""
 
     value: float
@@ -28,7 +28,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricStatistic:
     """A statistic of a metric. The mean is of the last 100 points."""
 
     name: str
@@ -129,6 +129,6 @@ class Either:
     conditions: tuple["Condition", ...]
 
 
-Value = Number | Column | Setting | Metric | Negative | Arithmetic | Call
+Value = Constant | Column | Setting | MetricStatistic | Negative | Arithmetic | Call
 Condition = Compare | CompareTime | OneOf | Contains | IsTrue | Missing | Not | Both | Either
 Node = Value | Condition

@@ -15,19 +15,19 @@ from backend.runs.expressions.nodes import (
     Both,
     Call,
     Condition,
+    Constant,
     Either,
     FunctionName,
-    Metric,
+    MetricStatistic,
     Missing,
     Negative,
     Node,
     Not,
-    Number,
     Setting,
     Statistic,
     Value,
 )
-from backend.runs.expressions.problems import ExpressionError, Span
+from backend.runs.expressions.problems import Expected, ExpressionError, Span
 from backend.runs.expressions.scanner import Scanner
 
 MAX_LENGTH, MAX_DEPTH, MAX_VALUES, MAX_METRICS = 2_000, 20, 40, 10
@@ -47,7 +47,7 @@ class Parsed:
 
     node: Node
     settings: list[tuple[Setting, Span]] = field(default_factory=list)
-    metrics: list[tuple[Metric, Span]] = field(default_factory=list)
+    metrics: list[tuple[MetricStatistic, Span]] = field(default_factory=list)
 
 
 def parse_filter(text: str, now: datetime) -> tuple[Condition, Parsed]:
@@ -70,7 +70,7 @@ class _Parser:
             raise ExpressionError(f"an expression has at most {MAX_LENGTH:,} characters", Span(MAX_LENGTH, len(text)))
         self.scanner = Scanner(text)
         self.settings: list[tuple[Setting, Span]] = []
-        self.metrics: list[tuple[Metric, Span]] = []
+        self.metrics: list[tuple[MetricStatistic, Span]] = []
         self._reader = ValueReader(self.scanner, now, self._number_value)
         self._depth = self._values = 0
 
@@ -117,7 +117,7 @@ class _Parser:
         if self.scanner.take_word("is"):
             opposite = self.scanner.take_word("not")
             if not self.scanner.take_word("missing"):
-                raise self.scanner.error("missing" if opposite else "missing or not missing")
+                raise self.scanner.error("missing" if opposite else "missing or not missing", Expected("missing"))
             return Not(Missing(left)) if opposite else Missing(left)
         return self._reader.comparison(left) or left
 
@@ -130,11 +130,13 @@ class _Parser:
     def _chain(self, operators: tuple[str, ...], parse: Callable[[], Node]) -> Node:
         start = self.scanner.at
         left = parse()
+        span = self.scanner.span_from(start)
         while operator := self.scanner.take(*operators):
-            value = self._as_number(left, start)
+            value = self._as_number(left, span)
             begin = self.scanner.at
             right = self._as_number(parse(), begin)
             left = self._bounded(Arithmetic(operator, value, right), start)  # type: ignore[arg-type]
+            span = self.scanner.span_from(start)
         return left
 
     def _signed(self) -> Node:
@@ -153,10 +155,10 @@ class _Parser:
         if self._values > MAX_VALUES:
             raise ExpressionError(f"an expression has at most {MAX_VALUES} values", self.scanner.next_span())
         if starts_number(self.scanner):
-            return Number(read_number(self.scanner))
+            return Constant(read_number(self.scanner))
         if (name := self.scanner.name()) is None or name.lower() in KEYWORDS:
             self.scanner.at = start
-            raise self.scanner.error("a name or a number")
+            raise self.scanner.error("a name or a number", Expected("name"))
         return self._named(name, start)
 
     def _named(self, name: str, start: int) -> Node:
@@ -188,16 +190,16 @@ class _Parser:
     def _configured(self, start: int) -> Setting:
         name = self.scanner.text_value()
         if name is None or '"' in name:
-            raise self.scanner.error("a field of the configuration")
+            raise self.scanner.error("a field of the configuration", Expected("field"))
         self._close()
         return self._setting(name, start)
 
-    def _metric(self, statistic: Statistic, found: re.Match[str], start: int) -> Metric:
+    def _metric(self, statistic: Statistic, found: re.Match[str], start: int) -> MetricStatistic:
         name = re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2]
         span = self.scanner.span_from(start)
         if not _METRIC_NAME.fullmatch(name):
             raise ExpressionError("this cannot be the name of a metric", span)
-        metric = Metric(name, statistic)
+        metric = MetricStatistic(name, statistic)
         self.metrics.append((metric, span))
         if len(self.metrics) > MAX_METRICS:
             raise ExpressionError(f"an expression has at most {MAX_METRICS} metrics", span)
@@ -240,18 +242,21 @@ class _Parser:
     def _as_condition(self, node: Node) -> Condition:
         """Return a node that was just read, if it is a condition."""
         if not isinstance(node, Condition):
-            raise self.scanner.error("an operator such as = or <")
+            raise self.scanner.error("an operator such as = or <", Expected("operator", node))
         return node
 
-    def _as_value(self, node: Node, start: int) -> Value:
+    def _as_value(self, node: Node, start: int | Span) -> Value:
+        """Return a node that was read at a span, or from a start to here, if it is a value."""
         if isinstance(node, Condition):
-            raise ExpressionError("this is a condition; a number is needed here", self.scanner.span_from(start))
+            span = start if isinstance(start, Span) else self.scanner.span_from(start)
+            raise ExpressionError("this is a condition; a number is needed here", span)
         return node
 
-    def _as_number(self, node: Node, start: int) -> Value:
+    def _as_number(self, node: Node, start: int | Span) -> Value:
         value = self._as_value(node, start)
         is_text = isinstance(value, Column) and value.kind != "number"
         is_text |= isinstance(value, Setting) and setting_kinds().get(value.name) in ("text", "boolean")
         if is_text:
-            raise ExpressionError("this is not a number", self.scanner.span_from(start))
+            span = start if isinstance(start, Span) else self.scanner.span_from(start)
+            raise ExpressionError("this is not a number", span)
         return value

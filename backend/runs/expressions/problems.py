@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from backend.errors import FieldError, Problem
 
@@ -18,14 +19,25 @@ class Span:
     end: int
 
 
+@dataclass(frozen=True)
+class Expected:
+    """The kind of token that an error misses. Operators and texts follow a value."""
+
+    kind: Literal["name", "operator", "text", "time", "missing", "field", "connective"]
+    left: object = None
+
+
 class ExpressionError(Exception):
     """An error at a span of an expression, with replacements for it."""
 
-    def __init__(self, message: str, span: Span, suggestions: Sequence[str] = ()) -> None:
+    def __init__(
+        self, message: str, span: Span, suggestions: Sequence[str] = (), expected: Expected | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.span = span
         self.suggestions = list(suggestions)
+        self.expected = expected
 
 
 class InvalidExpression(Problem):

@@ -4,10 +4,12 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Query
+from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement
 from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
+from backend.runs.expressions.completion import Completion, ExpressionKind, complete
 from backend.runs.expressions.known_names import require_known
 from backend.runs.expressions.nodes import Condition, Value
 from backend.runs.expressions.parsing import MAX_LENGTH, parse_filter, parse_value
@@ -24,11 +26,47 @@ FilterText = Annotated[
 ]
 
 
+class ExpressionProblem(BaseModel):
+    """An error in an expression. Positions count Unicode characters from 0."""
+
+    message: str
+    position: int
+    length: int
+    suggestions: list[str] = Field(description="Texts that can replace the wrong part.")
+
+
+class CheckedExpression(BaseModel):
+    """What is wrong with an expression, and how it can continue."""
+
+    error: ExpressionProblem | None = Field(description="Null if the expression is right.")
+    position: int = Field(description="Start of the word that a completion replaces.")
+    length: int
+    completions: list[Completion]
+
+
 def read_filter(session: Session, text: str, now: datetime | None = None) -> Condition:
     """Parse a filter. Raise ExpressionError if it is wrong, or names something that no run has."""
     condition, parsed = parse_filter(text, now or utc_now())
     require_known(session, parsed)
     return condition
+
+
+def check(session: Session, text: str, kind: ExpressionKind, cursor: int | None) -> CheckedExpression:
+    """Return whether an expression is right, and the completions at the cursor, which is at the end by default."""
+    now, error = utc_now(), None
+    try:
+        _condition_or_value, parsed = (parse_filter if kind == "condition" else parse_value)(text, now)
+        require_known(session, parsed)
+    except ExpressionError as wrong:
+        span = wrong.span
+        error = ExpressionProblem(
+            message=wrong.message, position=span.start, length=span.end - span.start, suggestions=wrong.suggestions
+        )
+    place = len(text) if cursor is None else min(cursor, len(text))
+    found = complete(session, text, place, kind, now)
+    return CheckedExpression(
+        error=error, position=found.position, length=place - found.position, completions=found.completions
+    )
 
 
 def filter_sql(session: Session, text: str, field: str = "filter") -> ColumnElement[bool]:

@@ -2,7 +2,7 @@
 
 import re
 
-from backend.runs.expressions.problems import ExpressionError, Span, shortened
+from backend.runs.expressions.problems import Expected, ExpressionError, Span, shortened
 
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"[^\s()\[\]{},\"'<>=!~;]+")
@@ -89,13 +89,12 @@ class Scanner:
         found = _TOKEN.match(self.text, self.at)
         return Span(self.at, found.end() if found else self.at)
 
-    def error(self, expected: str) -> ExpressionError:
+    def error(self, expected: str, kind: Expected | None = None) -> ExpressionError:
         """Return the error that something else is next than expected."""
         span = self.next_span()
         found = self.text[span.start : span.end]
-        return ExpressionError(
-            f"expected {expected}, not {shortened(found)!r}" if found else f"expected {expected}", span
-        )
+        instead = f", not {shortened(found)!r}" if found else ""
+        return ExpressionError(f"expected {expected}{instead}", span, expected=kind)
 
     def _skip_space(self) -> None:
         space = _SPACE.match(self.text, self.at)

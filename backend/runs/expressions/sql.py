@@ -113,13 +113,13 @@ class Translator:
     def number(self, value: nodes.Value) -> Sql:
         """Translate a value of numbers."""
         match value:
-            case nodes.Number(number):
+            case nodes.Constant(number):
                 return literal(number, Double())
             case nodes.Negative(inner):
                 return -self.number(inner)
             case nodes.Setting(name):
                 return self.settings.number(name)
-            case nodes.Metric(name, statistic):
+            case nodes.MetricStatistic(name, statistic):
                 found = stored_number(_STATISTICS[statistic])
                 wanted = select(found).where(MetricSeries.run_id == Run.id, MetricSeries.name == name)
                 return wanted.correlate(Run).scalar_subquery()

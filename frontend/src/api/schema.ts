@@ -1609,6 +1609,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/run-expression": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check Expression
+         * @description Check an expression without running it, and return completions.
+         */
+        get: operations["check_expression"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/run-facets": {
         parameters: {
             query?: never;
@@ -1618,7 +1638,7 @@ export interface paths {
         };
         /**
          * List Facets
-         * @description Return the filter choices of the run list, over all runs or over those of some projects.
+         * @description Return the filter choices of the run list, over all runs, or over those of some projects and of a filter.
          */
         get: operations["list_facets"];
         put?: never;
@@ -3398,6 +3418,23 @@ export interface components {
             kind: "chart";
         };
         /**
+         * CheckedExpression
+         * @description What is wrong with an expression, and how it can continue.
+         */
+        CheckedExpression: {
+            /** Completions */
+            completions: components["schemas"]["Completion"][];
+            /** @description Null if the expression is right. */
+            error: components["schemas"]["ExpressionProblem"] | null;
+            /** Length */
+            length: number;
+            /**
+             * Position
+             * @description Start of the word that a completion replaces.
+             */
+            position: number;
+        };
+        /**
          * Checkout
          * @description The state of the git checkout that Arcadia's code runs from.
          */
@@ -3745,6 +3782,24 @@ export interface components {
             runs: components["schemas"]["ComparedRun"][];
             /** Summary */
             summary: components["schemas"]["RunSummary"][];
+        };
+        /**
+         * Completion
+         * @description A text that can be inserted at the cursor.
+         */
+        Completion: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "number" | "text" | "time" | "setting" | "metric" | "function" | "operator" | "value" | "keyword";
+            /** Text */
+            text: string;
+            /**
+             * Title
+             * @description Readable name, or an empty text if the text says it.
+             */
+            title: string;
         };
         /**
          * CreateProject
@@ -4557,6 +4612,23 @@ export interface components {
             attempt: number;
             /** Events */
             events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+        };
+        /**
+         * ExpressionProblem
+         * @description An error in an expression. Positions count Unicode characters from 0.
+         */
+        ExpressionProblem: {
+            /** Length */
+            length: number;
+            /** Message */
+            message: string;
+            /** Position */
+            position: number;
+            /**
+             * Suggestions
+             * @description Texts that can replace the wrong part.
+             */
+            suggestions: string[];
         };
         /**
          * ExtendStudy
@@ -6886,6 +6958,8 @@ export interface components {
              * @default null
              */
             errors?: components["schemas"]["FieldError"][] | null;
+            /** @default null */
+            expression?: components["schemas"]["WrongPart"] | null;
             /** Status */
             status: number;
             /** Title */
@@ -9744,6 +9818,20 @@ export interface components {
             state: "idle" | "busy" | "gone";
             /** Version */
             version: string;
+        };
+        /**
+         * WrongPart
+         * @description The wrong part of an expression. Positions count characters from 0.
+         */
+        WrongPart: {
+            /** Field */
+            field: string;
+            /** Length */
+            length: number;
+            /** Position */
+            position: number;
+            /** Suggestions */
+            suggestions: string[];
         };
     };
     responses: never;
@@ -12816,11 +12904,48 @@ export interface operations {
             };
         };
     };
+    check_expression: {
+        parameters: {
+            query?: {
+                /** @description Where to complete the expression. Default: at its end. */
+                cursor?: number | null;
+                expression?: string;
+                /** @description A filter is a condition. A computed column is a value. */
+                kind?: "condition" | "value";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedExpression"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_facets: {
         parameters: {
             query?: {
                 /** @description Count archived runs instead of the others. */
                 archived?: boolean;
+                /** @description Expression that selects runs, such as `learning_rate < 1e-3 and best_return > 15`. */
+                filter?: string;
                 /** @description Only of these projects, in upper or lower case. */
                 project?: string[];
             };
@@ -12859,6 +12984,8 @@ export interface operations {
                 archived?: boolean;
                 /** @description Any of these values. */
                 env?: string[];
+                /** @description Expression that selects runs, such as `learning_rate < 1e-3 and best_return > 15`. */
+                filter?: string;
                 /** @description Only runs with these ids. */
                 id?: number[];
                 /** @description Smallest group to return. */
@@ -12914,6 +13041,8 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Any of these values. */
                 env?: string[];
+                /** @description Expression that selects runs, such as `learning_rate < 1e-3 and best_return > 15`. */
+                filter?: string;
                 /** @description Only runs with these ids. */
                 id?: number[];
                 /** @description Further fields to include for each run: config.FIELD for one field of the configuration, or config, notes, study, trained_seconds, versions, command, reported_key. */
