@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Run, RunTag, Study
+from backend.database.tables import Project, Run, RunTag, Study
 from backend.runs.expressions.choices import CLOSED
 from backend.runs.expressions.comparing import operators
 from backend.runs.expressions.known_names import metric_titles, setting_names
@@ -138,7 +138,9 @@ def _distinct(session: Session, left: Column | Setting) -> Select[Any]:
         return select(Translator(session).settings.text(left.name)).distinct()
     if left.kind == "tags":
         return select(RunTag.tag).distinct()
-    column = Study.name if left.kind == "study" else getattr(Run, str(left.attribute))
+    if left.name in ("study", "project"):
+        return select(Study.name if left.name == "study" else Project.name).distinct()
+    column: Any = getattr(Run, str(left.attribute))
     return select(column).distinct()
 
 

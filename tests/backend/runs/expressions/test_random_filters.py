@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from backend.database.engine import Database
-from backend.database.tables import Run, RunTag, Study, StudyRun
+from backend.database.tables import MAIN, MAIN_ID, Project, Run, RunTag, Study, StudyRun, name_key
 from backend.metrics.models import MetricClock, MetricSeries
 from backend.runs.expressions.parsing import parse_filter
 from backend.runs.expressions.sql import Translator
@@ -48,7 +48,7 @@ def make_row(made: random.Random) -> Row:
         "state": made.choice(("running", "failed", "finished")),
         "method": made.choice(("a3c", "paac", "PPO", "")),
         "env": made.choice(ENVIRONMENTS),
-        "project": made.choice((None, "atari", "50% _off_")),
+        "project": made.choice(("Main", "atari", "50% _off_")),
         "name": made.choice(("pong 1", "Pong 2", 'it\'s "quoted"')),
         "tags": {tag for tag in TAGS if made.random() < 0.3},
         "study": made.choice((None, None, "Seeds", "7")),
@@ -64,11 +64,15 @@ def store(database: Database, rows: list[Row]) -> None:
     with database.write() as session:
         studies = {name: Study(name=name, question="", specification={}, state="finished") for name in ("Seeds", "7")}
         session.add_all(studies.values())
+        added = [Project(name=name, name_key=name_key(name)) for name in ("atari", "50% _off_")]
+        session.add_all(added)
         session.flush()
+        projects = {project.name: project.id for project in added} | {MAIN: MAIN_ID}
         for run_id, row in enumerate(rows, 1):
-            columns = {name: row[name] for name in ("best_return", "state", "env", "project", "name")}
+            columns = {name: row[name] for name in ("best_return", "state", "env", "name")}
             renamed = {"last_return": row["return"], "step": row["steps"], "steps_per_second": row["speed"]}
             times = {"created_at": row["created"], "started_at": row["started"]}
+            columns["project_id"] = projects[row["project"]]
             tags = [RunTag(tag=tag) for tag in row["tags"]]
             run = Run(
                 id=run_id, algorithm=row["method"], config=row["config"], tags=tags, **columns, **renamed, **times
@@ -193,8 +197,8 @@ def text_condition(made: random.Random) -> Condition:
         ("env ~ V", lambda row: "v" in row["env"].lower()),
         ("env is missing", lambda row: not row["env"]),
         ("method in (A3C, ppo, PPO)", lambda row: row["method"] in ("a3c", "PPO")),
-        ("project != atari", lambda row: row["project"] != "atari"),
-        ('project ~ "% _"', lambda row: "% _" in (row["project"] or "")),
+        ("project != ATARI", lambda row: row["project"] != "atari"),
+        ('project ~ "% _"', lambda row: "% _" in row["project"]),
         ("name:pong", lambda row: "pong" in row["name"].lower()),
         ("name = 'it\\'s \"quoted\"'", lambda row: row["name"] == "it's \"quoted\""),
     ))  # fmt: skip
