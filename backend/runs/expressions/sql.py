@@ -72,9 +72,7 @@ class Translator:
             numbers = [int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 19]
             return _in_study(or_(Study.name.in_(texts), Study.id.in_([n for n in numbers if n <= LARGEST])))
         if name.name == "project":
-            return Run.project_id.in_(
-                select(Project.id).where(Project.name_key.in_([name_key(text) for text in texts]))
-            )
+            return and_(*in_projects(Run.project_id, texts))
         return self.text(name).in_(texts)
 
     def _contains(self, name: Column | nodes.Setting, text: str) -> Sql:
