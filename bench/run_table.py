@@ -22,7 +22,7 @@ from backend.metrics.models import MetricClock, MetricSeries
 from workers.contract.presets import PRESETS
 
 RUNS, METRICS, REQUESTS = 10_000, 20, 40
-QUERIES = (
+QUERIES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/runs", {}),
     ("/runs", {"filter": "learning_rate < 8e-4 and tag:good"}),
     ("/runs", {"filter": "env:Pong and best_return > 15"}),
@@ -32,7 +32,7 @@ QUERIES = (
 )
 WORST = (
     " or ".join(f"last(train/metric_{number}) > 1e9" for number in range(10)),
-    " + ".join(f"max(config(f{number}), 1)" for number in range(20)) + " > 1e9",
+    " + ".join(f"max(f{number}, 1)" for number in range(20)) + " > 1e9",
     " or ".join(f"tag ~ nothing{number}" for number in range(40)),
     " or ".join(f"notes ~ nothing{number}" for number in range(40)),
     " or ".join(f"study ~ nothing{number}" for number in range(40)),
@@ -107,11 +107,8 @@ def fill(database: Database) -> None:
 def run_row(made: random.Random, run_id: int) -> dict[str, Any]:
     """Return a random run."""
     preset = made.choice(list(PRESETS.values())).config.model_dump(mode="json")
-    config = (
-        preset
-        | {f"f{number}": number for number in range(20)}
-        | {"learning_rate": made.choice((7e-4, 1e-3, 3e-4)), "seed": run_id % 10}
-    )
+    extra = {f"f{number}": number for number in range(20)}
+    config = preset | extra | {"learning_rate": made.choice((7e-4, 1e-3, 3e-4)), "seed": run_id % 10}
     created = utc_now() - timedelta(minutes=RUNS - run_id)
     best = made.gauss(0, 20)
     return {

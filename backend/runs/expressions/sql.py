@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Run, RunTag, Study, StudyRun
 from backend.metrics.models import MetricClock, MetricSeries
+from backend.projects.lookup import in_projects
 from backend.runs.expressions import nodes
 from backend.runs.expressions.literals import LARGEST_NUMBER, SMALLEST_NUMBER
 from backend.runs.expressions.names import Column
