@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 TOKEN = "secret-of-users"
 INSTALL_SECONDS = 900
 # What the unit tests of the client use beside the client.
-TEST_PACKAGES = ("pytest", "plotly", "av", "nvidia-ml-py", "psutil")
+TEST_PACKAGES = ("pytest", "plotly", "av", "nvidia-ml-py", "psutil", "numpy", "pillow", "tensorboardX")
 TABLES = """
 import arcadia, sys
 client = arcadia.connect()
