@@ -129,6 +129,8 @@ def test_signing_in(check: Check, signed_out: Page) -> None:
         ("/launch?study=new", "Start study"),
         ("/reports", "No reports yet"),
         ("/alerts", "No alerts yet"),
+        ("/projects", "Create a project to separate work"),
+        ("/projects/Main", "This project is empty"),
         ("/wall", "No runs are training"),
     ],
 )
@@ -172,6 +174,10 @@ PAGES: dict[str, tuple[str, str]] = {
     "the rules of alerts": ("/alerts/rules", "minutes without a new point"),
     "the channels of alerts": ("/alerts/channels", "private address"),
     "the reference": ("/api/docs", "The API of Arcadia"),
+    "the projects": ("/projects", "Last activity"),
+    "a project": ("/projects/carts", "Best agents"),
+    "no such project": ("/projects/nothing", "There is no project"),
+    "runs of no project": ("/?project=nothing", "It may have been renamed"),
     "the papers": ("/papers", "Asynchronous"),
     "a paper": ("/papers/gorila", "Full runs"),
     "a paper's table": ("/papers/gorila/table-4", "table 1"),
@@ -199,6 +205,8 @@ NIGHTLY_PAGES = {
     "no such study",
     "no such report",
     "no such page",
+    "no such project",
+    "runs of no project",
 }
 
 

@@ -11,6 +11,9 @@ from arcadia.errors import AmbiguousReferenceError
 from arcadia.names import RunReferences
 from arcadia.records.project import MovedItems, ProjectRecord
 
+# Most runs in one request.
+MAX_MOVED = 1_000
+
 if TYPE_CHECKING:
     from arcadia._async.client import AsyncClient
     from arcadia._async.reports import AsyncReport
@@ -57,8 +60,12 @@ class AsyncProject(ProjectRecord):
     async def move(self, *runs: RunReferences, studies: Sequence[int] = (), reports: Sequence[int] = ()) -> MovedItems:
         """Move runs, studies and reports into this project. A study brings its runs."""
         run_ids = await find_run_ids(self._client.transport, runs) if runs else []
-        body = {"runs": run_ids, "studies": list(studies), "reports": list(reports)}
-        return MovedItems(await self._client.transport.post(f"{self._path}/items", body))
+        body = {"runs": run_ids[:MAX_MOVED], "studies": list(studies), "reports": list(reports)}
+        moved = await self._client.transport.post(f"{self._path}/items", body)
+        for start in range(MAX_MOVED, len(run_ids), MAX_MOVED):
+            body = {"runs": run_ids[start : start + MAX_MOVED]}
+            moved["runs"] += (await self._client.transport.post(f"{self._path}/items", body))["runs"]
+        return MovedItems(moved)
 
     async def merge(self, into: str) -> AsyncProject:
         """Move everything into another project, delete this one, and return the other one."""

@@ -12,6 +12,9 @@ from arcadia.errors import AmbiguousReferenceError
 from arcadia.names import RunReferences
 from arcadia.records.project import MovedItems, ProjectRecord
 
+# Most runs in one request.
+MAX_MOVED = 1_000
+
 if TYPE_CHECKING:
     from arcadia._sync.client import Client
     from arcadia._sync.reports import Report
@@ -58,8 +61,12 @@ class Project(ProjectRecord):
     def move(self, *runs: RunReferences, studies: Sequence[int] = (), reports: Sequence[int] = ()) -> MovedItems:
         """Move runs, studies and reports into this project. A study brings its runs."""
         run_ids = find_run_ids(self._client.transport, runs) if runs else []
-        body = {"runs": run_ids, "studies": list(studies), "reports": list(reports)}
-        return MovedItems(self._client.transport.post(f"{self._path}/items", body))
+        body = {"runs": run_ids[:MAX_MOVED], "studies": list(studies), "reports": list(reports)}
+        moved = self._client.transport.post(f"{self._path}/items", body)
+        for start in range(MAX_MOVED, len(run_ids), MAX_MOVED):
+            body = {"runs": run_ids[start : start + MAX_MOVED]}
+            moved["runs"] += (self._client.transport.post(f"{self._path}/items", body))["runs"]
+        return MovedItems(moved)
 
     def merge(self, into: str) -> Project:
         """Move everything into another project, delete this one, and return the other one."""

@@ -2,6 +2,7 @@ import { type QueryClient, useIsMutating, useMutation, useQueryClient } from "@t
 import { address, call } from "./client";
 import { OWN_ERRORS } from "./mutationState";
 import { ForeignResponseError, problemFrom, UnreachableError } from "./problem";
+import { projectKeys } from "./projects";
 import { reportKeys } from "./reports";
 import { runKeys } from "./runs";
 import type { components } from "./schema";
@@ -23,12 +24,22 @@ export function archiveAddress(items: ExportedItems): string {
   return address("/archives", Object.fromEntries(query));
 }
 
+/** An archive file, and the project of everything in it. Without one, it goes to the projects that the file names. */
+interface Import {
+  file: File;
+  project: string | null;
+}
+
 /** Send an archive file. It may take minutes, so there is no timeout. */
-async function importArchive(file: File): Promise<ImportResult> {
+async function importArchive({ file, project }: Import): Promise<ImportResult> {
   const headers = { "Content-Type": "application/octet-stream" };
   let response: Response;
   try {
-    response = await fetch(address("/archives"), { method: "POST", headers, body: file });
+    response = await fetch(address("/archives", project ? { project } : {}), {
+      method: "POST",
+      headers,
+      body: file,
+    });
   } catch (error) {
     throw new UnreachableError(error, "The upload was interrupted. Import the file again.");
   }
@@ -40,7 +51,7 @@ async function importArchive(file: File): Promise<ImportResult> {
 
 const refetchLists = (client: QueryClient) =>
   Promise.all(
-    [runKeys.lists, runKeys.allFacets, studyKeys.list, reportKeys.list].map((queryKey) =>
+    [runKeys.lists, runKeys.allFacets, studyKeys.list, reportKeys.list, projectKeys.all].map((queryKey) =>
       client.invalidateQueries({ queryKey }),
     ),
   );
@@ -61,11 +72,11 @@ export function useImportArchive({ onDone, onFailed }: ImportEvents) {
     scope: { id: "import-archive" },
     meta: OWN_ERRORS,
     mutationFn: importArchive,
-    onSuccess: (result, file) => {
+    onSuccess: (result, { file }) => {
       onDone(file, result);
       return refetchLists(client);
     },
-    onError: (error, file) => onFailed(file, error),
+    onError: (error, { file }) => onFailed(file, error),
   });
   return { importArchive: mutate, isImporting: useIsMutating({ mutationKey: IMPORTS }) > 0 };
 }
@@ -77,7 +88,8 @@ export function useImportArchive({ onDone, onFailed }: ImportEvents) {
 export function useOpenExamples(onOpened: (result: ImportResult) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (): Promise<ImportResult> => call("post", "/api/v1/examples", {}),
+    mutationFn: (project: string | null): Promise<ImportResult> =>
+      call("post", "/api/v1/examples", { params: { query: project ? { project } : {} } }),
     meta: OWN_ERRORS,
     onSuccess: (result) => {
       onOpened(result);

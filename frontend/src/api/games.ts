@@ -1,35 +1,47 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { figureAt } from "./figures";
+import { byProject } from "./projectFilter";
 import type { Figure, Game, Games } from "./types";
 
 export const gameKeys = {
   all: ["games"] as const,
-  detail: (slug: string) => [...gameKeys.all, slug] as const,
-  figure: (slug: string, table: { protocol: string; starts: string | null }) =>
-    [...gameKeys.detail(slug), "figure", table] as const,
+  list: (project: string | null) => [...gameKeys.all, { project }] as const,
+  detail: (slug: string, project: string | null) => [...gameKeys.all, slug, { project }] as const,
+  figure: (slug: string, table: FigureTable) => [...gameKeys.all, slug, "figure", table] as const,
 };
 
-export const gamesQuery = queryOptions({
-  queryKey: gameKeys.all,
-  queryFn: ({ signal }): Promise<Games> => call("get", "/api/v1/games", { signal }),
-});
+/** A score table, with the runs of a project or of all. */
+interface FigureTable {
+  protocol: string;
+  starts: string | null;
+  project?: string[];
+}
 
-export const gameQuery = (slug: string) =>
+/** Games with the runs of a project, or of all. */
+export const gamesQuery = (project: string | null = null) =>
   queryOptions({
-    queryKey: gameKeys.detail(slug),
+    queryKey: gameKeys.list(project),
+    queryFn: ({ signal }): Promise<Games> =>
+      call("get", "/api/v1/games", { params: { query: byProject(project) }, signal }),
+  });
+
+/** A game with the runs of a project, or of all. */
+export const gameQuery = (slug: string, project: string | null = null) =>
+  queryOptions({
+    queryKey: gameKeys.detail(slug, project),
     queryFn: ({ signal }): Promise<Game> =>
-      call("get", "/api/v1/games/{slug}", { params: { path: { slug } }, signal }),
+      call("get", "/api/v1/games/{slug}", { params: { path: { slug }, query: byProject(project) }, signal }),
   });
 
 /** Bar chart of one score table of a game. */
-export const gameFigureQuery = (slug: string, protocol: string, starts: string | null) =>
+export const gameFigureQuery = (slug: string, table: FigureTable) =>
   queryOptions({
-    queryKey: gameKeys.figure(slug, { protocol, starts }),
-    meta: figureAt(`/games/${slug}/figure`, { protocol, starts }),
+    queryKey: gameKeys.figure(slug, table),
+    meta: figureAt(`/games/${slug}/figure`, { ...table }),
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/games/{slug}/figure", {
-        params: { path: { slug }, query: { protocol, starts } },
+        params: { path: { slug }, query: table },
         signal,
       }),
     placeholderData: keepPreviousData,

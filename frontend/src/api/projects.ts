@@ -8,6 +8,7 @@ import type { MoveItems, MovedItems, Project, ProjectEdit, ProjectSummary } from
 
 /** The project of everything that names no other. It cannot be renamed, merged or deleted. */
 export const MAIN_PROJECT_ID = 1;
+export const MAIN_PROJECT = "Main";
 
 export const projectKeys = {
   all: ["projects"] as const,
@@ -37,9 +38,6 @@ export const projectQuery = (id: number) =>
       call("get", "/api/v1/projects/{project_id}", { params: { path: { project_id: id } }, signal }),
   });
 
-/** Return the filter of lists for the current project, or none for all projects. */
-export const byProject = (name: string | null): { project?: string[] } => (name ? { project: [name] } : {});
-
 /** Return true if two names are of the same project. The server ignores case too. */
 export const isSameProject = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase();
@@ -65,7 +63,7 @@ export function useEditProject(id: number) {
     onSuccess: (project, changes) => {
       client.setQueryData(projectQuery(id).queryKey, project);
       return changes.name === undefined
-        ? client.invalidateQueries({ queryKey: projectKeys.all })
+        ? client.invalidateQueries({ queryKey: projectKeys.all, exact: true })
         : refetch(client);
     },
   });
@@ -95,15 +93,26 @@ export function useMergeProject() {
   });
 }
 
+/** Most runs in one request. */
+const MAX_MOVED = 1000;
+
+/** Move items in as many requests as needed. */
+async function moveItems(id: number, items: MoveItems): Promise<MovedItems> {
+  const params = { path: { project_id: id } };
+  const runs = items.runs ?? [];
+  const body = runs.length > MAX_MOVED ? { ...items, runs: runs.slice(0, MAX_MOVED) } : items;
+  const moved = await call("post", "/api/v1/projects/{project_id}/items", { params, body });
+  if (runs.length <= MAX_MOVED) return moved;
+  const others = await moveItems(id, { runs: runs.slice(MAX_MOVED) });
+  return { ...moved, runs: [...moved.runs, ...others.runs] };
+}
+
 /** Move runs, studies and reports into a project. */
 export function useMoveItems() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ id, items }: { id: number; items: MoveItems }): Promise<MovedItems> =>
-      call("post", "/api/v1/projects/{project_id}/items", {
-        params: { path: { project_id: id } },
-        body: items,
-      }),
+      moveItems(id, items),
     meta: OWN_ERRORS,
     onSuccess: () => refetch(client),
   });

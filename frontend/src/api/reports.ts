@@ -2,6 +2,7 @@ import { queryOptions, useIsMutating, useMutation, useQueryClient } from "@tanst
 import { address, call, fileAddress } from "./client";
 import { figureKeys } from "./figures";
 import { OWN_ERRORS } from "./mutationState";
+import { byProject } from "./projectFilter";
 import { ApiError } from "./problem";
 import { parseRunNumbers } from "./runNumbers";
 import type {
@@ -19,6 +20,7 @@ const REFETCH_MS = 10_000;
 
 export const reportKeys = {
   list: ["reports", "list"] as const,
+  listOf: (project: string | null) => [...reportKeys.list, { project }] as const,
   detail: (id: number) => ["reports", id] as const,
   shared: (token: string) => ["shared", token] as const,
   block: (source: BlockSource, block: ReportBlock, place: number) =>
@@ -28,10 +30,13 @@ export const reportKeys = {
   saving: (id: number) => ["save-report", id] as const,
 };
 
-export const reportsQuery = queryOptions({
-  queryKey: reportKeys.list,
-  queryFn: ({ signal }): Promise<ReportSummary[]> => call("get", "/api/v1/reports", { signal }),
-});
+/** Reports of a project, or of all. */
+export const reportsQuery = (project: string | null = null) =>
+  queryOptions({
+    queryKey: reportKeys.listOf(project),
+    queryFn: ({ signal }): Promise<ReportSummary[]> =>
+      call("get", "/api/v1/reports", { params: { query: byProject(project) }, signal }),
+  });
 
 export const reportQuery = (id: number) =>
   queryOptions({
@@ -120,7 +125,8 @@ export interface ReportContent {
 export function useCreateReport() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: ReportContent): Promise<Report> => call("post", "/api/v1/reports", { body }),
+    mutationFn: (body: ReportContent & { project?: string }): Promise<Report> =>
+      call("post", "/api/v1/reports", { body }),
     onSuccess: (report) => {
       client.setQueryData(reportKeys.detail(report.id), report);
       return client.invalidateQueries({ queryKey: reportKeys.list });

@@ -9,6 +9,7 @@ import {
 } from "@tanstack/react-query";
 import { call } from "./client";
 import { OWN_ERRORS } from "./mutationState";
+import { byProject } from "./projectFilter";
 import { readRunPage } from "./runPages";
 import type {
   Facets,
@@ -32,7 +33,8 @@ export const runKeys = {
   lists: ["runs"] as const,
   list: (query: RunListQuery) => [...runKeys.lists, query] as const,
   allFacets: ["run-facets"] as const,
-  facets: (archived: boolean) => [...runKeys.allFacets, { archived }] as const,
+  facets: (archived: boolean, project: string | null) =>
+    [...runKeys.allFacets, { archived, project }] as const,
   failures: (query: FailuresQuery) => [...runKeys.allFacets, "failures", query] as const,
   /** A run with everything in it: checkpoints, replays, evaluations and so on. */
   everythingOf: (id: number) => ["run", id] as const,
@@ -54,12 +56,12 @@ export const runListQuery = (query: RunListQuery) =>
     placeholderData: keepPreviousData,
   });
 
-/** Filter values of the run list, over all runs and not only the loaded ones. */
-export const facetsQuery = (archived: boolean) =>
+/** Filter values of the run list, over all runs of a project and not only the loaded ones. */
+export const facetsQuery = (archived: boolean, project: string | null = null) =>
   queryOptions({
-    queryKey: runKeys.facets(archived),
+    queryKey: runKeys.facets(archived, project),
     queryFn: ({ signal }): Promise<Facets> =>
-      call("get", "/api/v1/run-facets", { params: { query: { archived } }, signal }),
+      call("get", "/api/v1/run-facets", { params: { query: { archived, ...byProject(project) } }, signal }),
     placeholderData: keepPreviousData,
   });
 

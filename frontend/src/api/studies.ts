@@ -9,6 +9,7 @@ import {
 import { call } from "./client";
 import { figureAt } from "./figures";
 import { OWN_ERRORS } from "./mutationState";
+import { byProject } from "./projectFilter";
 import { runKeys } from "./runs";
 import type {
   ExtendStudy,
@@ -27,18 +28,24 @@ export type StudyFigureQuery = QueryOf<"/api/v1/studies/{study_id}/figure">;
 export const studyKeys = {
   all: ["studies"] as const,
   list: ["studies", "list"] as const,
+  listOf: (project: string | null) => [...studyKeys.list, { project }] as const,
   detail: (id: number) => [...studyKeys.all, id] as const,
   figure: (id: number, query: StudyFigureQuery) => [...studyKeys.detail(id), "figure", query] as const,
   preview: (specification: StudySpecification) => ["study-preview", specification] as const,
 };
 
-export const studiesQuery = infiniteQueryOptions({
-  queryKey: studyKeys.list,
-  queryFn: ({ pageParam, signal }): Promise<StudyPage> =>
-    call("get", "/api/v1/studies", { params: { query: { before: pageParam } }, signal }),
-  initialPageParam: null as number | null,
-  getNextPageParam: (last) => last.next_cursor,
-});
+/** Studies of a project, or of all. */
+export const studiesQuery = (project: string | null = null) =>
+  infiniteQueryOptions({
+    queryKey: studyKeys.listOf(project),
+    queryFn: ({ pageParam, signal }): Promise<StudyPage> =>
+      call("get", "/api/v1/studies", {
+        params: { query: { before: pageParam, ...byProject(project) } },
+        signal,
+      }),
+    initialPageParam: null as number | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });
 
 export const studyQuery = (id: number) =>
   queryOptions({

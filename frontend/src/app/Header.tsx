@@ -4,6 +4,7 @@ import { Link, NavLink } from "react-router";
 import { useSignOut } from "@/api/session";
 import { AlertBell } from "./AlertBell";
 import { ConnectionStatus } from "./ConnectionStatus";
+import { ProjectSwitcher } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";
 
@@ -31,6 +32,7 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
         <img src="/logo.svg" alt="" width={24} height={24} />
         <span className={classes.wide}>Arcadia</span>
       </Link>
+      <ProjectSwitcher />
       <nav className={classes.nav} aria-label="Pages">
         {PAGES.map(({ to, name }) => (
           <NavLink key={to} to={to} className={classes.link} end>
@@ -47,8 +49,17 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
       </Tooltip>
       <ThemeSwitch />
       {canSignOut && <SignOut />}
-      <Button component={Link} to="/launch" leftSection={<IconPlus size={16} />} ml={4} h={32} px="sm">
-        Launch run
+      <Button
+        component={Link}
+        to="/launch"
+        leftSection={<IconPlus size={16} />}
+        ml={4}
+        h={32}
+        px="sm"
+        className={classes.launch}
+        aria-label="Launch run"
+      >
+        <span className={classes.wide}>Launch run</span>
       </Button>
     </div>
   );
@@ -58,7 +69,7 @@ function PagesMenu() {
   return (
     <Menu position="bottom-start">
       <Menu.Target>
-        <Burger size="sm" aria-label="Pages" hiddenFrom="md" />
+        <Burger size="sm" aria-label="Pages" hiddenFrom="lg" />
       </Menu.Target>
       <Menu.Dropdown>
         {PAGES.map(({ to, name }) => (

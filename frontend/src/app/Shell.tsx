@@ -6,6 +6,7 @@ import { LiveProvider } from "@/api/live/LiveProvider";
 import { sessionQuery } from "@/api/session";
 import { Connecting } from "./Connecting";
 import { Header } from "./Header";
+import { UnknownProject } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
 import { ShortcutSheet } from "./ShortcutSheet";
 import { UnsentActions } from "@/run-actions/UnsentActions";
@@ -57,6 +58,7 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       </AppShell.Header>
       <AppShell.Main id={MAIN_ID} tabIndex={-1} className={classes.main}>
         <UnsentActions />
+        <UnknownProject />
         <Outlet />
       </AppShell.Main>
       <ShortcutSheet

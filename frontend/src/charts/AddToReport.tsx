@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { reportsQuery, useAddBlock, useCreateReport } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
+import { useCurrentProject } from "@/ui/currentProject";
 import { notifyDone } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
 
@@ -29,8 +30,9 @@ export function AddToReport({ block, opened, onClose }: AddToReportProps) {
 }
 
 function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
-  const reports = useQuery(reportsQuery);
+  const reports = useQuery(reportsQuery());
   const [chosen, setChosen] = useState<string | null>(null);
+  const project = useCurrentProject();
   const add = useAddBlock();
   const create = useCreateReport();
   const target = chosen ?? String(reports.data?.[0]?.id ?? NEW);
@@ -40,7 +42,7 @@ function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
   };
   const put = () =>
     target === NEW
-      ? create.mutate({ title: "New report", blocks: [block] }, { onSuccess })
+      ? create.mutate({ title: "New report", blocks: [block], ...(project && { project }) }, { onSuccess })
       : add.mutate({ id: Number(target), block }, { onSuccess });
   if (reports.isError && !reports.data)
     return <QueryError error={reports.error} retry={() => void reports.refetch()} />;

@@ -3,11 +3,13 @@ import { IconSparkles } from "@tabler/icons-react";
 import { useNavigate } from "react-router";
 import { useOpenExamples } from "@/api/archives";
 import { isSubmitted } from "@/api/mutationState";
+import { useCurrentProject } from "@/ui/currentProject";
 import { QueryError } from "@/ui/QueryError";
 
 /** Button that imports the examples and opens the report about them. */
 export function OpenExamples() {
   const navigate = useNavigate();
+  const project = useCurrentProject();
   const examples = useOpenExamples(({ reports, already_reports }) => {
     const [report] = [...reports, ...already_reports];
     void navigate(report === undefined ? "/" : `/reports/${report}`);
@@ -18,7 +20,7 @@ export function OpenExamples() {
         variant="default"
         leftSection={<IconSparkles size={16} />}
         loading={isSubmitted(examples)}
-        onClick={() => examples.mutate()}
+        onClick={() => examples.mutate(project)}
       >
         Open examples
       </Button>

@@ -7,6 +7,7 @@ import {
   IconCopy,
   IconDots,
   IconFileDownload,
+  IconFolderShare,
   IconGitCompare,
   IconPlayerPause,
   IconPlayerPlay,
@@ -20,6 +21,7 @@ import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, ListedRun, Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
 import { isReported } from "@/ui/states";
+import { MoveModal } from "./MoveModal";
 import { PurgeModal } from "./PurgeModal";
 import { useRunControls } from "./useRunControls";
 import { ACTION_NAMES } from "./words";
@@ -42,6 +44,7 @@ interface RunMenuProps {
 /** Menu of the actions for one run. A disabled action says why. */
 export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
   const [isPurgeOpen, purgeDialog] = useDisclosure(false);
+  const [isMoveOpen, moveDialog] = useDisclosure(false);
   const clone = useCloneRun();
   const { perform, isStopPending, undoStop } = useRunControls(run);
   // The live stream may remove the run from the page before the server responds.
@@ -93,6 +96,9 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
             </>
           )}
           <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
+          <Menu.Item leftSection={<IconFolderShare size={16} />} onClick={moveDialog.open}>
+            Move to project…
+          </Menu.Item>
           <Menu.Divider />
           <ExportItem href={archiveAddress({ runs: [run.id] })} label="Export run (archive file)" />
           <ExportItem href={address(`/export/runs/${run.id}.csv`)} label="Export all points (CSV)" />
@@ -102,6 +108,13 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
           <ActionItem run={run} action="purge" onClick={purgeDialog.open} />
         </Menu.Dropdown>
       </Menu>
+      <MoveModal
+        opened={isMoveOpen}
+        items={{ runs: [run.id] }}
+        subject={`run ${run.id}`}
+        from={run.project}
+        onClose={moveDialog.close}
+      />
       <PurgeModal
         runs={[run]}
         opened={isPurgeOpen}

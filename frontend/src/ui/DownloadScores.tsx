@@ -3,11 +3,11 @@ import { IconDownload } from "@tabler/icons-react";
 import { address } from "@/api/client";
 
 /** Link that downloads the scores at an API path as CSV. */
-export function DownloadScores({ from }: { from: string }) {
+export function DownloadScores({ from, query = {} }: { from: string; query?: { project?: string[] } }) {
   return (
     <Button
       component="a"
-      href={address(from)}
+      href={address(from, query)}
       download
       variant="default"
       size="xs"

@@ -101,7 +101,7 @@ describe("what events of the live stream fetch again", () => {
 
   it("fetches the list when a run is new or has another state", async () => {
     const { fetched } = shown(client, runKeys.list({}), list([aRun()]));
-    const facets = shown(client, runKeys.facets(false));
+    const facets = shown(client, runKeys.facets(false, null));
     serve(aRun({ state: "finished" }));
     refresher.take({ kind: "run.changed", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS * 2);
@@ -149,7 +149,7 @@ describe("what events of the live stream fetch again", () => {
   it("fetches the papers and the games again when an evaluation has brought scores", async () => {
     const pages = [
       shown(client, paperKeys.figure("gorila", "table-1", {})),
-      shown(client, gameKeys.detail("pong")),
+      shown(client, gameKeys.detail("pong", null)),
     ];
     refresher.take({ kind: "run.files", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS);

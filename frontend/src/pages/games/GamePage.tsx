@@ -4,8 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { gameQuery } from "@/api/games";
+import { byProject } from "@/api/projectFilter";
 import type { Game } from "@/api/types";
 import { KeptGames } from "@/stage/KeptGames";
+import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
@@ -20,7 +22,7 @@ import { WaitingRuns } from "./WaitingRuns";
 /** One game with its runs and the published scores, ranked by protocol. */
 export default function GamePage() {
   const { slug = "" } = useParams();
-  const game = useQuery(gameQuery(slug));
+  const game = useQuery(gameQuery(slug, useCurrentProject()));
   usePageTitle(game.data?.name ?? "Games");
   return (
     <Stack className={classes.sheet} gap="md">
@@ -86,6 +88,7 @@ function GameSheet({ game }: { game: Game }) {
 }
 
 function GameHeader({ game }: { game: Game }) {
+  const project = useCurrentProject();
   const [playing, setPlaying] = useState(false);
   return (
     <header className={classes.header}>
@@ -132,7 +135,9 @@ function GameHeader({ game }: { game: Game }) {
           >
             Play
           </Button>
-          {game.tables.length > 0 && <DownloadScores from={`/export/games/${game.slug}.csv`} />}
+          {game.tables.length > 0 && (
+            <DownloadScores from={`/export/games/${game.slug}.csv`} query={byProject(project)} />
+          )}
           {game.runs > 0 && (
             <Button component={Link} to={`/?env=${encodeURIComponent(game.env)}`} variant="default" size="xs">
               Show runs

@@ -2,7 +2,9 @@ import { Alert, Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@man
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { gamesQuery } from "@/api/games";
+import { byProject } from "@/api/projectFilter";
 import type { GameCard, Games } from "@/api/types";
+import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
@@ -17,7 +19,8 @@ import { WallControls } from "./WallControls";
 /** List of Atari games with their best scores. */
 export default function GamesPage() {
   usePageTitle("Games");
-  const games = useQuery(gamesQuery);
+  const project = useCurrentProject();
+  const games = useQuery(gamesQuery(project));
   return (
     <Stack className={classes.sheet} gap="md">
       <Group justify="space-between" gap="sm">
@@ -27,7 +30,9 @@ export default function GamesPage() {
             {games.data && summary(games.data.games)}
           </Text>
         </Stack>
-        {games.data?.games.some(hasScore) && <DownloadScores from="/export/games.csv" />}
+        {games.data?.games.some(hasScore) && (
+          <DownloadScores from="/export/games.csv" query={byProject(project)} />
+        )}
       </Group>
       {games.isError && !games.data && <QueryError error={games.error} retry={() => void games.refetch()} />}
       {games.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading games…" />}

@@ -1,6 +1,8 @@
 import { gameFigureQuery } from "@/api/games";
+import { byProject } from "@/api/projectFilter";
 import type { Game, ScoreTable } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { useCurrentProject } from "@/ui/currentProject";
 import { plural } from "@/ui/format";
 
 const ROW = 26;
@@ -10,6 +12,7 @@ const MAX_RUNS = 20;
 
 /** Bar chart of the scores of a table. */
 export function ScoreBars({ game, table }: { game: Game; table: ScoreTable }) {
+  const project = useCurrentProject();
   const runs = table.rows.filter(({ ours }) => ours).length;
   const bars = Math.min(runs, MAX_RUNS) + table.rows.length - runs;
   const points = () =>
@@ -21,7 +24,11 @@ export function ScoreBars({ game, table }: { game: Game; table: ScoreTable }) {
     <FigureFrame
       title={runs > MAX_RUNS ? `Scores of the best ${MAX_RUNS} runs` : "Scores"}
       label={`Scores in ${game.name} by ${table.title} as bars: ${plural(bars, "player")}. The table has the same data.`}
-      query={gameFigureQuery(game.slug, table.protocol, table.starts)}
+      query={gameFigureQuery(game.slug, {
+        protocol: table.protocol,
+        starts: table.starts,
+        ...byProject(project),
+      })}
       zoom={null}
       onZoom={() => undefined}
       revision={table.protocol}

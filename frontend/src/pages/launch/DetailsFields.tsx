@@ -1,6 +1,7 @@
 import { TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { FieldErrors } from "@/config-form/draft";
 import classes from "@/config-form/fields.module.css";
+import { ProjectSelect } from "@/ui/ProjectSelect";
 import { normalizeTags } from "@/ui/tags";
 import { inputId } from "@/config-form/useConfigDraft";
 
@@ -20,10 +21,14 @@ interface DetailsFieldsProps {
   errors: FieldErrors;
   /** A study has a question, but no tags and no priority. */
   isStudy: boolean;
+  /** Name of the project of the new run or study. */
+  project: string;
   onChange: (details: Details) => void;
+  onProject: (name: string) => void;
 }
 
-export function DetailsFields({ details, errors, isStudy, onChange }: DetailsFieldsProps) {
+export function DetailsFields(props: DetailsFieldsProps) {
+  const { details, errors, isStudy, project, onChange, onProject } = props;
   return (
     <div className={classes.fields}>
       <TextInput
@@ -34,6 +39,14 @@ export function DetailsFields({ details, errors, isStudy, onChange }: DetailsFie
         error={errors["name"]}
         maxLength={200}
         onChange={(event) => onChange({ ...details, name: event.currentTarget.value })}
+      />
+      <ProjectSelect
+        id={inputId("project")}
+        label="Project"
+        description={isStudy ? "Its runs go there too." : "Where the run is listed."}
+        value={project}
+        error={errors["project"]}
+        onChange={onProject}
       />
       {!isStudy && (
         <TagsInput

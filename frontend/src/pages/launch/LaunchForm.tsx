@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { MAX_RUNS } from "@/api/comparisons";
 import { isSubmitted } from "@/api/mutationState";
+import { MAIN_PROJECT } from "@/api/projects";
 import { useLaunchRun } from "@/api/runs";
 import { useStartStudy } from "@/api/studies";
 import type { Environment, LaunchRequest, Preset, StartStudy, Study, StudySpecification } from "@/api/types";
@@ -37,6 +38,8 @@ export interface LaunchFormProps {
   isStudy: boolean;
   /** The study to clone. */
   clonedStudy: { details: Partial<Details>; options: StudyOptions } | null;
+  /** The project that the form starts with. */
+  project: string;
   onPreset: (name: string, env: string) => void;
   /** Called when another method or environment is chosen, with its starting point. */
   onMethod: (reference: Reference, env: string) => void;
@@ -55,6 +58,8 @@ export function LaunchForm(props: LaunchFormProps) {
   const keptOptions = useStoredDraft<StudyOptions>(optionsKey(start.key), clonedStudy?.options ?? NO_OPTIONS);
   const details = keptDetails.value;
   const options = keptOptions.value;
+  const [chosenProject, setChosenProject] = useState<string | null>(null);
+  const project = chosenProject ?? props.project;
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
@@ -120,10 +125,11 @@ export function LaunchForm(props: LaunchFormProps) {
       focusFirst(inShownOrder(config, isStudy), { ...config.allErrors, ...checked });
       return;
     }
+    const chosen = project === MAIN_PROJECT ? {} : { project };
     try {
       const address = study
-        ? addressOf(await startStudy.mutateAsync(confirmed(study, cost)), isStudy)
-        : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
+        ? addressOf(await startStudy.mutateAsync({ ...confirmed(study, cost), ...chosen }), isStudy)
+        : `/runs/${(await launch.mutateAsync({ ...requestOf(config, details), ...chosen })).id}`;
       config.forget();
       browserStorage.keep(LAST_LAUNCH_KEY, {
         preset: config.reference.preset,
@@ -196,7 +202,9 @@ export function LaunchForm(props: LaunchFormProps) {
           details={details}
           errors={detailErrors}
           isStudy={study !== null}
+          project={project}
           onChange={keptDetails.change}
+          onProject={setChosenProject}
         />
       </Stack>
       <LaunchSummary
@@ -211,7 +219,7 @@ export function LaunchForm(props: LaunchFormProps) {
 }
 
 /** Names of inputs that are not configuration fields. */
-const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes"];
+const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes", "project"];
 
 function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   const { name, tags, notes, priority } = details;

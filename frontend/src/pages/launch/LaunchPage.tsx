@@ -2,10 +2,12 @@ import { Alert, Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { environmentsQuery, presetsQuery } from "@/api/configuration";
+import { MAIN_PROJECT } from "@/api/projects";
 import { runQuery } from "@/api/runs";
 import { studyQuery } from "@/api/studies";
 import type { StartingPoint } from "@/config-form/reference";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { useCurrentProject } from "@/ui/currentProject";
 import { QueryError } from "@/ui/QueryError";
 import { browserStorage } from "@/ui/pageStorage";
 import { LAST_LAUNCH_KEY, type LastLaunch } from "./lastLaunch";
@@ -26,6 +28,7 @@ export default function LaunchPage() {
   const isStudy = search.has("study");
   const studyId = Number(search.get("study")) || null;
   const env = search.get("env");
+  const current = useCurrentProject();
   const title = isStudy ? "New study" : "Launch a run";
   usePageTitle(title);
   const { schema, variants } = useVariants();
@@ -101,6 +104,7 @@ export default function LaunchPage() {
           environments={environments.data ?? []}
           {...startOfForm()}
           isStudy={isStudy}
+          project={like.data?.project ?? study.data?.project ?? current ?? MAIN_PROJECT}
           onPreset={(preset, env) => {
             const own = presets.data?.find(({ name }) => name === preset)?.config["env"];
             choose({ preset, ...(env !== own && { env }) });

@@ -6,6 +6,7 @@ import { useMeasurePaperItem, useStartPaperItem, paperPreviewQuery } from "@/api
 import type { PaperItem } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { useCurrentProject } from "@/ui/currentProject";
 import { lowerCaseLabel, plural, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import classes from "./papers.module.css";
@@ -104,6 +105,7 @@ interface ConfirmRunProps {
 function ConfirmRun({ item, parts, share, onClose }: ConfirmRunProps) {
   const preview = useQuery(paperPreviewQuery(item.paper, item.name, { share, parts }));
   const start = useStartPaperItem(item.paper, item.name);
+  const project = useCurrentProject();
   const [confirmed, setConfirmed] = useState(false);
   const { data } = preview;
   const refused = data?.refused ?? null;
@@ -119,7 +121,9 @@ function ConfirmRun({ item, parts, share, onClose }: ConfirmRunProps) {
       disabled={unconfirmed}
       onClose={onClose}
       onConfirm={() =>
-        startable ? start.mutate({ share, parts, confirm_steps }, { onSuccess: onClose }) : onClose()
+        startable
+          ? start.mutate({ share, parts, confirm_steps, ...(project && { project }) }, { onSuccess: onClose })
+          : onClose()
       }
     >
       {preview.isPending && <Text size="sm">Counting runs…</Text>}

@@ -6,6 +6,7 @@ import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
 import { SIGNED_IN_SOURCE, reportQuery, useDeleteReport, useIsSaving } from "@/api/reports";
 import type { Report } from "@/api/types";
+import { MoveModal } from "@/run-actions/MoveModal";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { QueryError } from "@/ui/QueryError";
 import { useCatchFocus } from "@/ui/useCatchFocus";
@@ -91,6 +92,7 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
         >
           Export archive
         </Button>
+        <MoveReport report={report} />
         <DeleteReport report={report} />
         <SharePanel report={report} />
       </Group>
@@ -151,6 +153,24 @@ function Reading({ report }: { report: Report }) {
           <BlockView key={`${place} ${block.kind}`} source={SIGNED_IN_SOURCE} block={block} place={place} />
         ),
       )}
+    </>
+  );
+}
+
+function MoveReport({ report }: { report: Report }) {
+  const [asked, setAsked] = useState(false);
+  return (
+    <>
+      <Button variant="default" h={32} px="sm" onClick={() => setAsked(true)}>
+        Move to project…
+      </Button>
+      <MoveModal
+        opened={asked}
+        items={{ reports: [report.id] }}
+        subject="the report"
+        from={report.project}
+        onClose={() => setAsked(false)}
+      />
     </>
   );
 }

@@ -6,6 +6,7 @@ import { isSubmitted } from "@/api/mutationState";
 import { reportsQuery, useCreateReport } from "@/api/reports";
 import type { ReportSummary } from "@/api/types";
 import { OpenExamples } from "@/run-actions/OpenExamples";
+import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -16,12 +17,13 @@ import classes from "./reports.module.css";
 /** List of reports. */
 export default function ReportsPage() {
   usePageTitle("Reports");
-  const reports = useQuery(reportsQuery);
+  const project = useCurrentProject();
+  const reports = useQuery(reportsQuery(project));
   const navigate = useNavigate();
   const create = useCreateReport();
   const begin = () =>
     create.mutate(
-      { title: "New report", blocks: [] },
+      { title: "New report", blocks: [], ...(project && { project }) },
       { onSuccess: ({ id }) => void navigate(`/reports/${id}?edit=1`) },
     );
   return (
@@ -48,7 +50,7 @@ export default function ReportsPage() {
       )}
       {reports.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading reports…" />}
       {reports.data?.length === 0 && (
-        <EmptyState title="No reports yet">
+        <EmptyState title={project ? `No reports in ${project}` : "No reports yet"}>
           <Stack align="center" gap="md">
             <span>
               Create a report to write down results with charts, tables and replays. You can share it by a

@@ -96,7 +96,7 @@ export function TableFields({ block, onChange }: TableFieldsProps) {
 }
 
 function StudyField({ study, onChange }: { study: number | undefined; onChange: (study: number) => void }) {
-  const list = useInfiniteQuery(studiesQuery);
+  const list = useInfiniteQuery(studiesQuery());
   const studies = list.data?.pages.flatMap((page) => page.items) ?? [];
   const listed = studies.map(({ id, name }) => ({ value: String(id), label: `${name} #${id}` }));
   const other = study !== undefined && studies.every(({ id }) => id !== study);

@@ -1,6 +1,7 @@
 import { Anchor, Badge, Group, Text } from "@mantine/core";
 import { Link, useNavigate } from "react-router";
 import type { Run } from "@/api/types";
+import { projectAddress } from "@/ui/currentProject";
 import { plural } from "@/ui/format";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
@@ -61,7 +62,12 @@ function RunFacts({ run }: { run: Run }) {
       <span>
         {isReported(run) ? "created" : "launched"} <TimeAgo time={run.created_at} />
       </span>
-      {run.project && <span>project {run.project}</span>}
+      <span>
+        project{" "}
+        <Anchor component={Link} to={projectAddress(run.project)} inherit>
+          {run.project}
+        </Anchor>
+      </span>
       {run.worker && <span>on {run.worker}</span>}
       {run.attempt > 1 && <span>attempt {run.attempt}</span>}
       {run.parent && (

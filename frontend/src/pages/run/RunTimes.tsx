@@ -79,12 +79,6 @@ function ReportedFacts({ run }: { run: Run }) {
     <>
       <dt>{run.origin === "imported" ? "Imported from" : "Logged by"}</dt>
       <dd>{originName(run)}</dd>
-      {run.project && (
-        <>
-          <dt>Project</dt>
-          <dd>{run.project}</dd>
-        </>
-      )}
       <dt>Key</dt>
       <dd>{run.reported_key}</dd>
     </>

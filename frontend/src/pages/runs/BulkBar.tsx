@@ -10,6 +10,7 @@ import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
 import { notifyDone, notifyUndoable } from "@/ui/notify";
 import { splitByEligibility } from "@/run-actions/eligibility";
+import { MoveModal } from "@/run-actions/MoveModal";
 import { PurgeModal } from "@/run-actions/PurgeModal";
 import { sendWithRetries } from "@/run-actions/retriedActions";
 import { ACTION_NAMES, ACTION_PARTICIPLES, ACTION_RESULTS } from "@/run-actions/words";
@@ -33,6 +34,8 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
   const [confirmation, setConfirmation] = useState<{ action: BulkAction; runs: readonly ListedRun[] } | null>(
     null,
   );
+  // The runs to move to another project.
+  const [moved, setMoved] = useState<readonly ListedRun[] | null>(null);
   const [skippedByServer, setSkippedByServer] = useState<BulkResult["skipped"]>([]);
   const bulk = useBulkAction();
   const bar = useNoticeOffset();
@@ -92,6 +95,9 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
             onClick={() => choose(action)}
           />
         ))}
+        <Button size="xs" variant="default" disabled={selectingAll} onClick={() => setMoved(runs)}>
+          Move {runs.length}
+        </Button>
         {!selectingAll && <CompareButton runs={runs} />}
         {!selectingAll && <ExportButton runs={runs} />}
         <Tooltip label="Clear selection">
@@ -105,6 +111,14 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
         runs={confirmation?.runs ?? []}
         onConfirm={(action) => perform(action, confirmation?.runs ?? [])}
         onClose={() => setConfirmation(null)}
+      />
+      <MoveModal
+        opened={moved !== null}
+        items={{ runs: moved?.map(({ id }) => id) ?? [] }}
+        subject={plural(moved?.length ?? 0, "run")}
+        from={sharedProject(moved ?? [])}
+        onClose={() => setMoved(null)}
+        onMoved={onClear}
       />
       {skippedByServer.length > 0 && (
         <Stack gap={4} mt="xs">
@@ -120,6 +134,12 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
       )}
     </Paper>
   );
+}
+
+/** Return the project that all runs are in, or null if they are in several. */
+function sharedProject(runs: readonly ListedRun[]): string | null {
+  const [first = null, ...others] = new Set(runs.map(({ project }) => project));
+  return others.length === 0 ? first : null;
 }
 
 /** Return the ref of a bar at the bottom of the window. Notices are shown above it. */

@@ -1,6 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { failuresQuery } from "@/api/runs";
+import { useCurrentProject } from "@/ui/currentProject";
 import { plural } from "@/ui/format";
 import classes from "./runs.module.css";
 import { toFailuresQuery, type RunsView } from "./view";
@@ -13,7 +14,8 @@ interface FailureGroupsProps {
 
 /** Buttons for failures that several listed runs share. Each filters the list to its runs. */
 export function FailureGroups({ view, onChoose }: FailureGroupsProps) {
-  const { data = [] } = useQuery(failuresQuery(toFailuresQuery(view)));
+  const project = useCurrentProject();
+  const { data = [] } = useQuery(failuresQuery(toFailuresQuery(view, project)));
   // Hide the group that the list is already filtered to.
   const groups = data.filter(({ message }) => message !== view.text.trim());
   if (groups.length === 0) return null;

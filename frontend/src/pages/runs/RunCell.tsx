@@ -1,5 +1,7 @@
 import { Link } from "react-router";
+import { MAIN_PROJECT } from "@/api/projects";
 import type { ListedRun } from "@/api/types";
+import { useCurrentProject } from "@/ui/currentProject";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
 import { OriginBadge } from "@/ui/OriginBadge";
@@ -8,6 +10,7 @@ import classes from "./runs.module.css";
 
 /** Color, latest frame and linked name of a run. */
 export function RunCell({ run }: { run: ListedRun }) {
+  const showsAll = useCurrentProject() === null;
   return (
     <div className={classes.run}>
       <RunDot run={run} />
@@ -19,7 +22,7 @@ export function RunCell({ run }: { run: ListedRun }) {
         <span className={classes.dim}>
           #{run.id} <OriginBadge run={run} />
           {run.parent && ` · from #${run.parent.run_id}`}
-          {run.project && ` · ${run.project}`}
+          {showsAll && run.project !== MAIN_PROJECT && ` · ${run.project}`}
         </span>
       </div>
     </div>

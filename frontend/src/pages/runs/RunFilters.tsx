@@ -5,6 +5,7 @@ import { useState } from "react";
 import { presetsQuery } from "@/api/configuration";
 import { facetsQuery } from "@/api/runs";
 import type { ListedRun } from "@/api/types";
+import { useCurrentProject } from "@/ui/currentProject";
 import { SearchField } from "@/ui/SearchField";
 import { isOrigin, isState, ORIGIN_NAMES, STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
@@ -17,12 +18,11 @@ const FACET_NAMES: Record<Facet, string> = {
   algorithm: "Method",
   env: "Environment",
   tag: "Tag",
-  project: "Project",
   origin: "Origin",
 };
 
 /** Values from which a facet is offered. The others are always there. */
-const MIN_CHOICES: Partial<Record<Facet, number>> = { project: 1, origin: 2 };
+const MIN_CHOICES: Partial<Record<Facet, number>> = { origin: 2 };
 
 /** Sort orders for narrow screens, where cards have no headers. */
 const SORT_OPTIONS = [
@@ -105,15 +105,15 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
   );
 }
 
-/** Return true for a facet with a choice. Without reported runs, there are no projects and only one origin. */
+/** Return true for a facet with a choice. Without reported runs, there is only one origin. */
 function isOffered(facet: Facet, options: Record<Facet, FacetOption[]>, view: RunsView): boolean {
   if (view[facet].length > 0) return true;
   return options[facet].length >= (MIN_CHOICES[facet] ?? 0);
 }
 
-/** Return the values of all runs, not only of the loaded ones. States are in lifecycle order. */
+/** Return the values of all runs of the project, not only of the loaded ones. States are in lifecycle order. */
 function useFacetOptions(archived: boolean, runs: readonly ListedRun[]): Record<Facet, FacetOption[]> {
-  const { data } = useQuery(facetsQuery(archived));
+  const { data } = useQuery(facetsQuery(archived, useCurrentProject()));
   const { data: presets = [] } = useQuery(presetsQuery);
   const methods = new Map([
     ...presets.map(({ config, method }) => [String(config.algorithm), method] as const),
@@ -131,7 +131,6 @@ function useFacetOptions(archived: boolean, runs: readonly ListedRun[]): Record<
     ),
     env: options("env", shortEnv),
     tag: options("tag", (tag) => tag),
-    project: options("project", (project) => project),
     origin: options("origin", (origin) => (isOrigin(origin) ? ORIGIN_NAMES[origin] : origin)),
   };
 }

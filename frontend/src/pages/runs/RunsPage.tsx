@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { facetsQuery, RUN_PAGE_SIZE, runListQuery } from "@/api/runs";
 import { useVisible } from "@/charts/useVisible";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { notifyProblem } from "@/ui/notify";
@@ -14,6 +15,7 @@ import { ColumnMenu } from "./ColumnMenu";
 import { includedInColumns, metricsInColumns } from "./columns";
 import { FailureGroups } from "./FailureGroups";
 import { FirstRun } from "./FirstRun";
+import { FirstRunOfProject } from "./FirstRunOfProject";
 import { ImportButton } from "./ImportButton";
 import { Notices } from "./Notices";
 import { RunCards } from "./RunCards";
@@ -25,17 +27,18 @@ import { useRunsView } from "./useRunsView";
 import { useRunTable } from "./useRunTable";
 import { isFiltered, toListQuery, clearFilters, type RunsView } from "./view";
 
-/** The list of all runs, with live updates. */
+/** The list of the runs of the current project or of all, with live updates. */
 export default function RunsPage() {
   usePageTitle("Runs");
   const { view, change, columns, chooseColumns } = useRunsView();
-  const list = useRunList(view, columns);
-  const imports = useImports();
+  const project = useCurrentProject();
+  const list = useRunList(view, project, columns);
+  const imports = useImports(project);
   const model = useRunTable(list.runs, columns);
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
   const isListEmpty = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
   const hasNoRuns = Boolean(isListEmpty) && !isFiltered(view) && !view.archived;
-  const archive = useQuery({ ...facetsQuery(true), enabled: hasNoRuns });
+  const archive = useQuery({ ...facetsQuery(true, project), enabled: hasNoRuns });
   const [selectingAll, setSelectingAll] = useState(false);
   const selectAll = () => {
     setSelectingAll(true);
@@ -53,9 +56,15 @@ export default function RunsPage() {
     return (
       <Stack className={classes.page} gap="md" {...imports.dropTarget}>
         {notices}
-        <FirstRun>
-          <ImportButton importing={imports.isImporting} onChoose={imports.add} />
-        </FirstRun>
+        {project === null ? (
+          <FirstRun>
+            <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+          </FirstRun>
+        ) : (
+          <FirstRunOfProject project={project}>
+            <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+          </FirstRunOfProject>
+        )}
       </Stack>
     );
   }
@@ -112,8 +121,10 @@ export default function RunsPage() {
   );
 }
 
-function useRunList(view: RunsView, columns: readonly string[]) {
-  const options = runListQuery(toListQuery(view, metricsInColumns(columns), includedInColumns(columns)));
+function useRunList(view: RunsView, project: string | null, columns: readonly string[]) {
+  const options = runListQuery(
+    toListQuery(view, project, metricsInColumns(columns), includedInColumns(columns)),
+  );
   const query = useInfiniteQuery(options);
   const client = useQueryClient();
   const pages = query.data?.pages;

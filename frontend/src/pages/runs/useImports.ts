@@ -3,14 +3,14 @@ import { type ImportResult, useImportArchive } from "@/api/archives";
 import { plural } from "@/ui/format";
 import { notifyDone, notifyProblem } from "@/ui/notify";
 
-/** Imports of archive files, from a button or dropped on the page. */
-export function useImports() {
+/** Imports of archive files into a project or their own, from a button or dropped on the page. */
+export function useImports(project: string | null) {
   const { importArchive, isImporting } = useImportArchive({
     onDone: (file, result) => notifyDone(describe(file.name, result)),
     onFailed: (file, error) => notifyProblem(`${file.name} was not imported. ${error.message}`),
   });
   const [isDropTarget, setDropTarget] = useState(false);
-  const add = (files: File[]) => files.forEach((file) => importArchive(file));
+  const add = (files: File[]) => files.forEach((file) => importArchive({ file, project }));
 
   const dropTarget = {
     "data-drop-target": isDropTarget || undefined,

@@ -28,13 +28,13 @@ describe("the view in the URL", () => {
 
   it("becomes the query of the run list", () => {
     const view = parseView(new URLSearchParams(`${FILTERED}&columns=state`));
-    const query = toListQuery(view, ["train/entropy"], ["config.seed"]);
+    const query = toListQuery(view, "maze", ["train/entropy"], ["config.seed"]);
     expect(query).toEqual({
       state: ["running", "queued"],
       algorithm: [],
       env: ["ALE/Pong-v5"],
       tag: ["sweep"],
-      project: [],
+      project: ["maze"],
       origin: [],
       text: "lr",
       archived: true,
@@ -58,12 +58,12 @@ it("sorts descending, then ascending, then newest first again", () => {
   expect(nextSort("step", "step")).toBe("-created_at");
 });
 
-it("keeps the project, the origin and columns of metrics with commas in the URL", () => {
-  const params = new URLSearchParams({ project: "landing", columns: 'name,"metric.loss, mean.last"' });
+it("keeps the origin and columns of metrics with commas in the URL", () => {
+  const params = new URLSearchParams({ columns: 'name,"metric.loss, mean.last"' });
   params.append("origin", "reported");
   params.append("origin", "unknown");
   const view = parseView(params);
-  expect(view).toMatchObject({ project: ["landing"], origin: ["reported"] });
+  expect(view).toMatchObject({ origin: ["reported"] });
   expect(view.columns).toEqual(["name", "metric.loss, mean.last"]);
   expect(parseView(toParams(view))).toEqual(view);
 });

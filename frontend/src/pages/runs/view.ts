@@ -1,3 +1,4 @@
+import { byProject } from "@/api/projectFilter";
 import type { FailuresQuery, RunListQuery } from "@/api/runs";
 import type { Run, RunState } from "@/api/types";
 import { joinNames, splitNames } from "@/api/nameList";
@@ -5,13 +6,12 @@ import { isOrigin, isState } from "@/ui/states";
 
 type RunOrigin = Run["origin"];
 
-/** What the runs page shows. All of it is in the URL. */
+/** What the runs page shows of the current project. All of it is in the URL. */
 export interface RunsView {
   state: RunState[];
   algorithm: string[];
   env: string[];
   tag: string[];
-  project: string[];
   origin: RunOrigin[];
   text: string;
   archived: boolean;
@@ -20,8 +20,8 @@ export interface RunsView {
   columns: string[] | null;
 }
 
-export type Facet = "state" | "algorithm" | "env" | "tag" | "project" | "origin";
-export const FACETS: readonly Facet[] = ["state", "algorithm", "env", "tag", "project", "origin"];
+export type Facet = "state" | "algorithm" | "env" | "tag" | "origin";
+export const FACETS: readonly Facet[] = ["state", "algorithm", "env", "tag", "origin"];
 
 export const NEWEST_FIRST = "-created_at";
 
@@ -30,7 +30,6 @@ export const DEFAULT_VIEW: RunsView = {
   algorithm: [],
   env: [],
   tag: [],
-  project: [],
   origin: [],
   text: "",
   archived: false,
@@ -45,7 +44,6 @@ export function parseView(params: URLSearchParams): RunsView {
     algorithm: params.getAll("algorithm"),
     env: params.getAll("env"),
     tag: params.getAll("tag"),
-    project: params.getAll("project"),
     origin: params.getAll("origin").filter(isOrigin),
     text: params.get("text") ?? "",
     archived: params.get("archived") === "true",
@@ -66,14 +64,19 @@ export function toParams(view: RunsView): URLSearchParams {
 }
 
 /** Return the query for the runs, with the metrics and the fields that the columns show. */
-export function toListQuery(view: RunsView, metric: string[], include: string[]): RunListQuery {
-  return { ...toFailuresQuery(view), sort: view.sort, metric, include };
+export function toListQuery(
+  view: RunsView,
+  project: string | null,
+  metric: string[],
+  include: string[],
+): RunListQuery {
+  return { ...toFailuresQuery(view, project), sort: view.sort, metric, include };
 }
 
 /** Return the query for the failures of the listed runs. */
-export function toFailuresQuery(view: RunsView): FailuresQuery {
-  const { state, algorithm, env, tag, project, origin, text, archived } = view;
-  return { state, algorithm, env, tag, project, origin, text: text.trim(), archived };
+export function toFailuresQuery(view: RunsView, project: string | null): FailuresQuery {
+  const { state, algorithm, env, tag, origin, text, archived } = view;
+  return { state, algorithm, env, tag, origin, text: text.trim(), archived, ...byProject(project) };
 }
 
 /** Return True if "Clear all" would change the view. Sorting, columns and the archive are not filters. */
@@ -82,7 +85,7 @@ export function isFiltered(view: RunsView): boolean {
 }
 
 export function clearFilters(view: RunsView): RunsView {
-  return { ...view, state: [], algorithm: [], env: [], tag: [], project: [], origin: [], text: "" };
+  return { ...view, state: [], algorithm: [], env: [], tag: [], origin: [], text: "" };
 }
 
 /** Return the sort order after a click on a header: descending, ascending, then newest first. */

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { studiesQuery } from "@/api/studies";
 import type { StudySummary } from "@/api/types";
+import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { score } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
@@ -16,7 +17,8 @@ import { StudyProgress, StudyState } from "./StudyState";
 /** List of studies. */
 export default function StudiesPage() {
   usePageTitle("Studies");
-  const studies = useInfiniteQuery(studiesQuery);
+  const project = useCurrentProject();
+  const studies = useInfiniteQuery(studiesQuery(project));
   const items = studies.data?.pages.flatMap((page) => page.items);
   return (
     <Stack className={classes.sheet} gap="md">
@@ -34,7 +36,7 @@ export default function StudiesPage() {
       {studies.isError && !items && <QueryError error={studies.error} retry={() => void studies.refetch()} />}
       {studies.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading studies…" />}
       {items?.length === 0 && (
-        <EmptyState title="No studies yet">
+        <EmptyState title={project ? `No studies in ${project}` : "No studies yet"}>
           <Stack align="center" gap="md">
             <span>
               Choose the settings to vary, such as the learning rate, and several seeds. Arcadia launches the

@@ -4,6 +4,7 @@ import { Link, useNavigate } from "react-router";
 import { archiveAddress } from "@/api/archives";
 import { type StudyAction, useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/studies";
 import type { Study } from "@/api/types";
+import { MoveModal } from "@/run-actions/MoveModal";
 import { sendWithRetries, useUnsentActions } from "@/run-actions/retriedActions";
 import { ACTION_PARTICIPLES } from "@/run-actions/words";
 import { ConfirmModal } from "@/ui/ConfirmModal";
@@ -13,7 +14,7 @@ import { alsoMade } from "./points";
 /** Buttons for the actions that a study allows now. */
 export function StudyActions({ study }: { study: Study }) {
   const act = useStudyAction(study.id);
-  const [openedDialog, setOpenedDialog] = useState<"stop" | "delete" | null>(null);
+  const [openedDialog, setOpenedDialog] = useState<"stop" | "delete" | "move" | null>(null);
   const { actions } = study;
   const key = `steer study ${study.id}`;
   const sending = useUnsentActions().find((unsent) => unsent.key === key && unsent.isSending)?.request.action;
@@ -49,6 +50,9 @@ export function StudyActions({ study }: { study: Study }) {
       <Button size="xs" variant="default" component={Link} to={`/launch?study=${study.id}`}>
         Clone
       </Button>
+      <Button size="xs" variant="default" onClick={() => setOpenedDialog("move")}>
+        Move to project…
+      </Button>
       <Button
         size="xs"
         variant="default"
@@ -76,6 +80,13 @@ export function StudyActions({ study }: { study: Study }) {
         {study.runs_remaining > 0 &&
           ` Resume the study to create ${plural(study.runs_remaining, "remaining run")}.`}
       </ConfirmModal>
+      <MoveModal
+        opened={openedDialog === "move"}
+        items={{ studies: [study.id] }}
+        subject="the study and its runs"
+        from={study.project}
+        onClose={() => setOpenedDialog(null)}
+      />
       <DeleteModal study={study} opened={openedDialog === "delete"} onClose={() => setOpenedDialog(null)} />
     </Group>
   );

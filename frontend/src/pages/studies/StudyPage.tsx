@@ -7,6 +7,7 @@ import { paperQuery } from "@/api/papers";
 import { studyFigureQuery, studyQuery } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { projectAddress } from "@/ui/currentProject";
 import { lowerCaseLabel, nearestPercent } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryError } from "@/ui/QueryError";
@@ -53,6 +54,12 @@ function StudySheet({ study }: { study: Study }) {
         <Title order={1}>
           {study.name} <StudyState study={study} />
         </Title>
+        <Text size="sm">
+          Project{" "}
+          <Anchor component={Link} to={projectAddress(study.project)} inherit>
+            {study.project}
+          </Anchor>
+        </Text>
         {study.origin && <Origin origin={study.origin} />}
         {study.question.trim() !== "" && (
           <div className={classes.question}>

@@ -4,8 +4,10 @@ import { IconMaximize, IconMinimize } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { Link } from "react-router";
+import { byProject } from "@/api/projectFilter";
 import { runListQuery } from "@/api/runs";
 import type { ListedRun } from "@/api/types";
+import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
@@ -14,12 +16,15 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./wall.module.css";
 import { WallTile } from "./WallTile";
 
-/** /wall: newest replays of all training runs, for a big screen. */
+/** /wall: newest replays of the training runs of the current project or of all, for a big screen. */
 export default function WallPage() {
   usePageTitle("Wall");
   const wall = useRef<HTMLUListElement>(null);
   const { ref, toggle, fullscreen } = useFullscreenElement<HTMLDivElement>();
-  const list = useInfiniteQuery(runListQuery({ state: ["starting", "running"], sort: "created_at" }));
+  const project = useCurrentProject();
+  const list = useInfiniteQuery(
+    runListQuery({ state: ["starting", "running"], sort: "created_at", ...byProject(project) }),
+  );
   const runs = list.data?.pages.flatMap(({ items }) => items);
   const total = list.data?.pages[0]?.total ?? 0;
   useWallKeys(wall, () => void toggle());
@@ -56,7 +61,7 @@ export default function WallPage() {
           {fullscreen ? "Leave full screen" : "Full screen"}
         </Button>
       </Group>
-      {runs.length > 0 ? <Tiles runs={runs} wall={wall} /> : <EmptyWall />}
+      {runs.length > 0 ? <Tiles runs={runs} wall={wall} /> : <EmptyWall project={project} />}
     </div>
   );
 }
@@ -73,9 +78,9 @@ function Tiles({ runs, wall }: { runs: ListedRun[]; wall: React.RefObject<HTMLUL
   );
 }
 
-function EmptyWall() {
+function EmptyWall({ project }: { project: string | null }) {
   return (
-    <EmptyState title="No runs are training">
+    <EmptyState title={project ? `No runs of ${project} are training` : "No runs are training"}>
       <Stack align="center" gap="md">
         <span>This page plays the newest replay of each training run. Launch a run to see it here.</span>
         <Button component={Link} to="/launch">

@@ -1,0 +1,22 @@
+import type { Project, ProjectSummary } from "@/api/types";
+
+/** A project in the list, with the number that its name has here. */
+export function aProjectSummary(name: string, changes: Partial<ProjectSummary> = {}): ProjectSummary {
+  return {
+    id: name === "Main" ? 1 : 2,
+    name,
+    runs: 0,
+    active_runs: 0,
+    archived_runs: 0,
+    studies: 0,
+    reports: 0,
+    created_at: "2026-05-01T10:00:00Z",
+    last_activity: "2026-05-01T10:00:00Z",
+    ...changes,
+  };
+}
+
+/** A project with the content of its page. */
+export function aProject(name: string, changes: Partial<Project> = {}): Project {
+  return { ...aProjectSummary(name), text: "", pinned_report: null, best_agents: [], ...changes };
+}
