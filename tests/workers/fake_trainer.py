@@ -19,6 +19,7 @@ class FakeTrainer:
         self.directory = directory
         self.seq = self.step = 0
         self.asked_to_stop = False
+        self.changed: set[int] = set()
         self.events = (directory / "events.jsonl").open("a")
         (directory / "checkpoints").mkdir(exist_ok=True)
 
@@ -64,10 +65,19 @@ class FakeTrainer:
             host="here",
         )
 
+    def take_changes(self) -> None:
+        """Report each requested change once."""
+        path = self.directory / "changes.json"
+        for change in json.loads(path.read_text()) if path.exists() else []:
+            if change["number"] not in self.changed:
+                self.changed.add(change["number"])
+                self.emit("changed", number=change["number"], fields=change["fields"], previous={})
+
     def train(self) -> None:
         """Write one point per step."""
         while self.step < self.config["points"] and not self.asked_to_stop:
             self.step += 1
+            self.take_changes()
             self.emit("metrics", values={"train/loss": 1 / self.step})
             if self.step % self.config.get("checkpoint_every", 10**9) == 0:
                 self.checkpoint()

@@ -27,6 +27,7 @@ class WorkerApi:
     # By number. Others are still wanted.
     jobs_desired: dict[int, str | None] = field(default_factory=dict)
     desired: str = "run"
+    changes: list[dict[str, Any]] = field(default_factory=list)
     away: bool = False
     stale: bool = False
     installation: str = ""
@@ -90,7 +91,8 @@ class WorkerApi:
             if self.stale and body["run"]:
                 return problem(409, "stale-attempt")
             jobs = [{**held, "desired": self.jobs_desired.get(held["id"], "run")} for held in body["jobs"]]
-            return 200, {"desired": self.desired if body["run"] else None, "lease_seconds": 60, "jobs": jobs}
+            desired, changes = (self.desired, self.changes) if body["run"] else (None, [])
+            return 200, {"desired": desired, "lease_seconds": 60, "jobs": jobs, "changes": changes}
         if path == "/claim":
             return (200, self._claimed(self.claims)) if self.claims else (204, None)
         if path == "/jobs/claim":

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter
 
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
@@ -118,6 +118,13 @@ class Roles(_Event):
     roles: list[RolePlace] = Field(description="All of them, at the start and whenever one of them has changed.")
 
 
+class Changed(_Event):
+    kind: Literal["changed"] = "changed"
+    number: Ordinal = Field(description="Number of the change within its run. Each is applied once.")
+    fields: dict[Text, JsonValue] = Field(description="The new values. Updates after this step use them.")
+    previous: dict[Text, JsonValue] = Field(description="The values of the same fields before.")
+
+
 class Progress(_Event):
     kind: Literal["progress"] = "progress"
     total_steps: Count
@@ -218,6 +225,7 @@ Event = Annotated[
     | Metrics
     | Log
     | Roles
+    | Changed
     | Progress
     | CheckpointEvent
     | ReplayEvent

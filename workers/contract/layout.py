@@ -3,6 +3,7 @@
 from pathlib import Path
 
 CONFIG = "config.json"
+CHANGES = "changes.json"  # requested changes of the configuration
 EVENTS = "events.jsonl"
 PROVENANCE = "provenance.json"
 REQUEST = "request.json"  # replaces the configuration in the directory of a job

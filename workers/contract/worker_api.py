@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from workers.contract.changes import RequestedChange
 from workers.contract.events import CheckpointFile, Event, Sha256
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, SmallCount, Traceback
 
@@ -117,11 +118,12 @@ class WantedJob(_Answer):
 
 
 class HeartbeatAnswer(_Answer):
-    """The desired states of the held run and jobs."""
+    """The desired states of the held run and jobs, and the run's requested changes."""
 
     desired: Desired | None
     lease_seconds: float
     jobs: list[WantedJob] = []
+    changes: list[RequestedChange] = Field(default=[], description="Changes that its trainer has not reported yet.")
 
 
 class ClaimRequest(_Request):
@@ -145,13 +147,14 @@ class OfferedCheckpoint(CheckpointFile):
 
 
 class Claim(_Answer):
-    """A claimed run, with its checkpoints from newest to oldest."""
+    """A claimed run, with its checkpoints from newest to oldest, and the changes that no trainer has reported yet."""
 
     run_id: int
     attempt: int
     config: dict[str, Any]
     lease_seconds: float
     checkpoints: list[OfferedCheckpoint]
+    changes: list[RequestedChange] = []
     installation: str = ""
 
 

@@ -14,9 +14,12 @@ from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.config.problems import FieldProblem, problems_of
 from workers.contract.earlier_names import with_current_names
 from workers.contract.presets import PRESETS, refusal_of_other_method
+from workers.trainer import scheduled_changes
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import durable_files
+from workers.trainer.run.config_changes import AppliedChanges, read_applied
 from workers.trainer.run.journal import Journal
+from workers.trainer.scheduled_changes import Change
 
 
 class LaunchError(TrainerError):
@@ -35,6 +38,9 @@ class Launch:
     directory: Path
     resume: bool
     progress_bar: bool
+    # Changes to make during training, and the numbers of those that earlier attempts in the directory have made.
+    changes: Sequence[Change] = ()
+    changes_applied: frozenset[int] = frozenset()
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,6 +55,14 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--set", action="append", default=[], metavar="FIELD=VALUE", dest="changes", help="change one field; repeatable"
     )
+    parser.add_argument(
+        "--change",
+        action="append",
+        default=[],
+        metavar="STEP:FIELD=VALUE",
+        dest="scheduled",
+        help="change one field at a step of the training; repeatable",
+    )
     parser.add_argument("--dir", type=Path, metavar="RUN_DIR", dest="directory", help="the run directory")
     parser.add_argument("--resume", action="store_true", help="continue from the newest checkpoint in RUN_DIR")
     parser.add_argument("--no-progress-bar", action="store_true", help="do not print progress")
@@ -60,12 +74,17 @@ def read(arguments: argparse.Namespace) -> Launch:
     if arguments.directory is None:
         raise LaunchError(["name the run directory: --dir RUN_DIR"])
     given, changes = _given_config(arguments), _changes(arguments.changes)
+    applied = read_applied(arguments.directory) if arguments.resume else AppliedChanges()
+    scheduled = [_scheduled(text) for text in arguments.scheduled]
     if refusal := refusal_of_other_method(str(given.get("algorithm")), changes.get("algorithm")):
         raise LaunchError([_sentence(refusal)])
-    config = validated({**given, **changes})
+    config = validated({**given, **applied.fields, **changes})
+    if problems := scheduled_changes.check(config, scheduled):
+        raise LaunchError(problems)
     _refuse_another_run(arguments.directory, arguments.resume)
     _refuse_other_shape(arguments.directory, config)
-    return Launch(config, arguments.directory, arguments.resume, not arguments.no_progress_bar)
+    bar = not arguments.no_progress_bar
+    return Launch(config, arguments.directory, arguments.resume, bar, scheduled, frozenset(applied.numbers))
 
 
 def presets() -> str:
@@ -120,11 +139,24 @@ def _changes(changes: list[str]) -> dict[str, JsonValue]:
             raise LaunchError([f"--set {change}: write it as field=value, as in --set seed=3"])
         if field.strip() in values:
             raise LaunchError([f"--set {field.strip()} is given twice: give it once"])
-        try:
-            values[field.strip()] = json.loads(value)
-        except ValueError:
-            values[field.strip()] = value  # a bare word is text
+        values[field.strip()] = _value(value)
     return values
+
+
+def _scheduled(text: str) -> Change:
+    step, colon, change = text.partition(":")
+    field, equals, value = change.partition("=")
+    if not (colon and equals and step.strip().isdecimal()):
+        raise LaunchError([f"--change {text}: write it as step:field=value, as in --change 1200000:learning_rate=1e-4"])
+    return int(step), field.strip(), _value(value)
+
+
+def _value(text: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(text)
+    except ValueError:
+        return text  # a bare word is text
+    return value
 
 
 def _sentence(problem: FieldProblem) -> str:
@@ -162,7 +194,10 @@ def take_directory(launch: Launch) -> Journal:
             journal = taken.enter_context(Journal(directory))
             if not kept.exists() or _read_json(kept) != launch.config.model_dump(mode="json"):
                 durable_files.write(kept, launch.config.model_dump_json(indent=2).encode())
+            scheduled_changes.request(directory, launch.changes, launch.changes_applied)
         except OSError as error:
             raise LaunchError([f"{directory} cannot be used as a run directory: {error.strerror}"]) from error
+        except scheduled_changes.ScheduleError as error:
+            raise LaunchError([str(error)]) from error
         taken.pop_all()
     return journal

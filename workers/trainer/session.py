@@ -96,6 +96,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
         Recorder(directory),
         provenance,
         ProgressBar(sys.stdout) if launch.progress_bar else None,
+        launch.changes_applied,
     )
     journal.emit(
         events.Started,
@@ -115,4 +116,5 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
         run.log(f"Continuing from the checkpoint of step {newest.state.step:,}")
     elif launch.resume:
         run.log("No checkpoint yet: starting at step 0")
+    run.apply_changes(config)  # before the first update, because one may extend a run that has all its steps
     return run

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from workers.contract.changes import RequestedChange
 from workers.contract.worker_api import Noun
 
 # The requested state of a run or a job.
@@ -48,6 +49,8 @@ class Held:
     def __init__(self, assignment: Assignment) -> None:
         self.assignment = assignment
         self.desired: DesiredState = "run"
+        # Changes of a run's configuration that the backend has no report of.
+        self.changes: list[RequestedChange] = []
         self.is_stale = False
         self.is_released = False  # a heartbeat that overtakes the release is rejected, which is expected
 

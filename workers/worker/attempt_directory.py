@@ -7,10 +7,11 @@ import json
 import logging
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from workers.contract import layout
+from workers.contract.changes import RequestedChange, changes_adapter
 from workers.contract.events import CheckpointFile
 from workers.contract.jobs import JobRequest
 from workers.contract.live import LiveAddress
@@ -41,6 +42,8 @@ def prepare_run(
     """Create the directory with the configuration and the newest valid checkpoint."""
     _create(directory, assignment)
     (directory / layout.CONFIG).write_text(json.dumps(claim.config, indent=2))
+    if claim.changes:
+        write_changes(directory, claim.changes)
     for offered in claim.checkpoints:
         if (problem := fetch(directory, assignment, offered, store, is_canceled)) is None:
             return
@@ -73,6 +76,13 @@ def prepare_job(
     path = directory / layout.REQUEST
     path.touch(0o600)  # it may contain a ticket
     path.write_text(request.model_dump_json(indent=2))
+
+
+def write_changes(directory: Path, changes: Sequence[RequestedChange]) -> None:
+    """Replace the requested changes. The trainer never sees half of the file."""
+    unfinished = directory / f".{layout.CHANGES}"
+    unfinished.write_bytes(changes_adapter.dump_json([*changes]))
+    unfinished.rename(directory / layout.CHANGES)
 
 
 def fetch(

@@ -92,7 +92,7 @@ class HeartbeatThread(threading.Thread):
             return False
         else:
             if run and reply.desired:
-                run.desired = reply.desired
+                run.desired, run.changes = reply.desired, reply.changes
             wanted = {(job.id, job.attempt): job.desired for job in reply.jobs}
             for job in held:
                 if job.assignment.noun == "jobs":

@@ -16,6 +16,7 @@ from workers.worker.assignment import Held, leftovers
 from workers.worker.attempt_directory import MissingFileError
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import Backoff, retry
+from workers.worker.change_requests import ChangeRequests
 from workers.worker.endings import (
     Ending,
     StopReason,
@@ -175,7 +176,7 @@ class Supervisor:
         relay = Relay(self._client, claimed.assignment, Spool(directory))
         relay.start()
         try:
-            stop_reason, timed_out = self._watch(process, relay, held)
+            stop_reason, timed_out = self._watch(process, relay, held, directory)
             if not self._deliver_rest(relay, held, directory):
                 return None
         finally:
@@ -192,11 +193,15 @@ class Supervisor:
             return ready
         return TrainerProcess(command, directory / "trainer.log", self._keep_open, self._work.environment)
 
-    def _watch(self, process: TrainerProcess, relay: Relay, held: Held) -> tuple[StopReason | None, bool]:
+    def _watch(
+        self, process: TrainerProcess, relay: Relay, held: Held, directory: Path
+    ) -> tuple[StopReason | None, bool]:
         """Wait until the process ends. Stop it on a stop request or when the worker stops."""
         stop_reason: StopReason | None = None
         deadline = float("inf")
+        requests = ChangeRequests(directory)
         while not process.wait(WATCH_SECONDS):
+            requests.hand_over(held.changes)
             if held.is_stale or relay.stale or relay.broken:
                 process.kill()
             elif stop_reason is None and (stop_reason := self._reason_to_stop(held)):

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from workers.contract.changes import changes_adapter
 from workers.contract.config import CONFIGURATIONS, PaacConfig
 from workers.contract.presets import PRESETS
 from workers.trainer import launching
-from workers.trainer.launching import Launch, LaunchError
+from workers.trainer.launching import Launch, LaunchError, take_directory
 
 
 def launch(*arguments: str) -> Launch:
@@ -171,3 +172,37 @@ def test_presets_are_listed_with_their_titles() -> None:
     assert len(listed) == len(PRESETS)
     assert listed[0].startswith("paac-cartpole")
     assert "PAAC learns CartPole in a minute" in listed[0]
+
+
+def test_scheduled_changes_are_requested_once_per_step(tmp_path: Path) -> None:
+    steps = ("--change", "900:learning_rate=1e-4", "--change", "500:total_steps=2000", "--change", "900:value_cost=0.5")
+    read = launch("--preset", "paac-cartpole", "--dir", str(tmp_path), *steps)
+    take_directory(read).close()
+    again = launch(
+        "--preset", "paac-cartpole", "--dir", str(tmp_path), "--resume", *steps, "--change", "7:value_cost=1"
+    )
+    take_directory(again).close()
+    requested = changes_adapter.validate_json((tmp_path / "changes.json").read_bytes())
+    assert [(change.number, change.step, change.fields) for change in requested] == [
+        (1, 500, {"total_steps": 2000}),
+        (2, 900, {"learning_rate": 1e-4, "value_cost": 0.5}),
+        (3, 7, {"value_cost": 1}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            "learning_rate=1",
+            "--change learning_rate=1: write it as step:field=value, as in --change 1200000:learning_rate=1e-4",
+        ),
+        ("5:learning_rate=-1", "--change 5:learning_rate: input should be greater than 0, not -1"),
+        (
+            "5:gamma=1",
+            "--change 5:gamma: a run cannot change this while it trains: fork the run from a checkpoint to change it",
+        ),
+    ],
+)
+def test_a_change_that_is_not_possible_is_explained(tmp_path: Path, change: str, sentence: str) -> None:
+    assert problems("--preset", "paac-cartpole", "--dir", str(tmp_path), "--change", change) == [sentence]

@@ -1,5 +1,6 @@
 """What becomes of a run in a supervisor's hands, with a real trainer process and a real HTTP server."""
 
+import errno
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ import pytest
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
+from workers.worker import change_requests
 from workers.worker.heartbeat import HELD_SECONDS
 from workers.worker.trainer_process import TrainerProcess
 
@@ -66,6 +68,46 @@ def test_what_the_backend_desires_reaches_the_trainer(api: WorkerApi, slot: Slot
     assert api.releases[0]["outcome"] == "stopped"
     kinds = [event["kind"] for event in api.events[7, 1].values()]
     assert kinds[-2:] == ["checkpoint", "stopped"]
+
+
+def changes_reported(api: WorkerApi) -> list[tuple[int, dict[str, Any]]]:
+    events = api.events.get((7, 1), {}).values()
+    return [(event["number"], event["fields"]) for event in events if event["kind"] == "changed"]
+
+
+def test_changes_of_the_claim_and_of_heartbeats_reach_the_trainer_once(api: WorkerApi, slot: Slot) -> None:
+    first, second = ({"number": number, "fields": {"learning_rate": number / 10}} for number in (1, 2))
+    api.claims.append({**claim(points=10**6, interval=0.01), "changes": [first]})
+    slot.look()
+    wait_until(lambda: changes_reported(api) == [(1, {"learning_rate": 0.1})])
+    api.changes = [first, second]  # the backend does not know of the first report yet
+    wait_until(lambda: len(changes_reported(api)) == 2)
+    seen = len(api.heartbeats)
+    wait_until(lambda: len(api.heartbeats) >= seen + 2)
+    assert changes_reported(api) == [(1, {"learning_rate": 0.1}), (2, {"learning_rate": 0.2})]
+    api.desired = "stop"
+    slot.done()
+
+
+def test_a_change_waits_until_the_disk_has_space(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tries: list[Path] = []
+
+    def fail(directory: Path, _changes: object) -> None:
+        tries.append(directory)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(change_requests, "write_changes", fail)
+        api.claims.append(claim(points=10**6, interval=0.01))
+        api.changes = [{"number": 1, "fields": {"learning_rate": 0.5}}]
+        slot.look()
+        wait_until(lambda: len(tries) >= 3)
+    wait_until(lambda: changes_reported(api) == [(1, {"learning_rate": 0.5})])
+    assert caplog.text.count("Cannot hand changes over") == 1
+    api.desired = "stop"
+    slot.done()
 
 
 def test_a_trainer_that_will_not_stop_is_killed_after_the_grace_time(api: WorkerApi, slot: Slot) -> None:

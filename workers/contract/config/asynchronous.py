@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, JsonValue
 from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centered import CenteredFields
+from workers.contract.config.changeable import NEXT_UPDATE
 from workers.contract.config.fields import NETWORK, OPTIMIZATION, ROLLOUT, RUN, TrainingConfig
 from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
@@ -65,7 +66,7 @@ class A3cConfig(AsynchronousFields, ActorCriticFields):
         le=100,
         title="Value loss weight",
         description="Weight of the squared error of V beside the policy's loss.",
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
     lstm_units: int = Field(
         default=0,

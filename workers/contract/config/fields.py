@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE
 from workers.contract.config.emulator import (
     ActionSet,
     CapFrames,
@@ -88,7 +89,7 @@ class TrainingConfig(BaseModel):
         le=10_000_000_000,
         title="Total steps",
         description="Agent decisions to train for, over all environments; an Atari step is 4 emulator frames.",
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | LENGTH,
     )
     seed: int = Field(
         default=1,
@@ -119,7 +120,7 @@ class TrainingConfig(BaseModel):
             "How often the training state is saved and a replay recorded; a crash loses at most this much. The first "
             "solve and clearly better mean returns are saved immediately."
         ),
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | SCHEDULE,
     )
     checkpoints_kept: int = Field(
         default=DEFAULT_KEPT,
@@ -130,7 +131,7 @@ class TrainingConfig(BaseModel):
             "The first, the best and the last stay, each with its replay, and between them others spread evenly over "
             "training. Those that you pin stay as well."
         ),
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | SCHEDULE,
     )
     replays_megabytes: int = Field(
         default=DEFAULT_REPLAYS_MEGABYTES,
@@ -141,7 +142,7 @@ class TrainingConfig(BaseModel):
             "Beyond this the run's oldest replays and recordings are removed from the server. The best and the last "
             "stay, and those that you pin."
         ),
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | SCHEDULE,
     )
     evaluate_every_steps: int = Field(
         default=0,
@@ -153,7 +154,7 @@ class TrainingConfig(BaseModel):
             "training, and records an episode; 0: none. Checkpoints are saved by time, so evaluations are at least as "
             "far apart as these."
         ),
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | SCHEDULE,
     )
     evaluation_protocol: ChosenProtocol = Field(
         default="auto",
@@ -184,13 +185,13 @@ class TrainingConfig(BaseModel):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step.",
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | DECAYING,
     )
     learning_rate_decay: Decay = Field(
         default="linear",
         title="Learning rate decay",
         description=DECAY,
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | DECAYING,
     )
     max_grad_norm: float = Field(
         default=40.0,
@@ -198,7 +199,7 @@ class TrainingConfig(BaseModel):
         le=1e6,
         title="Gradient norm limit",
         description="A gradient with a larger norm, over all parameters together, is scaled down to this.",
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
     network: Network = Field(
         default="auto",

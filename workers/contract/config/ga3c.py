@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, field_validator
 from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centered import CenteredFields
+from workers.contract.config.changeable import DECAYING, NEXT_UPDATE
 from workers.contract.config.fields import OPTIMIZATION, ROLLOUT, RUN
 from workers.contract.config.optimizers import RmsPropFields
 
@@ -82,7 +83,7 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper uses 0.0003 or 0.0001 for all games.",
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | DECAYING,
     )
     log_epsilon: float = Field(
         default=1e-6,
@@ -98,7 +99,7 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         le=100,
         title="Value loss weight",
         description="Weight of the squared error of V (equation 2) beside the policy's loss.",
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
 
     @field_validator("training_queue_rollouts")

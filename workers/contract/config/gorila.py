@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
+from workers.contract.config.changeable import DECAYING
 from workers.contract.config.fields import (
     DECAY,
     EXPLORATION,
@@ -192,13 +193,13 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper does not give one.",
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | DECAYING,
     )
     learning_rate_decay: Decay = Field(
         default="none",
         title="Learning rate decay",
         description=DECAY,
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | DECAYING,
     )
     clip_errors: bool = Field(
         default=True,

@@ -29,9 +29,15 @@ def title_of(algorithm: str) -> str:
     return str(configuration.model_config.get("title")) if configuration else algorithm
 
 
-def problems_of(error: ValidationError) -> list[FieldProblem]:
-    """Return all problems, without the algorithm that pydantic puts before the field's name."""
-    return [_in_words(detail) for detail in error.errors(include_url=False)]
+def problems_of(error: ValidationError, algorithm: str | None = None) -> list[FieldProblem]:
+    """Return all problems, without the algorithm that pydantic puts before the field's name.
+
+    Errors of a single method's model do not have it, so name the algorithm.
+    """
+    details = error.errors(include_url=False)
+    if algorithm is not None:
+        details = [{**detail, "loc": (algorithm, *detail["loc"])} for detail in details]
+    return [_in_words(detail) for detail in details]
 
 
 def _in_words(detail: ErrorDetails) -> FieldProblem:

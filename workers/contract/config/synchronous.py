@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centered import CenteredFields
+from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE
 from workers.contract.config.fields import OPTIMIZATION, ROLLOUT, RUN
 from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
@@ -21,7 +22,7 @@ class SynchronousFields(CenteredFields):
         le=10_000_000_000,
         title="Total steps",
         description="N_max: agent decisions in the whole training; an Atari step is 4 emulator frames.",
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | LENGTH,
     )
     num_envs: int = Field(
         default=32,
@@ -45,7 +46,7 @@ class SynchronousFields(CenteredFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper uses 0.0007 · n_e.",
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | DECAYING,
     )
     learning_rate_scale: Literal["none", "num_envs"] = Field(
         default="none",
@@ -89,7 +90,7 @@ class PaacConfig(SynchronousFields, ActorCriticFields, RmsPropFields):
         title="Value loss weight",
         description="Weight of the squared error of V beside the policy's loss; 1 in algorithm 1, 0.25 in its authors' "
         "code, often 0.5 later.",
-        json_schema_extra=OPTIMIZATION,
+        json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
 
 

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ Arguments = TypeVarTuple("Arguments")
 Pipe = connection.Connection
 
 GRACE_SECONDS = 1.0
+STOP = "stop"
 # The server imports these once. Its forks inherit them, but no threads, locks or CUDA contexts.
 PRELOADED = ["workers.trainer.methods"]
 DEAF_TO = {signal.SIGINT, signal.SIGTERM}
@@ -43,6 +45,8 @@ class Link:
     def __init__(self, number: int, pipe: Pipe) -> None:
         self.number = number
         self.stopping = False
+        # Messages of the main process, oldest first.
+        self.received: deque[Any] = deque()
         self._pipe = pipe
         threading.Thread(target=self._listen, name="link", daemon=True).start()
 
@@ -58,9 +62,10 @@ class Link:
             os._exit(1)
 
     def _listen(self) -> None:
-        """Wait for a stop request, then for the end of the main process. End this process with it."""
+        """Receive messages until a stop request, then wait for the main process to end. End this process with it."""
         try:
-            self._pipe.recv()
+            while (message := self._pipe.recv()) != STOP:
+                self.received.append(message)
             self.stopping = True
             self._pipe.recv()
         except (EOFError, OSError):
@@ -132,8 +137,12 @@ class Processes:
         child = self._children.get(number)
         if child and not child.asked_to_stop:
             child.asked_to_stop = True
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the process has just ended
-                child.pipe.send("stop")
+            _send(child, STOP)
+
+    def send_to_all(self, message: object) -> None:
+        """Send a small message to every process."""
+        for child in self._children.values():
+            _send(child, message)
 
     def close(self) -> list[tuple[int, Any]]:
         """Request that all processes stop, kill those that do not, and return their last messages."""
@@ -208,6 +217,11 @@ def _run(number: int, pipe: Pipe, function: Callable[[Link, *Arguments], None], 
         link.tell("failed", traceback.format_exc())
     else:
         link.tell("returned", None)
+
+
+def _send(child: Child, message: object) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the process has just ended
+        child.pipe.send(message)
 
 
 def _block_signals() -> None:

@@ -247,7 +247,7 @@ class AdaGrad:
         self.parameters.changed()
 
 
-def clip_to_norm(gradients: Tensor, limit: float) -> Tensor:
+def clip_to_norm(gradients: Tensor, limit: float | Tensor) -> Tensor:
     """Scale gradients in place so that their norm is at most `limit`. Return the norm before."""
     norm: Tensor = gradients.norm()
     if gradients.is_cuda or norm > limit:  # a comparison would wait for the GPU

@@ -3,12 +3,13 @@
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from pydantic import JsonValue
 
 from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
@@ -18,6 +19,7 @@ from workers.trainer.host.system_meter import SystemMeter
 from workers.trainer.run import checkpoints
 from workers.trainer.run.alarms import DeadLayerAlarm
 from workers.trainer.run.checkpoints import CheckpointError
+from workers.trainer.run.config_changes import ConfigChanges
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.milestones import Milestones
 from workers.trainer.run.progress_bar import ProgressBar, RunProgress, duration
@@ -70,6 +72,7 @@ class DirectoryRun:
         recorder: Recorder,
         provenance: ProvenanceReport,
         bar: ProgressBar | None,
+        changes_applied: Collection[int] = (),
     ) -> None:
         self.restored = restored
         self.device = device
@@ -77,6 +80,7 @@ class DirectoryRun:
         self.step, self.frames = (restored.step, restored.frames) if restored else (0, 0)
         self._directory, self._config, self._journal, self._versions = directory, config, journal, versions
         self._bar = bar
+        self._changes = ConfigChanges(directory, journal, set(changes_applied), self.log)
         facts = RunFacts.model_validate(restored.facts.get(OWN_FACTS, {})) if restored else RunFacts()
         self._returns: deque[float] = deque(facts.returns, maxlen=RETURN_WINDOW)
         self._retention = facts.retention
@@ -156,7 +160,7 @@ class DirectoryRun:
         retention = self._retention.after(name, list(self._returns))
         facts = RunFacts(returns=tuple(self._returns), retention=retention)
         copy.facts[OWN_FACTS] = facts.model_dump(mode="json")
-        file = self._writer.submit(checkpoints.write, self._directory, copy, self._config, self._versions)
+        file = self._writer.submit(checkpoints.write, self._directory, copy, self._config.model_copy(), self._versions)
         self._writing = Writing(name, file, retention, self.return_mean, self._reach_milestone())
 
     def start_step(self, name: str) -> None:
@@ -164,6 +168,12 @@ class DirectoryRun:
         self._journal.emit(events.StartStep, step=self.step, frames=self.frames, name=name)
         if self._bar:
             self._bar.line(name)
+
+    def apply_changes(self, config: TrainingConfig) -> dict[str, JsonValue]:
+        fields = self._changes.apply(config, self.step, self.frames)
+        if "checkpoint_seconds" in fields:
+            self._next_checkpoint = min(self._next_checkpoint, time.monotonic() + config.checkpoint_seconds)
+        return fields
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         self._journal.emit(events.Log, step=self.step, frames=self.frames, level=level, message=message)

@@ -7,6 +7,8 @@ from typing import Protocol
 import torch
 from pydantic import JsonValue
 
+from workers.contract.changes import RequestedChange
+from workers.contract.config import TrainingConfig
 from workers.contract.events import LogLevel, RolePlace
 from workers.contract.metrics import METRICS
 
@@ -89,6 +91,13 @@ class TrainingRun(Protocol):
         """Report that a step of the start begins. The first update ends the last step."""
         ...
 
+    def apply_changes(self, config: TrainingConfig) -> dict[str, JsonValue]:
+        """Apply requested changes to the configuration, in place. Return the changed fields.
+
+        Call it between two updates. Read changeable fields from the configuration at every update.
+        """
+        ...
+
     def log(self, message: str, level: LogLevel = "info") -> None:
         """Add a line to the run's log."""
         ...
@@ -114,6 +123,8 @@ class NullRun:
     logged: list[str] = field(default_factory=list)
     placed: list[Sequence[RolePlace]] = field(default_factory=list)
     start_steps: list[str] = field(default_factory=list)
+    # Changes to apply. Each is removed when it is applied.
+    changes: list[RequestedChange] = field(default_factory=list)
 
     def should_stop(self) -> bool:
         return self.stop_at_step is not None and self.step >= self.stop_at_step
@@ -141,6 +152,13 @@ class NullRun:
 
     def start_step(self, name: str) -> None:
         self.start_steps.append(name)
+
+    def apply_changes(self, config: TrainingConfig) -> dict[str, JsonValue]:
+        due = [change for change in self.changes if change.step <= self.step]
+        for change in due:
+            self.changes.remove(change)
+            config.__dict__.update(change.fields)
+        return {name: value for change in due for name, value in change.fields.items()}
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         self.logged.append(f"{level}: {message}")

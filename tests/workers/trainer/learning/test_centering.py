@@ -138,7 +138,10 @@ def dead_filters(centered: bool, updates: int = 20) -> float:
         rollout = noisy_rollout(random, 2, 4)
         for states in rollout.states:
             tape.act(states)
-        paac.find_gradients(network, tape, rollout, config, config.entropy_cost)
+        settings = paac.UpdateSettings(
+            config.learning_rate, config.entropy_cost, config.value_cost, config.max_grad_norm
+        )
+        paac.find_gradients(network, tape, rollout, config, settings)
         correct = centering.center(tape.input_means(rollout.states.flatten(0, 1))) if centered else None
         optimizer.step(RATE, correct)
     last = torch.cat([noisy_rollout(random, 2, 4).states.flatten(0, 1) for _ in range(8)])

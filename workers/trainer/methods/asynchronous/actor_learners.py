@@ -5,6 +5,7 @@ It lays out the shared state, starts the actor-learners, reports their progress 
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -53,16 +54,20 @@ def train(
 
     open_files.allow(config.num_actors, "actor-learners")
     run.start_step(starting(config.num_actors, "actor-learner"))
-    with Processes() as processes:
-        for _ in range(config.num_actors):
-            processes.start(actor_learner, config, shared)
-        run.start_step(FIRST_UPDATE)
-        while processes.running and not run.should_stop():
-            time.sleep(ROUND_SECONDS)  # waking up for every episode would slow down the actor-learners
-            reporter.report(processes.receive(timeout=0))
-            if run.checkpoint_due():
-                run.save(state())
-        reporter.report(processes.close())
+    # They start again if T_max has been raised just after they reached it.
+    while config.total_steps > shared.T and not run.should_stop():
+        with Processes() as processes:
+            for _ in range(config.num_actors):
+                processes.start(actor_learner, config, replace(shared, first_step=shared.step))
+            run.start_step(FIRST_UPDATE)
+            while processes.running and not run.should_stop():
+                time.sleep(ROUND_SECONDS)  # waking up for every episode would slow down the actor-learners
+                reporter.report(processes.receive(timeout=0))
+                if changes := run.apply_changes(config):
+                    processes.send_to_all(changes)
+                if run.checkpoint_due():
+                    run.save(state())
+            reporter.report(processes.close())
     run.save(state())
 
 

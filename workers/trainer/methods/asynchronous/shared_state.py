@@ -107,7 +107,10 @@ class Participant:
         self._own_steps += 1
 
     def report_update(self, steps: int, measures: Mapping[str, float]) -> None:
-        """Count the steps of an update with the episodes that ended in them, and add its measures to the sums."""
+        """Count the steps of an update with the episodes that ended in them, and add its measures to the sums.
+
+        Then apply changes of the configuration for the next update.
+        """
         names = self._shared.measures
         if len(measures) != len(names):
             raise ValueError(f"an update must give the measures {names}, not {tuple(measures)}")
@@ -116,6 +119,8 @@ class Participant:
         for episode in self._ended:
             self._link.send((self._shared.step, episode))
         self._ended.clear()
+        while self._link.received:
+            vars(self._config).update(self._link.received.popleft())
 
     def report_network(self, network: Measurable, states: Tensor) -> None:
         """Measure θ' of the first actor-learner regularly on a sample of these states."""

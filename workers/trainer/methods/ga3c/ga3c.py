@@ -147,6 +147,7 @@ def train(config: Ga3cConfig, run: TrainingRun) -> None:
             if config.dynamic_adjustment and model.updates:
                 adjustment.observe(time.monotonic(), model.updates)
             reporter.progress()
+            run.apply_changes(config)
             if run.metrics_due():
                 run.metrics(reporter.metrics(adjustment.counts))
             if run.checkpoint_due() and model.updates:

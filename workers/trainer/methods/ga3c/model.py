@@ -21,7 +21,13 @@ from workers.trainer.networks.tapes import Tape
 
 
 def guarded_losses(
-    logits: Tensor, values: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig, entropy_cost: float | Tensor
+    logits: Tensor,
+    values: Tensor,
+    actions: Tensor,
+    returns: Tensor,
+    config: Ga3cConfig,
+    entropy_cost: float | Tensor,
+    value_cost: float | Tensor,
 ) -> Losses:
     """Return equations 5 and 2 as one loss to minimize. ε keeps log π finite if the policy has changed since."""
     policy = torch.softmax(logits, dim=-1) + config.log_epsilon
@@ -31,7 +37,7 @@ def guarded_losses(
     policy_loss = -((returns - values.detach()) * log_chosen).sum()
     entropy = -(policy * log_policy).sum()
     value_loss = (returns - values).square().sum()
-    total = policy_loss - entropy_cost * entropy + config.value_cost * value_loss
+    total = policy_loss - entropy_cost * entropy + value_cost * value_loss
     return Losses(total, policy_loss, value_loss, entropy)
 
 
@@ -168,7 +174,8 @@ class Model:
                 return  # the run is complete
             learning_rate = decayed(config.learning_rate, config.learning_rate_decay, self.step, config.total_steps)
             entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, self.step, config.total_steps)
-            losses, gradient_norm = self._update(states, batch.actions, batch.returns, learning_rate, entropy_cost)
+            settings = (learning_rate, entropy_cost, config.value_cost, config.max_grad_norm)
+            losses, gradient_norm = self._update(states, batch.actions, batch.returns, *settings)
             self._watch.see(batch.states)  # a single state is prepared differently from several
             lag = batch.lag(self.updates)
             self.updates += 1
@@ -204,13 +211,18 @@ class Model:
         returns: Tensor,
         learning_rate: float | Tensor,
         entropy_cost: float | Tensor,
+        value_cost: float | Tensor,
+        max_grad_norm: float | Tensor,
     ) -> tuple[Losses, Tensor]:
-        """Take one optimizer step. Return the losses and the norm of the gradients before clipping."""
+        """Take one optimizer step. Return the losses and the norm of the gradients before clipping.
+
+        Settings that may change during training are arguments, because a CUDA graph reads only these.
+        """
         states = self._network.prepare(states)
-        losses = guarded_losses(*self._forward(states), actions, returns, self._config, entropy_cost)
+        losses = guarded_losses(*self._forward(states), actions, returns, self._config, entropy_cost, value_cost)
         self.parameters.backward(losses.total)
         correct = self._centering.center(self._tape.input_means(states), len(states)) if self._centering else None
-        gradient_norm = clip_to_norm(self.parameters.gradients, self._config.max_grad_norm)
+        gradient_norm = clip_to_norm(self.parameters.gradients, max_grad_norm)
         self.optimizer.step(learning_rate, correct)
         return losses.detached(), gradient_norm
 

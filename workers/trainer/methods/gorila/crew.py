@@ -12,6 +12,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from workers.contract.config import GorilaConfig
 from workers.contract.events import RoleKind, RolePlace
@@ -47,17 +48,21 @@ class Orders:
     step: int
     seconds: float
     steps: int
+    # All fields of the configuration that changed in this attempt.
+    changes: Mapping[str, JsonValue]
 
 
 class WorkingRole:
     """Process that executes orders. `begin` sets it up."""
 
+    _config: GorilaConfig
     _worker: Bundle | FreeActor | FreeLearner
     _memory: remote.RemoteSink | remote.RemoteSource | None = None
 
     def work(self, orders: Orders) -> WorkRecord:
         """Execute an order until its end or until a shard does not answer. Return the work record."""
         record, deadline = WorkRecord(), time.monotonic() + orders.seconds
+        vars(self._config).update(orders.changes)
         if self._memory:
             self._memory.replays = orders.replays
 
@@ -77,6 +82,7 @@ class BundleRole(WorkingRole):
 
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_to_fill: float) -> None:
         """Set up the bundle if this host has enough memory."""
+        self._config = config
         devices.compute_in(1)
         check_replay(config, interface[0], memories_to_fill)
         self._worker = Bundle(config, config.num_shards, seed)
@@ -87,6 +93,7 @@ class ActorRole(WorkingRole):
 
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, _memories_to_fill: float) -> None:
         """Set up the actor."""
+        self._config = config
         devices.compute_in(1)
         self._memory = remote.RemoteSink(frames_of(interface[0]).stack)
         self._worker = FreeActor(config, config.num_shards, seed, self._memory)
@@ -97,6 +104,7 @@ class LearnerRole(WorkingRole):
 
     def begin(self, config: GorilaConfig, interface: Interface, _seed: int, _memories_to_fill: float) -> None:
         """Set up the learner."""
+        self._config = config
         devices.compute_in(1)
         self._memory = remote.RemoteSource()
         self._worker = FreeLearner(config, config.num_shards, interface, self._memory)
@@ -137,6 +145,7 @@ class GorilaCrew:
         self._config, self._interface, self._log = config, interface, log
         self.step, self.updates = step, whole.updates
         self._first_step = step
+        self._changes: dict[str, JsonValue] = {}
         self._backups = split(whole, config.num_shards)
         self._backed_up = [time.monotonic()] * config.num_shards
         self._stocks: dict[int, Stock] = {}
@@ -168,6 +177,10 @@ class GorilaCrew:
                 self.roster.suspect_host_of(role)
                 self._replace(role, f"did not answer for {now - role.requested_at:.0f} seconds")
         self._bring_back()
+
+    def change(self, fields: Mapping[str, JsonValue]) -> None:
+        """Let every role use changed fields of the configuration from its next order on."""
+        self._changes |= fields
 
     def take_work(self) -> CrewWork:
         """Return the work done since the last call."""
@@ -274,6 +287,7 @@ class GorilaCrew:
             step=self.step,
             seconds=ORDER_SECONDS,
             steps=ceil(left / config.num_actors),
+            changes=self._changes,
         )
 
     def _replace(self, role: Role, why: str) -> None:

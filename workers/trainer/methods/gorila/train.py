@@ -39,6 +39,7 @@ def train_on(cluster: RayCluster, config: GorilaConfig, run: TrainingRun) -> Non
         while crew.step < config.total_steps and not run.should_stop():
             crew.watch(TICK_SECONDS)
             reporter.report(crew)
+            crew.change(run.apply_changes(config))
             if run.checkpoint_due():
                 run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
         crew.dismiss()

@@ -77,8 +77,9 @@ class Framework:
         return rollout
 
     def advance(self, rollout: Rollout) -> None:
-        """Report the progress of an update to the run."""
+        """Report the progress of an update to the run, and apply changes of the configuration for the next one."""
         self._run.advance(self._book.step, self._book.frames)
+        self._run.apply_changes(self._config)
         self._watch.see(rollout.states.flatten(0, 1))
 
     def report(self, metrics: Mapping[str, float]) -> None:
@@ -94,13 +95,13 @@ class Updater:
     """Applies the gradients of a network whose outputs a tape keeps while it acts."""
 
     def __init__(self, config: SynchronousFields, tape: Tape, optimizer: Optimizer) -> None:
-        self._tape, self._optimizer, self._max_grad_norm = tape, optimizer, config.max_grad_norm
+        self._tape, self._optimizer = tape, optimizer
         self._centering = Centering(tape.body, optimizer.parameters) if config.centered_inputs else None
 
-    def update(self, states: Tensor, learning_rate: float | Tensor) -> Tensor:
+    def update(self, states: Tensor, learning_rate: float | Tensor, max_grad_norm: float | Tensor) -> Tensor:
         """Take one optimizer step with the clipped gradients; return their norm before clipping."""
         correct = self._centering.center(self._tape.input_means(states)) if self._centering else None
-        gradient_norm = clip_to_norm(self._optimizer.parameters.gradients, self._max_grad_norm)
+        gradient_norm = clip_to_norm(self._optimizer.parameters.gradients, max_grad_norm)
         self._optimizer.step(learning_rate, correct)
         return gradient_norm
 

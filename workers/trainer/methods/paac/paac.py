@@ -1,6 +1,7 @@
 """PAAC: parallel advantage actor-critic (Clemente et al. 2017, algorithm 1). The comments name its lines."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -36,6 +37,18 @@ class WeightedLosses:
         return float((self.weights * term.detach()).sum())
 
 
+class UpdateSettings(NamedTuple):
+    """Settings of one update that may change during training. A CUDA graph reads them as tensors."""
+
+    learning_rate: float | Tensor
+    entropy_cost: float | Tensor
+    value_cost: float | Tensor
+    max_grad_norm: float | Tensor
+
+
+SETTINGS = len(UpdateSettings._fields)
+
+
 class Sampler:
     """Samples actions from softmax(logits) by an exponential race: the smallest of Exp(1)/π wins with probability π.
 
@@ -57,7 +70,7 @@ class Sampler:
 
 
 def actor_critic_losses(
-    logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig, entropy_cost: float | Tensor
+    logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig, settings: UpdateSettings
 ) -> WeightedLosses:
     """Return equations 10 and 11 as one loss to minimize. Fresh rows are not decisions and do not count."""
     values = values.view_as(rollout.rewards)
@@ -69,13 +82,13 @@ def actor_critic_losses(
     policy = (values.detach() - returns) * log_chosen
     value = (returns - values).square()
     weights = (~rollout.fresh).to(values.dtype) / rollout.rewards.numel()  # n_e · t_max
-    mean = (weights * (policy - entropy_cost * entropy + config.value_cost * value)).sum()
+    mean = (weights * (policy - settings.entropy_cost * entropy + settings.value_cost * value)).sum()
     total = config.loss_scale * mean
     return WeightedLosses(weights, policy, value, entropy, total)
 
 
 def find_gradients(
-    network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig, entropy_cost: float | Tensor
+    network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig, settings: UpdateSettings
 ) -> WeightedLosses:
     """Write the gradients of lines 12–17 into the network's buffers."""
     states = rollout.states.flatten(0, 1)
@@ -83,7 +96,7 @@ def find_gradients(
     with torch.no_grad():
         logits, values = network.heads(features)
     outputs = (logits.requires_grad_(), values.requires_grad_())
-    losses = actor_critic_losses(*outputs, rollout, config, entropy_cost)
+    losses = actor_critic_losses(*outputs, rollout, config, settings)
     tape.backward(states, network.backward(features, *torch.autograd.grad(losses.total, outputs)))
     return losses
 
@@ -111,12 +124,11 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
         def estimate(states: Tensor) -> Tensor:
             return network.state_values(states)
 
-        def learn(
-            learning_rate: float | Tensor, entropy_cost: float | Tensor, *tensors: Tensor
-        ) -> tuple[WeightedLosses, Tensor]:
-            rollout = Rollout(*tensors)
-            losses = find_gradients(network, tape, rollout, config, entropy_cost)
-            return losses, updater.update(rollout.states.flatten(0, 1), learning_rate)  # line 18
+        def learn(*given: Any) -> tuple[WeightedLosses, Tensor]:
+            settings, rollout = UpdateSettings(*given[:SETTINGS]), Rollout(*given[SETTINGS:])
+            losses = find_gradients(network, tape, rollout, config, settings)
+            states = rollout.states.flatten(0, 1)
+            return losses, updater.update(states, settings.learning_rate, settings.max_grad_norm)  # line 18
 
         chosen, value, update = graphed(choose, device), graphed(estimate, device), graphed(learn, device)
 
@@ -132,9 +144,13 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
             tape.rewind()
             sample.begin(samples, number_of_actions(actors.actions))
             rollout = framework.rollout(policy, value)  # lines 4–11
-            learning_rate = framework.learning_rate
-            entropy_cost = framework.decayed(config.entropy_cost, config.entropy_cost_decay)
-            losses, gradient_norm = update(learning_rate, entropy_cost, *rollout)  # lines 12–18
+            settings = UpdateSettings(
+                framework.learning_rate,
+                framework.decayed(config.entropy_cost, config.entropy_cost_decay),
+                config.value_cost,
+                config.max_grad_norm,
+            )
+            losses, gradient_norm = update(*settings, *rollout)  # lines 12–18
 
             framework.advance(rollout)
             if run.metrics_due():
@@ -144,7 +160,7 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
                         "train/value_loss": losses.mean(losses.value),
                         "train/entropy": losses.mean(losses.entropy),
                         "train/grad_norm": gradient_norm.item(),
-                        "train/learning_rate": learning_rate,
+                        "train/learning_rate": float(settings.learning_rate),
                     }
                 )
             if run.checkpoint_due():

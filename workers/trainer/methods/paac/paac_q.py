@@ -96,7 +96,7 @@ def train(config: PaacQConfig, run: TrainingRun) -> None:
             states = rollout.states.flatten(0, 1)
             loss = q_loss(network.head(tape.features(states)), target, rollout, config.gamma)
             parameters.backward(config.loss_scale * loss.value)
-            gradient_norm = updater.update(states, learning_rate)
+            gradient_norm = updater.update(states, learning_rate, config.max_grad_norm)
             # T grows by many steps per update, so check whether it passed a multiple of I_target.
             if framework.frames // config.target_update_frames > frames // config.target_update_frames:
                 target_parameters.take_over(parameters)  # θ⁻ ← θ

@@ -41,7 +41,7 @@ def made_experiences(config: Ga3cConfig) -> Experiences:
 
 def losses_of(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Losses:
     logits, values = network(states)
-    return guarded_losses(logits, values, actions, returns, config, config.entropy_cost)
+    return guarded_losses(logits, values, actions, returns, config, config.entropy_cost, config.value_cost)
 
 
 def literal_loss(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Tensor:

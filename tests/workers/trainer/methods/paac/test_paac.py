@@ -45,6 +45,10 @@ def made_rollout(shape: tuple[int, ...], num_actions: int) -> Rollout:
     )
 
 
+def settings(config: PaacConfig) -> paac.UpdateSettings:
+    return paac.UpdateSettings(config.learning_rate, config.entropy_cost, config.value_cost, config.max_grad_norm)
+
+
 def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[Tensor, Tensor, Tensor]:
     """Algorithm 1, lines 12–18: one sample at a time, plain sums; −dθ's objective, dθ_v's objective, the entropy."""
     policy, value, entropy = torch.zeros(()), torch.zeros(()), torch.zeros(())
@@ -70,7 +74,7 @@ def found(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[W
     tape = Tape(network.body, N_E * T_MAX, SideBySide(2))
     for states in rollout.states:
         tape.act(network.prepare(states))
-    losses = paac.find_gradients(network, tape, rollout, config, config.entropy_cost)
+    losses = paac.find_gradients(network, tape, rollout, config, settings(config))
     return losses, [p.grad.clone() for p in network.parameters() if p.grad is not None]
 
 
@@ -126,7 +130,7 @@ def test_the_papers_presets_take_the_step_of_the_authors_code(
     tape = Tape(network.body, N_E * T_MAX, SideBySide(2))
     for states in rollout.states:
         tape.act(network.prepare(states))
-    paac.find_gradients(network, tape, rollout, preset, preset.entropy_cost)
+    paac.find_gradients(network, tape, rollout, preset, settings(preset))
     norm = clip_to_norm(parameters.gradients, preset.max_grad_norm)
     optimizer.step(preset.initial_learning_rate)
 

@@ -1,0 +1,117 @@
+"""Changes of the configuration while a run trains.
+
+`changes.json` in the run directory has the requested changes. The event file has the applied ones. A change is reported
+before it takes effect, so that a killed trainer has either reported it or not used it.
+"""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+
+from workers.contract import events, layout
+from workers.contract.changes import RequestedChange, changed, changes_adapter
+from workers.contract.config import TrainingConfig
+from workers.contract.events import LogLevel
+from workers.trainer.run.journal import Journal
+
+# How often the file of requested changes is checked.
+POLL_SECONDS = 0.25
+_CHANGED = b'"kind":"changed"'
+_STARTED = b'"kind":"started"'
+
+
+@dataclass
+class AppliedChanges:
+    """The changes in an event file: all numbers, and the fields changed since the last start of a trainer.
+
+    Earlier fields are in the configuration, which the trainer writes before it starts.
+    """
+
+    numbers: set[int] = field(default_factory=set)
+    fields: dict[str, JsonValue] = field(default_factory=dict)
+
+
+def read_applied(directory: Path) -> AppliedChanges:
+    """Return the changes that earlier trainers in this directory have reported."""
+    applied = AppliedChanges()
+    try:
+        with (directory / layout.EVENTS).open("rb") as lines:
+            for line in lines:
+                _read_event(line, applied)
+    except FileNotFoundError:
+        pass  # a new run
+    return applied
+
+
+def _read_event(line: bytes, applied: AppliedChanges) -> None:
+    if _STARTED in line:
+        applied.fields.clear()
+    elif _CHANGED in line and line.endswith(b"\n"):  # a crash may have torn the last line
+        event = json.loads(line)
+        if event["kind"] == "changed":
+            applied.numbers.add(int(event["number"]))
+            applied.fields.update(event["fields"])
+
+
+class ConfigChanges:
+    """Applies requested changes to the configuration, each once, and reports them."""
+
+    def __init__(
+        self, directory: Path, journal: Journal, applied: set[int], log: Callable[[str, LogLevel], None]
+    ) -> None:
+        self._path, self._journal, self._log = directory / layout.CHANGES, journal, log
+        self._done = set(applied)
+        self._waiting: Sequence[RequestedChange] = ()
+        self._read: tuple[int, ...] | None = None
+        self._next_poll = 0.0
+
+    def apply(self, config: TrainingConfig, step: int, frames: int) -> dict[str, JsonValue]:
+        """Apply the changes that are due at this step, in place. Return the changed fields."""
+        now = time.monotonic()
+        if now >= self._next_poll:
+            self._next_poll = now + POLL_SECONDS
+            self._poll()
+        fields: dict[str, JsonValue] = {}
+        for change in self._waiting:
+            if change.step <= step:
+                fields |= self._apply(change, config, step, frames)
+        if self._waiting:
+            self._waiting = [change for change in self._waiting if change.number not in self._done]
+        return fields
+
+    def _apply(self, change: RequestedChange, config: TrainingConfig, step: int, frames: int) -> dict[str, JsonValue]:
+        self._done.add(change.number)
+        wanted = changed(config, change.fields)
+        if isinstance(wanted, list):
+            problems = "; ".join(f"{problem.field}: {problem.message}" for problem in wanted)
+            self._log(f"Change {change.number} was not applied: {problems}", "warning")
+            return {}
+        before, after = config.model_dump(mode="json"), wanted.model_dump(mode="json")
+        fields = {name: after[name] for name in change.fields}
+        previous = {name: before[name] for name in fields}
+        number = change.number
+        self._journal.emit(events.Changed, step=step, frames=frames, number=number, fields=fields, previous=previous)
+        for name in fields:
+            setattr(config, name, getattr(wanted, name))
+        return fields
+
+    def _poll(self) -> None:
+        """Read the requested changes if the file is new."""
+        try:
+            found = self._path.stat()
+            version = (found.st_mtime_ns, found.st_size, found.st_ino)
+            if version == self._read:
+                return
+            self._read = version
+            requested = changes_adapter.validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return
+        except (OSError, ValidationError) as error:
+            self._log(f"{self._path.name} cannot be read: {error}", "warning")
+            return
+        waiting = [change for change in requested if change.number not in self._done]
+        self._waiting = sorted(waiting, key=lambda change: (change.step, change.number))

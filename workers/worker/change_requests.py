@@ -1,0 +1,32 @@
+"""Hand-over of requested changes of a run's configuration to its trainer."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from workers.contract.changes import RequestedChange
+from workers.worker.attempt_directory import write_changes
+
+log = logging.getLogger(__name__)
+
+
+class ChangeRequests:
+    """The changes that the trainer of an attempt was given."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._given: Sequence[RequestedChange] = ()
+        self._is_failing = False
+
+    def hand_over(self, changes: Sequence[RequestedChange]) -> None:
+        """Write the changes to the attempt's directory if they are new. Repeat it if the disk is full."""
+        if not changes or changes == self._given:
+            return
+        try:
+            write_changes(self._directory, changes)
+        except OSError as error:
+            if not self._is_failing:
+                log.warning("Cannot hand changes over to the trainer, retrying: %s", error)
+            self._is_failing = True
+        else:
+            self._given, self._is_failing = changes, False
