@@ -10,8 +10,8 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     alerts, backup, jobs, projects, replays
     checkpoints, saliency, start_sets
     kept_games, recordings, runs
-    comparisons, evaluations, marks, reported
-    figures, worker_api
+    changes, comparisons, evaluations, reported
+    figures, marks, worker_api
     games, health, studies
     live_games, papers
     reports

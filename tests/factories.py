@@ -56,6 +56,11 @@ def checkpoint(seq: int, step: int, content: bytes, kept: list[str] | None = Non
     return event(seq, "checkpoint", step, **{"checkpoint": named, "best": False, "kept": kept or [file], **more})
 
 
+def changed(seq: int, step: int, number: int, fields: dict[str, Any], previous: dict[str, Any]) -> dict[str, Any]:
+    """Return the event of an applied change."""
+    return event(seq, "changed", step, number=number, fields=fields, previous=previous)
+
+
 def video(seq: int, step: int, played: int, **more: Any) -> dict[str, Any]:
     """Return the event of a replay of the checkpoint at step `played`."""
     named = {"file": f"replays/{played}.mp4", "poster": f"replays/{played}.png", "checkpoint": checkpoint_path(played)}
@@ -151,6 +156,15 @@ class Api:
         created = action in ("clone", "fork")
         response = self.user.post(f"/api/v1/runs/{run_id}/{action}", json=body if created else None)
         return self._object(response, 201 if created else 200)
+
+    def change(self, run_id: int, fields: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+        """Request a change of a run's configuration."""
+        body = {"fields": fields or {}, **more}
+        return self._object(self.user.post(f"/api/v1/runs/{run_id}/changes", json=body), 201)
+
+    def changes(self, run_id: int) -> dict[str, Any]:
+        """Read the changes of a run."""
+        return self._object(self.user.get(f"/api/v1/runs/{run_id}/changes"))
 
     def beat(self, name: str = "w1", run: dict[str, Any] | None = None, **more: Any) -> Response:
         """Report a worker."""

@@ -52,6 +52,7 @@ RUN = RowTable(
 )
 TAGS = RowTable("tags", tables.RunTag, numbered=False)
 ATTEMPTS = RowTable("attempts", tables.Attempt, numbered=False)
+CHANGES = RowTable("changes", tables.RunChange, numbered=False)
 CLOCKS = RowTable("clocks", MetricClock, numbered=False)
 LOG_LINES = RowTable("log_lines", tables.LogLine, numbered=False)
 DOCUMENTS = RowTable("documents", tables.ProvenanceDocument, numbered=False)

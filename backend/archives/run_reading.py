@@ -69,7 +69,7 @@ class RunReader:
         run, poster = self._run(project)
         self._restored = RestoredRun(run)
         self._documents()
-        for table in (tables_of.TAGS, tables_of.ATTEMPTS, tables_of.CLOCKS):
+        for table in (tables_of.TAGS, tables_of.ATTEMPTS, tables_of.CHANGES, tables_of.CLOCKS):
             self._store(table)
         self._start_sets()
         for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, tables_of.REPLAYS):

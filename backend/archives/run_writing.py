@@ -52,7 +52,7 @@ def spool_run(session: Session, spool: MemberSpool, run: tables.Run, number: int
 
 def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any]]]:
     """Return the rows of each table of a run. Tables come after those that they refer to."""
-    attempt, evaluation, line = tables.Attempt, tables.Evaluation, tables.LogLine
+    attempt, change, evaluation, line = tables.Attempt, tables.RunChange, tables.Evaluation, tables.LogLine
     document, episode, start_set = tables.ProvenanceDocument, tables.EvaluationEpisode, tables.StartSet
     of_run = select(evaluation.id).where(evaluation.run_id == run_id)
     used_sets = select(evaluation.start_set_id).where(evaluation.run_id == run_id)
@@ -62,6 +62,7 @@ def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any
         (tables_of.TAGS, select(tables.RunTag).where(tables.RunTag.run_id == run_id).order_by(tables.RunTag.tag)),
         (tables_of.DOCUMENTS, select(document).where(is_used).order_by(document.sha256)),
         (tables_of.ATTEMPTS, select(attempt).where(attempt.run_id == run_id).order_by(attempt.attempt)),
+        (tables_of.CHANGES, select(change).where(change.run_id == run_id).order_by(change.number)),
         (tables_of.CLOCKS, select(MetricClock).where(MetricClock.run_id == run_id).order_by(MetricClock.attempt)),
         (
             tables_of.START_SETS,

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.errors import FieldError, Invalid
-from workers.contract.config import RunConfig, config_adapter
+from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.config.problems import FieldProblem, problems_of, title_of
 from workers.contract.presets import PRESETS, refusal_of_other_method
 from workers.contract.worker_api import QueueName
@@ -64,7 +64,7 @@ def to_run_columns(config: RunConfig, name: str | None, queue: QueueName | None)
     }
 
 
-def to_document(config: RunConfig) -> dict[str, Any]:
+def to_document(config: TrainingConfig) -> dict[str, Any]:
     """Return the configuration with all fields, as it is stored."""
     return config.model_dump(mode="json")
 

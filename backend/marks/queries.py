@@ -1,4 +1,4 @@
-"""Marks of a run from its checkpoints, forks, attempts, log and metrics."""
+"""Marks of a run from its checkpoints, forks, attempts, changes, log and metrics."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.changes.queries import list_changes
+from backend.changes.wording import describe
 from backend.database.tables import Attempt, Checkpoint, LogLine, Replay, Run
 from backend.marks.anomalies import METRICS, Samples, find_anomalies
 from backend.marks.schemas import Mark
@@ -58,6 +60,7 @@ def read_marks(session: Session, run: Run) -> list[Mark]:
         *_checkpoints(session, run, clock),
         *_forks(session, run, clock),
         *_resumed_attempts(session, run, clock),
+        *_changes(session, run, clock),
         *_warnings(session, run, clock),
         *_anomalies(session, run, points, clock),
     ]
@@ -104,6 +107,15 @@ def _resumed_attempts(session: Session, run: Run, clock: StepClock) -> Iterator[
         host = f"On {attempt.host}" if attempt.host else ""
         title = f"Attempt {attempt.attempt} resumed here"
         yield Mark(kind="resume", title=title, detail=host, **clock.mark(attempt.resumed_step or 0))
+
+
+def _changes(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
+    for change in list_changes(session, run.id):
+        if change.applied_step is not None:
+            described = describe(run.algorithm, change.fields, change.previous)
+            by = f"By {change.requested_by}" if change.requested_by else ""
+            title = described[0].upper() + described[1:]
+            yield Mark(kind="change", title=title, detail=by, **clock.mark(change.applied_step))
 
 
 def _warnings(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:

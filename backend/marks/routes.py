@@ -13,7 +13,7 @@ router = APIRouter(tags=["metrics"])
 
 @router.get("/runs/{run_id}/marks")
 def read_marks(db: Db, run: PathRun) -> list[Mark]:
-    """Return the marks on the run's curves: checkpoints, forks, resumed attempts, warnings, and anomalies."""
+    """Return the marks on the run's curves: checkpoints, forks, resumed attempts, changes, warnings, anomalies."""
     with db.read() as session:
         return queries.read_marks(session, run)
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-MarkKind = Literal["checkpoint", "fork", "resume", "warning", "anomaly"]
+MarkKind = Literal["checkpoint", "fork", "resume", "change", "warning", "anomaly"]
 RuleName = Literal[
     "entropy_collapsed", "return_collapsed", "loss_exploded", "not_a_number", "no_episode", "speed_halved"
 ]

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from backend.changes.service import store_applied
 from backend.checkpoints.pruning import update_best
 from backend.checkpoints.service import frames_at_step, store_checkpoint
 from backend.database.tables import Attempt, LogLine, Run
@@ -127,6 +128,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.StartStep: _start_step,
     ev.Log: _log,
     ev.Roles: _store_roles,
+    ev.Changed: store_applied,
     ev.Progress: _progress,
     ev.CheckpointEvent: _checkpoint,
     ev.ReplayEvent: keep_replay,
@@ -138,6 +140,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
 _NOTICES = {
     "metrics": "run.metrics",
     "log": "run.log",
+    "changed": "run.log",
     "checkpoint": "run.files",
     "video": "run.files",
 }

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from backend.changes.queries import list_requested
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
@@ -19,6 +20,7 @@ from backend.workers import schemas
 from backend.workers.presence import announce_worker, is_connected
 from workers.contract import worker_api
 from workers.contract.build import build, differ
+from workers.contract.changes import RequestedChange
 from workers.contract.worker_api import NAME_TAKEN, Desired, WantedJob
 
 log = logging.getLogger(__name__)
@@ -32,11 +34,12 @@ _MIN_TIME_CHANGE = timedelta(seconds=2)
 
 @dataclass
 class Beat:
-    """The answer to a heartbeat: the desired states of the worker's assignments, and whether its run is stale."""
+    """The answer to a heartbeat: the worker's desired assignments, its run's changes, and whether the run is stale."""
 
     desired: Desired | None = None
     stale: StaleAttempt | None = None
     jobs: list[WantedJob] = field(default_factory=list)
+    changes: list[RequestedChange] = field(default_factory=list)
 
 
 class NameTaken(Problem):
@@ -61,6 +64,7 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
             found.stale = StaleAttempt(f"Run {held.id} was deleted. Stop its trainer.")
         else:
             found.desired = run.desired
+            found.changes = list_requested(session, run.id)
             _renew(settings, run)
     # Lock in order of the ids, so that two heartbeats cannot deadlock.
     for assignment in sorted(report.jobs, key=lambda assignment: assignment.id):

@@ -26,7 +26,9 @@ def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -
         found = registry.beat(session, settings, report)
     if found.stale is not None:
         raise found.stale
-    return worker_api.HeartbeatAnswer(desired=found.desired, lease_seconds=settings.lease_seconds, jobs=found.jobs)
+    return worker_api.HeartbeatAnswer(
+        desired=found.desired, lease_seconds=settings.lease_seconds, jobs=found.jobs, changes=found.changes
+    )
 
 
 @router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "The queue is empty."}})

@@ -4,6 +4,8 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from backend.alerts.service import raise_run_end
+from backend.changes.queries import list_requested
+from backend.changes.service import has_steps_left
 from backend.checkpoints.service import list_resumable
 from backend.config import Settings
 from backend.database.columns import utc_now
@@ -85,6 +87,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
         config=run.config,
         lease_seconds=settings.lease_seconds,
         checkpoints=[offer(checkpoint) for checkpoint in list_resumable(session, run)],
+        changes=list_requested(session, run.id),
         installation=read_installation_id(session),
     )
 
@@ -120,7 +123,10 @@ def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, m
     attempt.outcome, attempt.ended_at = outcome, utc_now()
     worker, run.worker, run.lease_expires_at = run.worker, None, None
     run.steps_per_second = run.seconds_left = None
-    if outcome == "finished":
+    if outcome == "finished" and has_steps_left(session, run):
+        run.state, run.state_reason, run.queued_at = "queued", None, utc_now()
+        note(session, run, "Back in the queue: more steps were requested when it finished.")
+    elif outcome == "finished":
         run.state, run.state_reason = "finished", None
         note(session, run, "Finished.")
     elif outcome == "failed":

@@ -14,12 +14,11 @@ from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.config.problems import FieldProblem, problems_of
 from workers.contract.earlier_names import with_current_names
 from workers.contract.presets import PRESETS, refusal_of_other_method
-from workers.trainer import scheduled_changes
 from workers.trainer.errors import TrainerError
-from workers.trainer.run import durable_files
+from workers.trainer.run import durable_files, scheduled_changes
 from workers.trainer.run.config_changes import AppliedChanges, read_applied
 from workers.trainer.run.journal import Journal
-from workers.trainer.scheduled_changes import Change
+from workers.trainer.run.scheduled_changes import Change
 
 
 class LaunchError(TrainerError):

@@ -16,6 +16,7 @@ from backend.database.tables.base import (
     StoredKind,
     StudyState,
 )
+from backend.database.tables.changes import RunChange
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
 from backend.database.tables.files import File
@@ -70,6 +71,7 @@ __all__ = [
     "Report",
     "ReportImport",
     "Run",
+    "RunChange",
     "RunOrigin",
     "RunTag",
     "ScoreRule",

@@ -1743,6 +1743,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Changes
+         * @description Return the changes of a run, and its configuration before them.
+         */
+        get: operations["list_changes"];
+        put?: never;
+        /**
+         * Change Run
+         * @description Change settings of a run while it trains, or train it longer after it has ended.
+         *
+         *     A live run applies the change at its next update. A run that waits or is paused applies it when it continues. A run
+         *     that has ended is queued again if it gets more steps, and continues from its last checkpoint.
+         */
+        post: operations["change_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/checkpoints": {
         parameters: {
             query?: never;
@@ -1925,7 +1952,7 @@ export interface paths {
         };
         /**
          * Read Marks
-         * @description Return the marks on the run's curves: checkpoints, forks, resumed attempts, warnings, and anomalies.
+         * @description Return the marks on the run's curves: checkpoints, forks, resumed attempts, changes, warnings, anomalies.
          */
         get: operations["read_marks"];
         put?: never;
@@ -3396,6 +3423,53 @@ export interface components {
             /** Skipped */
             skipped: components["schemas"]["Skipped"][];
         };
+        /** Changed */
+        Changed: {
+            /**
+             * Fields
+             * @description The new values. Updates after this step use them.
+             */
+            fields: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "changed";
+            /**
+             * Number
+             * @description Number of the change within its run. Each is applied once.
+             */
+            number: number;
+            /**
+             * Previous
+             * @description The values of the same fields before.
+             */
+            previous: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Seq
+             * @description Number of the event within its attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             */
+            time: number;
+        };
         /**
          * ChartBlock
          * @description A figure of this API, redrawn each time the report is read.
@@ -3537,11 +3611,16 @@ export interface components {
         };
         /**
          * Claim
-         * @description A claimed run, with its checkpoints from newest to oldest.
+         * @description A claimed run, with its checkpoints from newest to oldest, and the changes that no trainer has reported yet.
          */
         Claim: {
             /** Attempt */
             attempt: number;
+            /**
+             * Changes
+             * @default []
+             */
+            changes?: components["schemas"]["RequestedChange"][];
             /** Checkpoints */
             checkpoints: components["schemas"]["OfferedCheckpoint"][];
             /** Config */
@@ -4611,7 +4690,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * ExpressionProblem
@@ -5193,9 +5272,15 @@ export interface components {
         };
         /**
          * HeartbeatAnswer
-         * @description The desired states of the held run and jobs.
+         * @description The desired states of the held run and jobs, and the run's requested changes.
          */
         HeartbeatAnswer: {
+            /**
+             * Changes
+             * @description Changes that its trainer has not reported yet.
+             * @default []
+             */
+            changes?: components["schemas"]["RequestedChange"][];
             /** Desired */
             desired: ("run" | "pause" | "stop") | null;
             /**
@@ -6054,7 +6139,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "checkpoint" | "fork" | "resume" | "warning" | "anomaly";
+            kind: "checkpoint" | "fork" | "resume" | "change" | "warning" | "anomaly";
             /**
              * Metric
              * @description Metric with the anomaly.
@@ -7769,6 +7854,40 @@ export interface components {
             rows: (string | number | ("NaN" | "Infinity" | "-Infinity") | null)[][];
         };
         /**
+         * RequestChange
+         * @description New values of fields of a run's configuration, more steps to train, or both.
+         */
+        RequestChange: {
+            /**
+             * Fields
+             * @description Fields with `changeable` in the configuration schema. Fork the run to change others.
+             * @default {}
+             */
+            fields?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** More Steps */
+            more_steps?: number | null;
+        };
+        /**
+         * RequestedChange
+         * @description A requested change. Its number identifies it within the run, so that it is applied once.
+         */
+        RequestedChange: {
+            /** Fields */
+            fields: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Number */
+            number: number;
+            /**
+             * Step
+             * @description It is applied at the first update at or after this step.
+             * @default 0
+             */
+            step?: number;
+        };
+        /**
          * RolePlace
          * @description One role of a run that consists of several, and where it works.
          */
@@ -8003,6 +8122,74 @@ export interface components {
             resume: string | null;
             /** Stop */
             stop: string | null;
+        };
+        /**
+         * RunChange
+         * @description A change of a run's configuration.
+         */
+        RunChange: {
+            /**
+             * Applied At
+             * @description Null while the change waits for the run's next update.
+             */
+            applied_at: string | null;
+            /**
+             * Applied Step
+             * @description Updates after this step use the new values.
+             */
+            applied_step: number | null;
+            /**
+             * Attempt
+             * @description The attempt that applied it.
+             */
+            attempt: number | null;
+            /**
+             * Fields
+             * @description The new values.
+             */
+            fields: {
+                [key: string]: unknown;
+            };
+            /**
+             * Number
+             * @description Counts the changes of a run, from 1.
+             */
+            number: number;
+            /**
+             * Previous
+             * @description The values before.
+             */
+            previous: {
+                [key: string]: unknown;
+            };
+            /**
+             * Requested At
+             * Format: date-time
+             */
+            requested_at: string;
+            /**
+             * Requested By
+             * @description Null while tokens and sessions have no names.
+             */
+            requested_by: string | null;
+        };
+        /**
+         * RunChanges
+         * @description The changes of a run. The run's `config` has the current values.
+         */
+        RunChanges: {
+            /**
+             * Items
+             * @description Oldest first.
+             */
+            items: components["schemas"]["RunChange"][];
+            /**
+             * Start Config
+             * @description The configuration before all changes.
+             */
+            start_config: {
+                [key: string]: unknown;
+            };
         };
         /**
          * RunCheckpoint
@@ -13247,6 +13434,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunChanges"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    change_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunChange"];
                 };
             };
             /** @description The error, with the wrong fields. */

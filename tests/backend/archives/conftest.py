@@ -10,6 +10,7 @@ from tests.factories import (
     PONG,
     Api,
     Client,
+    changed,
     event,
     metrics,
     start_set,
@@ -69,6 +70,7 @@ class Archives:
             "evaluations": [self._get(f"/api/v1/evaluations/{each['id']}") for each in listed],
             "provenance": self._get(f"{base}/provenance"),
             "first provenance": self._get(f"{base}/provenance", attempt=1) if run["attempt"] else None,
+            "changes": self._get(f"{base}/changes"),
             "media": self._get(f"{base}/media")["items"],
         }
         return {name: self._without_ids(answer) for name, answer in answers.items()}
@@ -122,6 +124,8 @@ def create_rich_run(api: Api) -> int:
         api.upload(run_id, second, f"replays/{path}", content, kind)
     assert api.send(run_id, second, video(43, 610, 600, episode_return="Infinity")).is_success
     assert api.send(run_id, second, event(44, "log", level="warning", message="Über")).is_success
+    api.change(run_id, {"learning_rate": 0.5})
+    assert api.send(run_id, second, changed(45, 620, 1, {"learning_rate": 0.5}, {"learning_rate": 0.0224})).is_success
     api.beat(job_slots=2)
     api.evaluate(run_id, seed=3, episodes=2)
     api.play([1.5, "NaN"])

@@ -36,6 +36,7 @@ def test_a_claim_hands_over_all_that_a_trainer_needs(api: Api, database: Databas
         "config": run["config"],
         "lease_seconds": 60.0,
         "checkpoints": [],
+        "changes": [],
         "installation": identity,
     }
     after = api.run(run["id"])

@@ -31,6 +31,10 @@ def request(directory: Path, *changes: dict[str, object]) -> None:
     (directory / layout.CHANGES).write_bytes(changes_adapter.dump_json(requested))
 
 
+def refuse(message: str, _level: str) -> None:
+    pytest.fail(message)
+
+
 def a_config() -> PaacConfig:
     return PaacConfig(env="CartPole-v1", total_steps=1_000)
 
@@ -56,7 +60,7 @@ def test_a_change_is_reported_with_its_values_before_and_applied_once(tmp_path: 
 
 def test_a_change_waits_for_its_step(tmp_path: Path, journal: Journal) -> None:
     config = a_config()
-    changes = ConfigChanges(tmp_path, journal, set(), pytest.fail)
+    changes = ConfigChanges(tmp_path, journal, set(), refuse)
     request(
         tmp_path, {"number": 1, "fields": {"value_cost": 2.0}, "step": 50}, {"number": 2, "fields": {"value_cost": 1.5}}
     )
@@ -89,7 +93,7 @@ def test_an_unsafe_field_is_logged_and_not_applied(tmp_path: Path, journal: Jour
 
 def test_applied_changes_are_read_from_a_torn_event_file(tmp_path: Path, journal: Journal) -> None:
     config = a_config()
-    changes = ConfigChanges(tmp_path, journal, set(), pytest.fail)
+    changes = ConfigChanges(tmp_path, journal, set(), refuse)
     request(tmp_path, {"number": 1, "fields": {"value_cost": 2.0}}, {"number": 2, "fields": {"learning_rate": 0.5}})
     changes.apply(config, 7, 7)
     with (tmp_path / layout.EVENTS).open("ab") as file:
@@ -98,7 +102,7 @@ def test_applied_changes_are_read_from_a_torn_event_file(tmp_path: Path, journal
     assert applied.numbers == {1, 2}
     assert applied.fields == {"value_cost": 2.0, "learning_rate": 0.5}
 
-    again = ConfigChanges(tmp_path, journal, applied.numbers, pytest.fail)
+    again = ConfigChanges(tmp_path, journal, applied.numbers, refuse)
     assert again.apply(config, 8, 8) == {}
 
 

@@ -20,7 +20,7 @@ interface CurveMarksProps {
   area: PlotArea;
 }
 
-/** Marks along the top of a curve: checkpoints, forks, resumed attempts, warnings and anomalies. */
+/** Marks along the top of a curve: checkpoints, forks, resumed attempts, changes, warnings and anomalies. */
 export function CurveMarks({ run, metrics, isMain, axis, area }: CurveMarksProps) {
   const { data: marks = [] } = useQuery(marksQuery(run.id));
   const [hidden] = useHiddenMarks();

@@ -1,5 +1,6 @@
 import {
   IconActivityHeartbeat,
+  IconAdjustments,
   IconAlertTriangle,
   IconDeviceFloppy,
   IconGitFork,
@@ -13,6 +14,7 @@ export const MARK_KINDS = {
   checkpoint: "Checkpoints",
   fork: "Forks",
   resume: "Resumed attempts",
+  change: "Changed settings",
   warning: "Warnings",
 } as const;
 
@@ -28,6 +30,8 @@ export function MarkIcon({ mark }: { mark: Mark }) {
       return <IconGitFork size={SIZE} />;
     case "resume":
       return <IconRefresh size={SIZE} />;
+    case "change":
+      return <IconAdjustments size={SIZE} />;
     case "warning":
       return <IconAlertTriangle size={SIZE} />;
     case "anomaly":
@@ -35,10 +39,10 @@ export function MarkIcon({ mark }: { mark: Mark }) {
   }
 }
 
-const IMPORTANCE: readonly Mark["kind"][] = ["anomaly", "warning", "fork", "resume", "checkpoint"];
+const IMPORTANCE: readonly Mark["kind"][] = ["anomaly", "warning", "change", "fork", "resume", "checkpoint"];
 
 /** Return the mark that stands for all marks of a place. */
 export function mostImportant(marks: readonly Mark[]): Mark | undefined {
-  const rank = (mark: Mark) => (mark.best ? 1.5 : IMPORTANCE.indexOf(mark.kind));
+  const rank = (mark: Mark) => (mark.best ? 2.5 : IMPORTANCE.indexOf(mark.kind));
   return marks.toSorted((a, b) => rank(a) - rank(b))[0];
 }
