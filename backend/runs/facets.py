@@ -8,7 +8,7 @@ from sqlalchemy import Row, Select, and_, func, select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Project, Run, RunTag
-from backend.runs.list_query import Filters, filter_conditions
+from backend.runs.filters import Filters, filter_conditions
 
 
 class Choice(BaseModel):

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
-from backend.runs.list_query import MAX_SEARCH_LENGTH, Filters, filter_conditions
+from backend.runs.filters import MAX_SEARCH_LENGTH, Filters, filter_conditions
 
 
 class FailureGroup(BaseModel):

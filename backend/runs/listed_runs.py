@@ -1,6 +1,6 @@
 """Pages of the run list, which leave out what a table does not show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
 from backend.metrics.visibility import training_seconds
 from backend.runs import schemas
+from backend.runs.computed import computed_values
+from backend.runs.expressions.nodes import Value
 from backend.runs.list_query import RunRows
 from backend.runs.queries import find_studies, shown_fields, state_reasons
 from backend.runs.states import to_actions
@@ -38,11 +40,16 @@ def parse_details(names: Sequence[str]) -> Details:
     return Details(fields | {"config"} if settings else fields, frozenset() if "config" in fields else settings)
 
 
-def to_page(session: Session, rows: RunRows, metrics: Sequence[str], details: Details) -> schemas.RunPage:
-    """Return one page of the list, with these metrics and details of each run."""
+def to_page(
+    session: Session, rows: RunRows, metrics: Sequence[str], details: Details, columns: Mapping[str, Value]
+) -> schemas.RunPage:
+    """Return one page of the list, with these metrics, details and computed columns of each run."""
     reasons = state_reasons(session, rows.runs)
     extents = _extents(session, [run.id for run in rows.runs], metrics) if metrics else {}
     included = _read_details(session, rows.runs, details)
+    if columns:
+        for run_id, values in computed_values(session, [run.id for run in rows.runs], columns).items():
+            included[run_id]["computed"] = values
     actions: dict[schemas.RunActions, int] = {}
     items = []
     for run in rows.runs:

@@ -11,7 +11,19 @@ from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
 from backend.projects.lookup import Projects
-from backend.runs import facets, failures, list_query, listed_runs, queries, schemas, service
+from backend.runs import (
+    computed,
+    differing_settings,
+    facets,
+    failures,
+    filters,
+    grouping,
+    list_query,
+    listed_runs,
+    queries,
+    schemas,
+    service,
+)
 from backend.runs.expressions.completion import ExpressionKind
 from backend.runs.expressions.parsing import MAX_LENGTH
 from backend.runs.expressions.requests import CheckedExpression, FilterText, check
@@ -47,7 +59,7 @@ def parse_filters(
     text: Annotated[
         Text,
         Query(
-            max_length=list_query.MAX_SEARCH_LENGTH,
+            max_length=filters.MAX_SEARCH_LENGTH,
             description="Search name, notes, project, tags, environment, method, failure message and id.",
         ),
     ] = "",
@@ -60,14 +72,14 @@ def parse_filters(
     origin: Annotated[list[RunOrigin], Query(description="Any of these values.")] = [],  # noqa: B006
     project: Projects = [],  # noqa: B006
     filter: FilterText = "",  # noqa: A002 - the parameter's name in the API
-) -> list_query.Filters:
+) -> filters.Filters:
     """Return the filters in the query parameters."""
-    return list_query.Filters(
+    return filters.Filters(
         [*state], tag, algorithm, env, text.strip(), archived, study, id, name, [*origin], project, filter
     )
 
 
-RunFilters = Annotated[list_query.Filters, Depends(parse_filters)]
+RunFilters = Annotated[filters.Filters, Depends(parse_filters)]
 
 
 @router.get("/runs", response_model_exclude_unset=True)
@@ -77,8 +89,9 @@ def list_runs(
     sort: Annotated[
         Text,
         Query(
-            max_length=200,
-            description="Column, metric:NAME:last|min|max or config:FIELD. Prefix with - for descending order.",
+            max_length=500,
+            description="Up to five of: column, metric:NAME:last|min|max, config:FIELD, computed column or expression, "
+            "separated by commas. Prefix with - for descending order.",
         ),
     ] = "-created_at",
     metric: Annotated[
@@ -91,8 +104,15 @@ def list_runs(
             f"{', '.join(listed_runs.DETAILS)}."
         ),
     ] = [],  # noqa: B006
+    compute: Annotated[
+        list[Annotated[Text, StringConstraints(max_length=MAX_LENGTH)]],
+        Query(
+            max_length=computed.MAX_COMPUTED,
+            description="Columns to compute for each run, such as `efficiency = best_return / hours`.",
+        ),
+    ] = [],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
-    cursor: Annotated[str | None, Query(max_length=2_000)] = None,
+    cursor: Annotated[str | None, Query(max_length=10_000)] = None,
 ) -> schemas.RunPage:
     """Return one page of runs, with the fields that a table shows. Null and empty fields of a run are left out.
 
@@ -100,8 +120,10 @@ def list_runs(
     """
     details = listed_runs.parse_details(include)
     with db.read() as session:
-        rows = list_query.list_runs(session, filters, sort, limit, cursor, details.fields)
-        return listed_runs.to_page(session, rows, metric, details)
+        columns = computed.read_computed(session, compute)
+        page = list_query.PageRequest(sort, limit, cursor)
+        rows = list_query.list_runs(session, filters, page, columns, details.fields)
+        return listed_runs.to_page(session, rows, metric, details, columns)
 
 
 @router.get("/run-failures")
@@ -113,6 +135,44 @@ def list_failures(
     """Return the failures that several runs share, over all pages of the list."""
     with db.read() as session:
         return failures.group_failures(session, filters, min_runs)
+
+
+@router.get("/run-groups")
+def list_groups(
+    db: Db,
+    filters: RunFilters,
+    by: Annotated[
+        Text, Query(max_length=500, description="Names of columns or fields, such as `method,env,learning_rate`.")
+    ],
+    value: Annotated[
+        list[Annotated[Text, StringConstraints(max_length=MAX_LENGTH)]],
+        Query(max_length=grouping.MAX_VALUES, description="Numbers to average, such as `best_return`."),
+    ] = ["return"],  # noqa: B006
+    sort: Annotated[
+        Text,
+        Query(
+            max_length=MAX_LENGTH,
+            description="runs, newest, label, a name in `by`, or VALUE.mean, VALUE.std or VALUE.n. Prefix with - for "
+            "descending order.",
+        ),
+    ] = "-newest",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+) -> grouping.RunGroupPage:
+    """Return groups of runs with equal values. The filter of a group selects its runs, in this call and in the list."""
+    with db.read() as session:
+        return grouping.group_runs(session, filters, grouping.GroupRequest(by, value, sort, limit, offset))
+
+
+@router.get("/run-settings")
+def list_settings(
+    db: Db,
+    filters: RunFilters,
+    every: Annotated[bool, Query(description="Return also the fields with one value.")] = False,
+) -> differing_settings.RunSettings:
+    """Return the configuration fields that differ between the runs of the list."""
+    with db.read() as session:
+        return differing_settings.read_settings(session, filters, every=every)
 
 
 @router.get("/run-facets")

@@ -193,6 +193,9 @@ class ListedRun(BaseModel):
     versions: dict[str, str] | None = Field(default=None, description="If included.")
     command: list[str] | None = Field(default=None, description="If included.")
     reported_key: str | None = Field(default=None, description="If included.")
+    computed: dict[str, float | None] | None = Field(
+        default=None, title="Computed columns", description="If requested. Null if it has no value for this run."
+    )
 
 
 class RunPage(BaseModel):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from backend.runs.expressions.choices import stored_texts
+from backend.runs.expressions.choices import CLOSED, stored_texts
 from backend.runs.expressions.literals import read_moment, read_number, starts_number
 from backend.runs.expressions.names import Column, SettingKind, setting_kinds
 from backend.runs.expressions.nodes import (
@@ -14,6 +14,7 @@ from backend.runs.expressions.nodes import (
     Constant,
     Contains,
     Either,
+    InStudy,
     IsTrue,
     Not,
     OneOf,
@@ -22,7 +23,7 @@ from backend.runs.expressions.nodes import (
 )
 from backend.runs.expressions.problems import Expected, ExpressionError, Span
 from backend.runs.expressions.scanner import Scanner
-from workers.contract.values import storable
+from workers.contract.values import MAX_ID, storable
 
 OPERATORS = ("<=", ">=", "!=", "==", "=", "<", ">", "~", ":")
 ORDERED: dict[str, CompareOperator] = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -81,12 +82,22 @@ class ValueReader:
 
     def _equals(self, left: Value) -> Condition:
         if isinstance(left, Column) and left.kind in ("text", "tags", "study"):
-            start = self._scanner.at
-            text = self._text(left)
-            return OneOf(left, stored_texts(left, text, self._scanner.span_from(start)))
+            return self._equals_text(left)
         if isinstance(left, Setting):
             return self._equals_setting(left)
         return self._compare(left, "=")
+
+    def _equals_text(self, left: Column) -> Condition:
+        """Read a text. In quotes it is exact, and a number without quotes is the number of a study."""
+        start = self._scanner.at
+        is_quoted = self._scanner.is_at('"', "'")
+        text = self._text(left)
+        if left.kind == "study":
+            is_number = text.isascii() and text.isdecimal() and int(text[:19]) <= MAX_ID
+            return InStudy(int(text)) if is_number and not is_quoted else OneOf(left, (text,))
+        if is_quoted and left.name not in CLOSED:
+            return OneOf(left, (text,))
+        return OneOf(left, stored_texts(left, text, self._scanner.span_from(start)))
 
     def _equals_setting(self, left: Setting) -> Condition:
         """Read the right side, whose form decides its type: 3 is a number, true a truth value, "3" a text."""

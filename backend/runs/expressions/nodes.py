@@ -86,6 +86,13 @@ class OneOf:
 
 
 @dataclass(frozen=True)
+class InStudy:
+    """Whether a run belongs to a study."""
+
+    study_id: int
+
+
+@dataclass(frozen=True)
 class Contains:
     """Whether a text contains another one, ignoring case."""
 
@@ -130,5 +137,5 @@ class Either:
 
 
 Value = Constant | Column | Setting | MetricStatistic | Negative | Arithmetic | Call
-Condition = Compare | CompareTime | OneOf | Contains | IsTrue | Missing | Not | Both | Either
+Condition = Compare | CompareTime | OneOf | InStudy | Contains | IsTrue | Missing | Not | Both | Either
 Node = Value | Condition

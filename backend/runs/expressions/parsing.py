@@ -64,6 +64,13 @@ def parse_value(text: str, now: datetime) -> tuple[Value, Parsed]:
     return value, Parsed(value, parser.settings, parser.metrics)
 
 
+def parse_number(text: str, now: datetime) -> tuple[Value, Parsed]:
+    """Parse a value that is a number. Raise ExpressionError if it is wrong."""
+    parser = _Parser(text, now)
+    value = parser.whole(parser.number)
+    return value, Parsed(value, parser.settings, parser.metrics)
+
+
 class _Parser:
     def __init__(self, text: str, now: datetime) -> None:
         if len(text) > MAX_LENGTH:
@@ -71,7 +78,7 @@ class _Parser:
         self.scanner = Scanner(text)
         self.settings: list[tuple[Setting, Span]] = []
         self.metrics: list[tuple[MetricStatistic, Span]] = []
-        self._reader = ValueReader(self.scanner, now, self._number_value)
+        self._reader = ValueReader(self.scanner, now, self.number)
         self._depth = self._values = 0
 
     def whole(self, parse: Callable[[], _Node]) -> _Node:
@@ -229,7 +236,8 @@ class _Parser:
         self._depth -= 1
         return node
 
-    def _number_value(self) -> Value:
+    def number(self) -> Value:
+        """Parse a number."""
         start = self.scanner.at
         return self._as_number(self._sum(), start)
 

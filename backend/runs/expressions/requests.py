@@ -1,7 +1,8 @@
 """Expressions in requests: parsed, checked and translated."""
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query
 from pydantic import BaseModel, Field
@@ -12,8 +13,8 @@ from backend.database.columns import utc_now
 from backend.runs.expressions.completion import Completion, ExpressionKind, complete
 from backend.runs.expressions.known_names import require_known
 from backend.runs.expressions.nodes import Condition, Value
-from backend.runs.expressions.parsing import MAX_LENGTH, parse_filter, parse_value
-from backend.runs.expressions.problems import ExpressionError, InvalidExpression
+from backend.runs.expressions.parsing import MAX_LENGTH, Parsed, parse_filter, parse_number, parse_value
+from backend.runs.expressions.problems import ExpressionError, InvalidExpression, Span
 from backend.runs.expressions.sql import Translator
 from workers.contract.values import Text
 
@@ -55,7 +56,7 @@ def check(session: Session, text: str, kind: ExpressionKind, cursor: int | None)
     """Return whether an expression is right, and the completions at the cursor, which is at the end by default."""
     now, error = utc_now(), None
     try:
-        _condition_or_value, parsed = (parse_filter if kind == "condition" else parse_value)(text, now)
+        _condition_or_value, parsed = (parse_filter if kind == "condition" else parse_number)(text, now)
         require_known(session, parsed)
     except ExpressionError as wrong:
         span = wrong.span
@@ -78,15 +79,22 @@ def filter_sql(session: Session, text: str, field: str = "filter") -> ColumnElem
 
 
 def read_value(session: Session, text: str, field: str) -> Value:
-    """Parse a value. Raise InvalidExpression if it is wrong."""
+    """Parse a value to sort by. Raise InvalidExpression if it is wrong."""
+    return _read(session, parse_value, text, field, 0)
+
+
+def read_number(session: Session, text: str, field: str, offset: int = 0) -> Value:
+    """Parse a number that starts at an offset in a field. Raise InvalidExpression if it is wrong."""
+    return _read(session, parse_number, text, field, offset)
+
+
+def _read(
+    session: Session, parse: Callable[[str, datetime], tuple[Value, Parsed]], text: str, field: str, offset: int
+) -> Value:
     try:
-        value, parsed = parse_value(text, utc_now())
+        value, parsed = parse(text, utc_now())
         require_known(session, parsed)
     except ExpressionError as error:
-        raise InvalidExpression(field, error) from None
+        span = Span(error.span.start + offset, error.span.end + offset)
+        raise InvalidExpression(field, ExpressionError(error.message, span, error.suggestions)) from None
     return value
-
-
-def value_sql(session: Session, text: str, field: str) -> ColumnElement[Any]:
-    """Return the numbers of a value as SQL."""
-    return Translator(session).number(read_value(session, text, field))

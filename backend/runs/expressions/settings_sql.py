@@ -58,7 +58,7 @@ class SqliteSettings(SettingsSql):
 
     def text(self, name: str) -> Sql:
         """Return the text in a field."""
-        listed = func.replace(self.raw(name), ", ", ",")
+        listed = _compact(self.raw(name))
         kind = self.kind(name)
         return case((kind == "text", self.raw(name)), (kind.in_(("array", "object")), listed), else_=None)
 
@@ -85,7 +85,7 @@ class PostgresqlSettings(SettingsSql):
 
     def text(self, name: str) -> Sql:
         """Return the text in a field."""
-        kind, listed = self.kind(name), func.replace(self.raw(name), ", ", ",")
+        kind, listed = self.kind(name), _compact(self.raw(name))
         return case((kind == "string", self.raw(name)), (kind.in_(("array", "object")), listed), else_=None)
 
     def is_boolean(self, name: str, value: bool) -> ColumnElement[bool]:
@@ -107,3 +107,8 @@ def _bounded(number: Sql, converted: Sql | None = None) -> Sql:
         (number.between(-largest, largest), number if converted is None else converted),
         else_=None,
     )
+
+
+def _compact(text: Sql) -> Sql:
+    """Return JSON without spaces after its separators."""
+    return func.replace(func.replace(text, ", ", ","), ": ", ":")

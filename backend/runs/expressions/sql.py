@@ -17,7 +17,6 @@ from backend.runs.expressions import nodes
 from backend.runs.expressions.literals import LARGEST_NUMBER, SMALLEST_NUMBER
 from backend.runs.expressions.names import Column
 from backend.runs.expressions.settings_sql import PostgresqlSettings, SettingsSql, SqliteSettings
-from workers.contract.values import LARGEST
 
 Sql = ColumnElement[Any]
 _COMPARE: dict[str, Callable[[Any, Any], Sql]] = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq}
@@ -58,6 +57,8 @@ class Translator:
                 return _COMPARE[operator](getattr(Run, str(column.attribute)), moment)
             case nodes.OneOf(name, texts):
                 return self._one_of(name, texts)
+            case nodes.InStudy(study_id):
+                return _in_study(Study.id == study_id)
             case nodes.Contains(name, text):
                 return self._contains(name, text)
             case nodes.IsTrue(setting, value):
@@ -70,8 +71,7 @@ class Translator:
         if name.kind == "tags":
             return exists().where(RunTag.run_id == Run.id, RunTag.tag.in_(texts))
         if name.kind == "study":
-            numbers = [int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 19]
-            return _in_study(or_(Study.name.in_(texts), Study.id.in_([n for n in numbers if n <= LARGEST])))
+            return _in_study(Study.name.in_(texts))
         if name.name == "project":
             return and_(*in_projects(Run.project_id, texts))
         return self.text(name).in_(texts)

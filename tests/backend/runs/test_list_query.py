@@ -10,7 +10,7 @@ import pytest
 from backend.database.engine import Database
 from backend.database.tables import Run
 from backend.metrics.models import MetricSeries
-from backend.runs.list_query import SORTABLE
+from backend.runs.sorting import SORTABLE
 from tests.factories import CARTPOLE, Api, metrics
 
 PONG = {"algorithm": "paac", "env": "ALE/Pong-v5"}
@@ -104,7 +104,7 @@ def test_pages_contain_every_run_once_in_any_order(api: Api, database: Database,
 
 def cursor(sort: str, value: Any) -> str:
     """A cursor as a client may make one up."""
-    return base64.urlsafe_b64encode(json.dumps([sort, value, 1]).encode()).decode()
+    return base64.urlsafe_b64encode(json.dumps([repr([sort]), [value], 1]).encode()).decode()
 
 
 def test_sorting_by_a_metric_puts_runs_without_it_last(api: Api, database: Database) -> None:

@@ -253,7 +253,7 @@ def study_condition(made: random.Random) -> Condition:
     return made.choice((
         ("study:Seeds", lambda row: row["study"] == "Seeds"),
         ("study = 1", lambda row: row["study"] == "Seeds"),
-        ("study in (7, nothing)", lambda row: row["study"] == "7"),
+        ('study in ("7", nothing)', lambda row: row["study"] == "7"),
         ("study ~ EED", lambda row: row["study"] == "Seeds"),
         ("study is not missing", lambda row: row["study"] is not None),
     ))  # fmt: skip
