@@ -35,6 +35,9 @@ STOPS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_
 
 RunId = Annotated[int, Field(description="Number of the run.")]
 ProjectName = Annotated[str | None, Field(description="Name of a project from list_projects.")]
+Filter = Annotated[
+    str | None, Field(description="Expression such as learning_rate < 1e-3 and env:Pong and best_return > 15.")
+]
 RunIds = Annotated[list[int], Field(description="Numbers of the runs.", min_length=1, max_length=50)]
 
 
@@ -44,6 +47,7 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
     tools = Tools(connect)
     reading = (
         tools.list_runs,
+        tools.group_runs,
         tools.show_run,
         tools.list_metrics,
         tools.read_metric,
@@ -104,14 +108,33 @@ class Tools:
         tag: str | None = None,
         project: ProjectName = None,
         text: str | None = None,
-        sort: Annotated[str, Field(description="A column such as -created_at or -best_return.")] = "-created_at",
+        filter: Filter = None,  # noqa: A002 - the parameter's name in the API
+        sort: Annotated[
+            str, Field(description="Columns, fields or expressions such as -best_return,learning_rate.")
+        ] = "-created_at",
         limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
     ) -> dict[str, Any]:
         """List runs with their state, progress and best return, newest first."""
         async with self._api(context) as api:
             filters = {"state": state, "env": env, "algorithm": algorithm, "tag": tag, "project": project, "text": text}
-            page = await api.get("/runs", **filters, sort=sort, limit=limit)
+            page = await api.get("/runs", **filters, filter=filter, sort=sort, limit=limit)
         return {"total": page["total"], "runs": [_summarize(run) for run in read_run_page(page)]}
+
+    async def group_runs(
+        self,
+        context: Context[Any],
+        by: Annotated[str, Field(description="Columns or fields, such as method,env,learning_rate.")],
+        values: Annotated[list[str], Field(description="Numbers to average, such as best_return.")] = ["return"],  # noqa: B006
+        filter: Filter = None,  # noqa: A002
+        sort: Annotated[str, Field(description="runs, newest, or a statistic such as -return.mean.")] = "-newest",
+        limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 20,
+    ) -> dict[str, Any]:
+        """Group runs by their values, with the mean and the standard deviation of numbers in each group."""
+        async with self._api(context) as api:
+            found: dict[str, Any] = await api.get(
+                "/run-groups", by=by, value=values, filter=filter, sort=sort, limit=limit
+            )
+        return found
 
     async def show_run(self, context: Context[Any], run: RunId) -> dict[str, Any]:
         """Return a run with its configuration, results, warnings and failure."""

@@ -86,6 +86,19 @@ def test_runs_are_filtered(client: Client, finished: Run) -> None:
     assert [run.id for run in client.runs(state="finished", tag="short", env="CartPole-v1")] == [finished.id]
     assert client.runs(algorithm="gorila") == []
     assert len(client.runs(limit=1)) == 1
+    doubled = {"doubled": "steps * 2"}
+    expression = f"state = finished and id = {finished.id}"
+    (found,) = client.runs(filter=expression, sort=["-best_return", "name"], compute=doubled)
+    assert (found.id, found.computed) == (finished.id, {"doubled": 2.0 * finished.step})
+    with pytest.raises(InvalidRequestError, match="did you mean finished"):
+        client.runs(filter="state = finishd")
+
+
+def test_runs_are_grouped(client: Client, finished: Run) -> None:
+    (group,) = client.group_runs(["method", "env"], filter=f"id = {finished.id}", values=["steps"])
+    assert (group.label, group.runs, group.states) == ("PAAC · CartPole", 1, {"finished": 1})
+    assert group.statistics["steps"] == {"mean": float(finished.step), "std": None, "n": 1}
+    assert [run.id for run in client.runs(filter=group.filter)] == [finished.id]
 
 
 def test_a_queued_run_is_controlled_and_edited(client: Client, queued: Run) -> None:

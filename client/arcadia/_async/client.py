@@ -24,6 +24,7 @@ from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
 from arcadia.records.alert import Alert, AlertDelivery
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
+from arcadia.records.run_group import RunGroup
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
 from arcadia.settings import resolve_project, resolve_token, resolve_url
@@ -86,11 +87,16 @@ class AsyncClient:
         study: int | None = None,
         project: str | Sequence[str] | None = None,
         archived: bool = False,
-        sort: str = "-created_at",
+        filter: str | None = None,  # noqa: A002 - the parameter's name in the API
+        sort: str | Sequence[str] = "-created_at",
+        compute: Mapping[str, str] | None = None,
         limit: int | None = None,
         include: Sequence[str] = (),
     ) -> list[AsyncRun]:
         """List runs: those that references such as "7-12" name, or those that match all filters, newest first.
+
+        `filter` is an expression such as "learning_rate < 1e-3 and best_return > 15". `compute` names expressions, and
+        each run has their values in `computed`.
 
         A list leaves out details such as the configuration. `include=["config"]` fetches it with the list, and
         `refresh()` of a run reads all of its details.
@@ -111,9 +117,35 @@ class AsyncClient:
             study=study,
             project=project,
             archived=archived or None,
-            sort=sort,
+            filter=filter,
+            sort=sort if isinstance(sort, str) else ",".join(sort),
+            compute=[f"{column} = {expression}" for column, expression in (compute or {}).items()],
         )
         return [AsyncRun(self, data) for data in found]
+
+    async def group_runs(
+        self,
+        by: str | Sequence[str],
+        *,
+        filter: str | None = None,  # noqa: A002
+        values: Sequence[str] = ("return",),
+        project: str | Sequence[str] | None = None,
+        archived: bool = False,
+        sort: str = "-newest",
+        limit: int = 50,
+    ) -> list[RunGroup]:
+        """Group runs by columns and fields, with statistics of each group."""
+        found = await self.transport.get(
+            "/run-groups",
+            by=by if isinstance(by, str) else ",".join(by),
+            filter=filter,
+            value=list(values),
+            project=project,
+            archived=archived or None,
+            sort=sort,
+            limit=limit,
+        )
+        return [RunGroup(data) for data in found["items"]]
 
     async def presets(self) -> list[Preset]:
         """List the presets that runs and studies start from."""

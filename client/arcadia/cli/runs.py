@@ -13,6 +13,7 @@ from arcadia.cli.options import RUNS_HELP, Json, ProjectFilter, Quiet, RunRefere
 from arcadia.cli.output import print_json, print_table, say, state
 from arcadia.cli.output import show as show_text
 from arcadia.cli.run_details import print_details
+from arcadia.cli.run_groups import print_groups
 from arcadia.listed_runs import read_run_page
 
 
@@ -29,9 +30,16 @@ def runs(
     study: Annotated[int | None, typer.Option(help="Only runs of this study.")] = None,
     project: ProjectFilter = "",
     archived: Annotated[bool, typer.Option("--archived", help="Archived runs instead of the others.")] = False,
+    filter: Annotated[  # noqa: A002 - the option's name
+        str, typer.Option(metavar="EXPRESSION", help='Such as "learning_rate < 1e-3 and best_return > 15".')
+    ] = "",
     sort: Annotated[
-        str, typer.Option(help="Column, metric:NAME:last or config:FIELD; - in front for descending order.")
-    ] = "-created_at",
+        str | None,
+        typer.Option(help="Columns, fields or expressions, separated by commas; - in front for descending order."),
+    ] = None,
+    group_by: Annotated[
+        str, typer.Option(metavar="NAMES", help="Show groups with equal values, such as method,env,learning_rate.")
+    ] = "",
     metric: Annotated[
         list[str], typer.Option(help="Also show the last value of a metric.", autocompletion=completion.complete_metric)
     ] = [],  # noqa: B006
@@ -39,26 +47,38 @@ def runs(
         list[str],
         typer.Option(help="Also show a field of the configuration.", autocompletion=completion.complete_setting),
     ] = [],  # noqa: B006
-    limit: Annotated[int, typer.Option(min=1, help="Largest number of runs.")] = 20,
+    compute: Annotated[
+        list[str], typer.Option(metavar="NAME=EXPRESSION", help="Also show a calculation. May be repeated.")
+    ] = [],  # noqa: B006
+    limit: Annotated[int, typer.Option(min=1, help="Largest number of runs or groups.")] = 20,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """List runs, newest first."""
     client = open_client(ctx)
+    filters: dict[str, Any] = {
+        "id": [run.id for run in client.runs(*references)] if references else None,
+        "state": states,
+        "tag": tag,
+        "algorithm": method,
+        "env": env,
+        "text": search or None,
+        "study": study,
+        "project": None if references else project or None,
+        "archived": archived or None,
+        "filter": filter or None,
+    }
+    if group_by:
+        values = ["return", "best_return", *(f'last("{name}")' for name in metric)]
+        print_groups(client.transport, filters, group_by, values, sort or "-newest", limit, as_json=as_json)
+        return
     found = client.transport.pages(
         "/runs",
         limit=limit,
         read=read_run_page,
-        id=[run.id for run in client.runs(*references)] if references else None,
-        state=states,
-        tag=tag,
-        algorithm=method,
-        env=env,
-        text=search or None,
-        study=study,
-        project=None if references else project or None,
-        archived=archived or None,
-        sort=sort,
+        **filters,
+        sort=sort or "-created_at",
+        compute=compute,
         metric=metric,
         include=[f"config.{field}" for field in config],
     )
@@ -67,7 +87,7 @@ def runs(
     elif quiet:
         show_text("\n".join(str(run["id"]) for run in found))
     else:
-        _print(found, metric, config)
+        _print(found, metric, config, [column.partition("=")[0].strip() for column in compute])
         if len(found) == limit:
             say(f"These are {plural(limit, 'run')}. Show more with --limit.")
 
@@ -108,7 +128,7 @@ def tag(
         show_text(f"{run.id} {run.name}: {joined(run.tags)}")
 
 
-def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str]) -> None:
+def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], computed: list[str]) -> None:
     columns = ["ID>", "NAME*", "STATE", "ENVIRONMENT", "DONE>", "RETURN>", "BEST>", "AGE>"]
     rows = [
         [
@@ -122,10 +142,12 @@ def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str]) -
             age(run["created_at"]),
             *(_last(run, name) for name in metrics),
             *(_setting(run, field) for field in fields),
+            *(number(run["computed"][name]) for name in computed),
         ]
         for run in found
     ]
-    print_table([*columns, *(f"{name}>" for name in [*metrics, *fields])], rows, empty="There are no such runs.")
+    added = [f"{name}>" for name in [*metrics, *fields, *computed]]
+    print_table([*columns, *added], rows, empty="There are no such runs.")
 
 
 def _last(run: dict[str, Any], metric: str) -> str:

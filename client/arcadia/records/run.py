@@ -166,6 +166,11 @@ class RunRecord(Record):
         return self._number("last_return")
 
     @property
+    def computed(self) -> dict[str, float | None]:
+        """Values of the computed columns of a list."""
+        return dict(self.data.get("computed") or {})
+
+    @property
     def best_return(self) -> float | None:
         """Highest value of last_return."""
         return self._number("best_return")

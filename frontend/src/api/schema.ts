@@ -1669,6 +1669,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/run-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Groups
+         * @description Return groups of runs with equal values. The filter of a group selects its runs, in this call and in the list.
+         */
+        get: operations["list_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/run-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Settings
+         * @description Return the configuration fields that differ between the runs of the list.
+         */
+        get: operations["list_settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -5159,6 +5199,21 @@ export interface components {
             seeds_missing: number;
         };
         /**
+         * GroupStatistic
+         * @description Statistics of a value over the runs of a group that have it.
+         */
+        GroupStatistic: {
+            /** Mean */
+            mean: number | null;
+            /** N */
+            n: number;
+            /**
+             * Std
+             * @description Sample standard deviation. Null for fewer than two runs.
+             */
+            std: number | null;
+        };
+        /**
          * GroupTime
          * @description Training of a group of runs until they reached the score.
          */
@@ -5565,6 +5620,13 @@ export interface components {
              * @description If included.
              */
             command?: string[] | null;
+            /**
+             * Computed columns
+             * @description If requested. Null if it has no value for this run.
+             */
+            computed?: {
+                [key: string]: number | null;
+            } | null;
             /**
              * Config
              * @description The included configuration fields.
@@ -8366,6 +8428,69 @@ export interface components {
             worker: string | null;
         };
         /**
+         * RunGroup
+         * @description Runs with equal values.
+         */
+        RunGroup: {
+            /**
+             * Filter
+             * @description Filter that selects the runs of the group, with the other parameters unchanged.
+             */
+            filter: string;
+            /**
+             * Label
+             * @description Readable name, such as A3C · Pong · lr 7e-4.
+             */
+            label: string;
+            /**
+             * Newest
+             * Format: date-time
+             * @description When the newest run was created, started or finished.
+             */
+            newest: string;
+            /** Runs */
+            runs: number;
+            /**
+             * Seeds
+             * @description Different seeds, 20 at most.
+             */
+            seeds: unknown[];
+            /**
+             * States
+             * @description Number of runs in each state.
+             */
+            states: {
+                [key: string]: number;
+            };
+            /**
+             * Group statistics
+             * @description By requested value.
+             */
+            statistics: {
+                [key: string]: components["schemas"]["GroupStatistic"];
+            };
+            /**
+             * Values
+             * @description The value of each name in `by`. Null if it is missing.
+             */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * RunGroupPage
+         * @description One page of groups.
+         */
+        RunGroupPage: {
+            /** Items */
+            items: components["schemas"]["RunGroup"][];
+            /**
+             * Total
+             * @description Number of groups.
+             */
+            total: number;
+        };
+        /**
          * RunMetrics
          * @description Series of one run.
          *
@@ -8512,6 +8637,52 @@ export interface components {
              * @description Step of the checkpoint.
              */
             step: number;
+        };
+        /**
+         * RunSetting
+         * @description A configuration field of the listed runs.
+         */
+        RunSetting: {
+            /**
+             * Distinct
+             * @description Number of different values.
+             */
+            distinct: number;
+            /**
+             * Examples
+             * @description The most frequent values.
+             */
+            examples: unknown[];
+            /** Field */
+            field: string;
+            /**
+             * Name
+             * @description The field as an expression names it.
+             */
+            name: string;
+            /**
+             * Runs
+             * @description Runs that have the field.
+             */
+            runs: number;
+            /**
+             * Title
+             * @description Title of the launch form, or the field itself.
+             */
+            title: string;
+        };
+        /**
+         * RunSettings
+         * @description The configuration fields of the listed runs.
+         */
+        RunSettings: {
+            /**
+             * Examined
+             * @description Number of runs examined: the newest 2,000 at most.
+             */
+            examined: number;
+            /** Settings */
+            settings: components["schemas"]["RunSetting"][];
         };
         /**
          * RunStartStep
@@ -13218,6 +13389,124 @@ export interface operations {
             };
         };
     };
+    list_groups: {
+        parameters: {
+            query: {
+                /** @description Any of these values. */
+                algorithm?: string[];
+                /** @description Return archived runs instead of the others. */
+                archived?: boolean;
+                /** @description Names of columns or fields, such as `method,env,learning_rate`. */
+                by: string;
+                /** @description Any of these values. */
+                env?: string[];
+                /** @description Expression that selects runs, such as `learning_rate < 1e-3 and best_return > 15`. */
+                filter?: string;
+                /** @description Only runs with these ids. */
+                id?: number[];
+                limit?: number;
+                /** @description Any of these names, exactly. Names are not unique. */
+                name?: string[];
+                offset?: number;
+                /** @description Any of these values. */
+                origin?: ("trained" | "reported" | "imported")[];
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+                /** @description runs, newest, label, a name in `by`, or VALUE.mean, VALUE.std or VALUE.n. Prefix with - for descending order. */
+                sort?: string;
+                /** @description Any of these values. */
+                state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
+                /** @description Runs of this study. */
+                study?: number | null;
+                /** @description All of these tags. */
+                tag?: string[];
+                /** @description Search name, notes, project, tags, environment, method, failure message and id. */
+                text?: string;
+                /** @description Numbers to average, such as `best_return`. */
+                value?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunGroupPage"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_settings: {
+        parameters: {
+            query?: {
+                /** @description Any of these values. */
+                algorithm?: string[];
+                /** @description Return archived runs instead of the others. */
+                archived?: boolean;
+                /** @description Any of these values. */
+                env?: string[];
+                /** @description Return also the fields with one value. */
+                every?: boolean;
+                /** @description Expression that selects runs, such as `learning_rate < 1e-3 and best_return > 15`. */
+                filter?: string;
+                /** @description Only runs with these ids. */
+                id?: number[];
+                /** @description Any of these names, exactly. Names are not unique. */
+                name?: string[];
+                /** @description Any of these values. */
+                origin?: ("trained" | "reported" | "imported")[];
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+                /** @description Any of these values. */
+                state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
+                /** @description Runs of this study. */
+                study?: number | null;
+                /** @description All of these tags. */
+                tag?: string[];
+                /** @description Search name, notes, project, tags, environment, method, failure message and id. */
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunSettings"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -13225,6 +13514,8 @@ export interface operations {
                 algorithm?: string[];
                 /** @description Return archived runs instead of the others. */
                 archived?: boolean;
+                /** @description Columns to compute for each run, such as `efficiency = best_return / hours`. */
+                compute?: string[];
                 cursor?: string | null;
                 /** @description Any of these values. */
                 env?: string[];
@@ -13243,7 +13534,7 @@ export interface operations {
                 origin?: ("trained" | "reported" | "imported")[];
                 /** @description Only of these projects, in upper or lower case. */
                 project?: string[];
-                /** @description Column, metric:NAME:last|min|max or config:FIELD. Prefix with - for descending order. */
+                /** @description Up to five of: column, metric:NAME:last|min|max, config:FIELD, computed column or expression, separated by commas. Prefix with - for descending order. */
                 sort?: string;
                 /** @description Any of these values. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];

@@ -19,6 +19,7 @@ from tests.factories import Api, metrics
 
 READ_TOOLS = {
     "list_runs",
+    "group_runs",
     "show_run",
     "list_metrics",
     "read_metric",

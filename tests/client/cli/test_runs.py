@@ -31,6 +31,23 @@ def test_runs_are_listed_filtered_and_named_in_every_way(arcadia: Arcadia, api: 
     assert arcadia("runs", "--search", "no such text").err == "There are no such runs.\n"
 
 
+def test_runs_are_filtered_sorted_computed_and_grouped(arcadia: Arcadia, api: Api, trained: int) -> None:
+    other = api.launch(name="listed other", tags=["odd"])["id"]
+    expression = f"id in ({trained}, {other})"
+    found = arcadia("runs", "-q", "--filter", expression, "--sort", "-steps,name").out.split()
+    assert found == [str(trained), str(other)]
+    computed = arcadia("runs", "--filter", expression, "--compute", "half = steps / 2").out
+    assert "HALF" in computed.upper()
+    assert "500" in computed
+    grouped = arcadia("runs", "--filter", expression, "--group-by", "state", "--sort", "state").out
+    assert [line.split()[:2] for line in grouped.splitlines()[1:]] == [["finished", "1"], ["queued", "1"]]
+    groups = json.loads(arcadia("runs", "--filter", expression, "--group-by", "state", "--json").out)
+    assert sum(group["runs"] for group in groups) == 2
+    wrong = arcadia("runs", "--filter", "state = finishd")
+    assert wrong.status != 0
+    assert "did you mean finished" in wrong.err
+
+
 def test_a_run_is_shown_with_results_and_configuration(arcadia: Arcadia, trained: int, url: str) -> None:
     shown = arcadia("show", trained).out
     assert "finished" in shown
