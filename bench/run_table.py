@@ -29,6 +29,15 @@ QUERIES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/runs", {"filter": "created > 2 days ago and hours < 3"}),
     ("/runs", {"filter": "max(train/metric_1) > 10 and state = finished"}),
     ("/runs", {"filter": "best_return / hours > 5 or abs(last(train/metric_2) - last(train/metric_3)) < 1"}),
+    ("/runs", {"sort": "-best_return,created_at"}),
+    ("/runs", {"sort": "-a", "compute": "a = best_return / hours"}),
+    ("/runs", {"sort": "learning_rate,-last(train/metric_1)"}),
+    ("/run-groups", {"by": "method,env,learning_rate"}),
+    ("/run-groups", {"by": "env,learning_rate", "filter": "best_return > 10", "value": "last(train/metric_1)"}),
+    ("/run-settings", {}),
+    ("/run-settings", {"filter": "env:Pong"}),
+    ("/run-facets", {"filter": "learning_rate < 8e-4"}),
+    ("/run-expression", {"expression": "learning_rate < 1e-3 and "}),
 )
 WORST = (
     " or ".join(f"last(train/metric_{number}) > 1e9" for number in range(10)),

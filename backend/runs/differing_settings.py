@@ -70,7 +70,8 @@ def _count_values(session: Session, runs: Any) -> dict[str, dict[tuple[str, str]
 
 
 def _to_schema(field: str, counts: dict[tuple[str, str], tuple[Any, int]]) -> RunSetting:
-    frequent = sorted(counts.values(), key=lambda pair: -pair[1])
+    ordered = [counts[key] for key in sorted(counts)]
+    frequent = sorted(ordered, key=lambda pair: -pair[1])
     reserved = field.lower() in COLUMN_BY_NAME or field.lower() in KEYWORDS
     return RunSetting(
         field=field,

@@ -31,7 +31,7 @@ class GroupStatistic(BaseModel):
     n: int
 
 
-class RunGroup(BaseModel):
+class ListedGroup(BaseModel):
     """Runs with equal values."""
 
     label: str = Field(description="Readable name, such as A3C · Pong · lr 7e-4.")
@@ -44,10 +44,10 @@ class RunGroup(BaseModel):
     statistics: dict[str, GroupStatistic] = Field(title="Group statistics", description="By requested value.")
 
 
-class RunGroupPage(BaseModel):
+class ListedGroupPage(BaseModel):
     """One page of groups."""
 
-    items: list[RunGroup]
+    items: list[ListedGroup]
     total: int = Field(description="Number of groups.")
 
 
@@ -83,14 +83,14 @@ class _Group:
                 self.numbers[name].append(number)
 
 
-def group_runs(session: Session, filters: Filters, request: GroupRequest) -> RunGroupPage:
+def group_runs(session: Session, filters: Filters, request: GroupRequest) -> ListedGroupPage:
     """Return one page of groups, with a filter that selects the runs of each."""
     keys = group_keys(session, request.by)
     values = {text: read_number(session, text, "value") for text in dict.fromkeys(request.values)}
     groups = _collect(session, filters, keys, values)
     shown = [_to_schema(session, group, keys, list(values), filters.expression) for group in groups]
     ordered = _sort(shown, request.sort, request, [key.text for key in keys])
-    return RunGroupPage(items=ordered[request.offset : request.offset + request.limit], total=len(shown))
+    return ListedGroupPage(items=ordered[request.offset : request.offset + request.limit], total=len(shown))
 
 
 def _collect(
@@ -125,12 +125,12 @@ def _collect(
 
 def _to_schema(
     session: Session, group: _Group, keys: Sequence[GroupKey], names: Sequence[str], expression: str
-) -> RunGroup:
+) -> ListedGroup:
     values = group.values
     conditions = [key.condition(value) for key, value in zip(keys, values, strict=True)]
     seeds = {value_key(value): value for value in (setting_value(*pair) for pair in group.seeds) if value is not None}
     newest = datetime.fromisoformat(group.newest) if isinstance(group.newest, str) else group.newest
-    return RunGroup(
+    return ListedGroup(
         label=" · ".join(key.label(session, value) for key, value in zip(keys, values, strict=True)),
         values={key.text: value for key, value in zip(keys, values, strict=True)},
         filter=" and ".join([*([f"({expression})"] if expression.strip() else []), *conditions]),
@@ -148,7 +148,7 @@ def _statistic(numbers: Sequence[float]) -> GroupStatistic:
     return GroupStatistic(mean=mean, std=std, n=len(numbers))
 
 
-def _sort(groups: Sequence[RunGroup], sort: str, request: GroupRequest, by: Sequence[str]) -> list[RunGroup]:
+def _sort(groups: Sequence[ListedGroup], sort: str, request: GroupRequest, by: Sequence[str]) -> list[ListedGroup]:
     """Sort groups by an aggregate, then by label. Groups without a value come last."""
     name, descending = sort.removeprefix("-").strip(), sort.startswith("-")
     labeled = sorted(groups, key=lambda group: group.label)
@@ -158,7 +158,7 @@ def _sort(groups: Sequence[RunGroup], sort: str, request: GroupRequest, by: Sequ
     return [group for _value, group in present] + [group for value, group in pairs if value is None]
 
 
-def _aggregate(group: RunGroup, name: str, request: GroupRequest, by: Sequence[str]) -> Any:
+def _aggregate(group: ListedGroup, name: str, request: GroupRequest, by: Sequence[str]) -> Any:
     if name in ("runs", "newest", "label"):
         return getattr(group, name)
     if name in by:

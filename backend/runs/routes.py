@@ -158,7 +158,7 @@ def list_groups(
     ] = "-newest",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
-) -> grouping.RunGroupPage:
+) -> grouping.ListedGroupPage:
     """Return groups of runs with equal values. The filter of a group selects its runs, in this call and in the list."""
     with db.read() as session:
         return grouping.group_runs(session, filters, grouping.GroupRequest(by, value, sort, limit, offset))

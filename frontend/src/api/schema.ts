@@ -5593,6 +5593,69 @@ export interface components {
             traceback: string | null;
         };
         /**
+         * ListedGroup
+         * @description Runs with equal values.
+         */
+        ListedGroup: {
+            /**
+             * Filter
+             * @description Filter that selects the runs of the group, with the other parameters unchanged.
+             */
+            filter: string;
+            /**
+             * Label
+             * @description Readable name, such as A3C · Pong · lr 7e-4.
+             */
+            label: string;
+            /**
+             * Newest
+             * Format: date-time
+             * @description When the newest run was created, started or finished.
+             */
+            newest: string;
+            /** Runs */
+            runs: number;
+            /**
+             * Seeds
+             * @description Different seeds, 20 at most.
+             */
+            seeds: unknown[];
+            /**
+             * States
+             * @description Number of runs in each state.
+             */
+            states: {
+                [key: string]: number;
+            };
+            /**
+             * Group statistics
+             * @description By requested value.
+             */
+            statistics: {
+                [key: string]: components["schemas"]["GroupStatistic"];
+            };
+            /**
+             * Values
+             * @description The value of each name in `by`. Null if it is missing.
+             */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ListedGroupPage
+         * @description One page of groups.
+         */
+        ListedGroupPage: {
+            /** Items */
+            items: components["schemas"]["ListedGroup"][];
+            /**
+             * Total
+             * @description Number of groups.
+             */
+            total: number;
+        };
+        /**
          * ListedRun
          * @description A run in a list, with the fields that a table shows. Null and empty fields are left out.
          */
@@ -8426,69 +8489,6 @@ export interface components {
             unlike_training: string[];
             /** Worker */
             worker: string | null;
-        };
-        /**
-         * RunGroup
-         * @description Runs with equal values.
-         */
-        RunGroup: {
-            /**
-             * Filter
-             * @description Filter that selects the runs of the group, with the other parameters unchanged.
-             */
-            filter: string;
-            /**
-             * Label
-             * @description Readable name, such as A3C · Pong · lr 7e-4.
-             */
-            label: string;
-            /**
-             * Newest
-             * Format: date-time
-             * @description When the newest run was created, started or finished.
-             */
-            newest: string;
-            /** Runs */
-            runs: number;
-            /**
-             * Seeds
-             * @description Different seeds, 20 at most.
-             */
-            seeds: unknown[];
-            /**
-             * States
-             * @description Number of runs in each state.
-             */
-            states: {
-                [key: string]: number;
-            };
-            /**
-             * Group statistics
-             * @description By requested value.
-             */
-            statistics: {
-                [key: string]: components["schemas"]["GroupStatistic"];
-            };
-            /**
-             * Values
-             * @description The value of each name in `by`. Null if it is missing.
-             */
-            values: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * RunGroupPage
-         * @description One page of groups.
-         */
-        RunGroupPage: {
-            /** Items */
-            items: components["schemas"]["RunGroup"][];
-            /**
-             * Total
-             * @description Number of groups.
-             */
-            total: number;
         };
         /**
          * RunMetrics
@@ -13437,7 +13437,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunGroupPage"];
+                    "application/json": components["schemas"]["ListedGroupPage"];
                 };
             };
             /** @description The error, with the wrong fields. */
