@@ -7,11 +7,12 @@ from fastapi import APIRouter, Query
 
 from backend.database.engine import Db
 from backend.errors import FieldError, Invalid
-from backend.metrics import queries
+from backend.metrics import queries, sparklines
 from backend.metrics.curves import Window
-from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics, split_names
+from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis, RunMetrics, Sparkline, split_names
 from backend.web.lookup import PathRun
-from workers.contract.metrics import CATALOG, MetricSection
+from workers.contract.metrics import CATALOG, EPISODE_RETURN, MetricSection
+from workers.contract.values import Id
 
 router = APIRouter(tags=["metrics"])
 
@@ -39,6 +40,17 @@ def read_metrics(
         raise Invalid(FieldError(field="names", message=f"at most {queries.MAX_NAMES} names per request"))
     with db.read() as session:
         return queries.run_metrics(session, run, wanted, Window(x, low, high, buckets), after)
+
+
+@router.get("/sparklines")
+def read_sparklines(
+    db: Db,
+    run: Annotated[list[Id], Query(min_length=1, max_length=100, description="Run ids.")],
+    metric: Annotated[str, Query(pattern=NAME_PATTERN)] = EPISODE_RETURN,
+) -> list[Sparkline]:
+    """Return a small curve of a metric for each of these runs that has reported it."""
+    with db.read() as session:
+        return sparklines.read_sparklines(session, run, metric)
 
 
 @router.get("/runs/{run_id}/metric-names")

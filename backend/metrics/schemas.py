@@ -43,6 +43,13 @@ class SeriesPoints(BaseModel):
     count: list[int]
 
 
+class Sparkline(BaseModel):
+    """A small curve: the means of a metric in equal parts of the steps so far, null for a part without points."""
+
+    run_id: int
+    values: list[float | None]
+
+
 class RunMetrics(BaseModel):
     """Series of one run.
 

@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { runKeys } from "./runs";
 import type { Metrics, MetricSection, QueryOf } from "./types";
@@ -8,6 +8,8 @@ export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export const metricKeys = {
   names: (run: number) => [...runKeys.everythingOf(run), "metric-names"] as const,
   allNames: ["metric-names"] as const,
+  allSparklines: ["sparklines"] as const,
+  sparklines: (runs: readonly number[]) => [...metricKeys.allSparklines, runs] as const,
   catalog: ["metric-catalog"] as const,
 };
 
@@ -21,6 +23,22 @@ export const metricNamesQuery = (run: number) =>
   queryOptions({
     queryKey: metricKeys.names(run),
     queryFn: ({ signal }) => fetchMetricNames(run, signal),
+  });
+
+/** Small curves of the return, by run. */
+export const sparklinesQuery = (runs: readonly number[]) =>
+  queryOptions({
+    queryKey: metricKeys.sparklines(runs),
+    queryFn: async ({ signal }): Promise<ReadonlyMap<number, readonly (number | null)[]>> => {
+      const lines = await call("get", "/api/v1/sparklines", {
+        params: { query: { run: [...runs] } },
+        signal,
+      });
+      return new Map(lines.map(({ run_id, values }) => [run_id, values]));
+    },
+    placeholderData: keepPreviousData,
+    // A map cannot be compared with the last one.
+    structuralSharing: false,
   });
 
 export const allMetricNamesQuery = queryOptions({

@@ -12,6 +12,7 @@ import { OWN_ERRORS } from "./mutationState";
 import { byProject } from "./projectFilter";
 import { readRunPage } from "./runPages";
 import type {
+  CheckedExpression,
   Facets,
   FailureGroup,
   LaunchRequest,
@@ -35,6 +36,7 @@ export const runKeys = {
   allFacets: ["run-facets"] as const,
   facets: (archived: boolean, project: string | null) =>
     [...runKeys.allFacets, { archived, project }] as const,
+  expressions: (expression: string, cursor: number) => ["run-expression", { expression, cursor }] as const,
   failures: (query: FailuresQuery) => [...runKeys.allFacets, "failures", query] as const,
   /** A run with everything in it: checkpoints, replays, evaluations and so on. */
   everythingOf: (id: number) => ["run", id] as const,
@@ -63,6 +65,16 @@ export const facetsQuery = (archived: boolean, project: string | null = null) =>
     queryFn: ({ signal }): Promise<Facets> =>
       call("get", "/api/v1/run-facets", { params: { query: { archived, ...byProject(project) } }, signal }),
     placeholderData: keepPreviousData,
+  });
+
+/** What is wrong with a filter, and what can follow at the cursor. */
+export const expressionQuery = (expression: string, cursor: number) =>
+  queryOptions({
+    queryKey: runKeys.expressions(expression, cursor),
+    queryFn: ({ signal }): Promise<CheckedExpression> =>
+      call("get", "/api/v1/run-expression", { params: { query: { expression, cursor } }, signal }),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
   });
 
 /** Failures that several runs of a list share, over the whole list. */

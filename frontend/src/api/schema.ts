@@ -2404,6 +2404,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sparklines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Sparklines
+         * @description Return a small curve of a metric for each of these runs that has reported it.
+         */
+        get: operations["read_sparklines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/start-sets": {
         parameters: {
             query?: never;
@@ -9052,6 +9072,16 @@ export interface components {
             table: string;
         };
         /**
+         * Sparkline
+         * @description A small curve: the means of a metric in equal parts of the steps so far, null for a part without points.
+         */
+        Sparkline: {
+            /** Run Id */
+            run_id: number;
+            /** Values */
+            values: (number | null)[];
+        };
+        /**
          * Specification
          * @description A question, with the configurations, seeds and budget of the runs that answer it.
          */
@@ -14927,6 +14957,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_sparklines: {
+        parameters: {
+            query: {
+                metric?: string;
+                /** @description Run ids. */
+                run: number[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sparkline"][];
+                };
             };
             /** @description The error, with the wrong fields. */
             default: {

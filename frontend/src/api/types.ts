@@ -36,6 +36,7 @@ export interface RunPage {
   total: number;
   next_cursor: string | null;
 }
+export type CheckedExpression = Schema["CheckedExpression"];
 export type Facets = Schema["Facets"];
 export type FailureGroup = Schema["FailureGroup"];
 export type LaunchRequest = Schema["CreateRun"];

@@ -61,6 +61,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return [
         { queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS },
         { queryKey: markKeys.list(event.run_id), interval: SELDOM_REFRESH_MS },
+        { queryKey: metricKeys.allSparklines, interval: SELDOM_REFRESH_MS },
         STUDIES,
         DIAGRAMS,
       ];

@@ -6,6 +6,7 @@ import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
 import { OriginBadge } from "@/ui/OriginBadge";
 import { RunDot } from "@/ui/RunDot";
+import { ReplayPreview } from "./ReplayPreview";
 import classes from "./runs.module.css";
 
 /** Color, latest frame and linked name of a run. */
@@ -14,7 +15,9 @@ export function RunCell({ run }: { run: ListedRun }) {
   return (
     <div className={classes.run}>
       <RunDot run={run} />
-      <Thumbnail fileId={run.poster_file_id} size={40} alt="" />
+      <ReplayPreview run={run}>
+        <Thumbnail fileId={run.poster_file_id} size={40} alt="" />
+      </ReplayPreview>
       <div className={classes.runWords}>
         <Link to={`/runs/${run.id}`} className={classes.runLink}>
           <RunName name={run.name} wraps />

@@ -9,6 +9,7 @@ import { useCurrentProject } from "@/ui/currentProject";
 import { SearchField } from "@/ui/SearchField";
 import { isOrigin, isState, ORIGIN_NAMES, STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
+import { FilterField } from "./FilterField";
 import { FacetFilter, type FacetOption } from "./FacetFilter";
 import classes from "./runs.module.css";
 import { FACETS, isFiltered, NEWEST_FIRST, clearFilters, type Facet, type RunsView } from "./view";
@@ -62,6 +63,11 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
         maxLength={200}
         text={view.text}
         onSearch={(text) => onChange({ text }, { replace: true })}
+      />
+      <FilterField
+        key={`filter ${clearCount}`}
+        filter={view.filter}
+        onFilter={(filter) => onChange({ filter })}
       />
       {FACETS.filter((facet) => isOffered(facet, options, view)).map((facet) => (
         <FacetFilter

@@ -8,6 +8,7 @@ import { RunMenu } from "@/run-actions/RunMenu";
 import classes from "./runs.module.css";
 import { useRovingTabIndex } from "./useRovingTabIndex";
 import { useRowKeys } from "./useRowKeys";
+import { SparklineBatches } from "./SparklineCell";
 import type { RunTableModel } from "./useRunTable";
 
 const ROW_HEIGHT = 48;
@@ -41,86 +42,88 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
 
   return (
-    <div ref={frame} className={classes.tableFrame} data-scrolls={frameWidth < width || undefined}>
-      <table className={classes.table} style={{ minWidth: width }} aria-rowcount={rows.length + 1}>
-        <colgroup>
-          <col style={{ width: SELECT_WIDTH }} />
-          {shown.map(({ id, width: columnWidth }) => (
-            <col key={id} style={{ width: id === RUN_COLUMN ? undefined : columnWidth }} />
-          ))}
-          <col style={{ width: MENU_WIDTH }} />
-        </colgroup>
-        <thead>
-          <tr aria-rowindex={1} ref={head}>
-            <th scope="col" data-pinned style={{ left: 0 }}>
-              <VisuallyHidden>Selection</VisuallyHidden>
-              <Checkbox
-                size="xs"
-                aria-label="Select all loaded runs"
-                checked={rows.length > 0 && table.getIsAllRowsSelected()}
-                indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
-                onChange={table.getToggleAllRowsSelectedHandler()}
-              />
-            </th>
-            {shown.map((column, at) => (
-              <ColumnHeader
-                key={column.id}
-                column={column}
-                before={at > 1 ? shown[at - 1] : undefined}
-                after={shown[at + 1]}
-                columns={columns}
-                onColumns={onColumns}
-                sort={sort}
-                onSort={onSort}
-                style={pinned[at]}
-                onDragWidth={(width) => setDragged(width === null ? null : { id: column.id, width })}
-              />
+    <SparklineBatches runs={model.runs}>
+      <div ref={frame} className={classes.tableFrame} data-scrolls={frameWidth < width || undefined}>
+        <table className={classes.table} style={{ minWidth: width }} aria-rowcount={rows.length + 1}>
+          <colgroup>
+            <col style={{ width: SELECT_WIDTH }} />
+            {shown.map(({ id, width: columnWidth }) => (
+              <col key={id} style={{ width: id === RUN_COLUMN ? undefined : columnWidth }} />
             ))}
-            <th scope="col">
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </th>
-          </tr>
-        </thead>
-        <tbody ref={body}>
-          {before > 0 && <tr style={{ height: before }} aria-hidden />}
-          {items.map(({ index }) => {
-            const row = rows[index];
-            if (!row) return null;
-            return (
-              <tr
-                key={row.id}
-                aria-rowindex={index + 2}
-                data-selected={row.getIsSelected() || undefined}
-                style={{ height: ROW_HEIGHT }}
-              >
-                <td data-pinned style={{ left: 0 }}>
-                  <Checkbox
-                    size="xs"
-                    aria-label={`Select ${row.original.name}`}
-                    checked={row.getIsSelected()}
-                    onChange={row.getToggleSelectedHandler()}
-                  />
-                </td>
-                {row.getAllCells().map((cell, at) => (
-                  <td
-                    key={cell.id}
-                    data-number={shown[at]?.number || undefined}
-                    data-pinned={shown[at]?.pinned || undefined}
-                    style={pinned[at]}
-                  >
-                    <table.FlexRender cell={cell} />
+            <col style={{ width: MENU_WIDTH }} />
+          </colgroup>
+          <thead>
+            <tr aria-rowindex={1} ref={head}>
+              <th scope="col" data-pinned style={{ left: 0 }}>
+                <VisuallyHidden>Selection</VisuallyHidden>
+                <Checkbox
+                  size="xs"
+                  aria-label="Select all loaded runs"
+                  checked={rows.length > 0 && table.getIsAllRowsSelected()}
+                  indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
+                  onChange={table.getToggleAllRowsSelectedHandler()}
+                />
+              </th>
+              {shown.map((column, at) => (
+                <ColumnHeader
+                  key={column.id}
+                  column={column}
+                  before={at > 1 ? shown[at - 1] : undefined}
+                  after={shown[at + 1]}
+                  columns={columns}
+                  onColumns={onColumns}
+                  sort={sort}
+                  onSort={onSort}
+                  style={pinned[at]}
+                  onDragWidth={(width) => setDragged(width === null ? null : { id: column.id, width })}
+                />
+              ))}
+              <th scope="col">
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </th>
+            </tr>
+          </thead>
+          <tbody ref={body}>
+            {before > 0 && <tr style={{ height: before }} aria-hidden />}
+            {items.map(({ index }) => {
+              const row = rows[index];
+              if (!row) return null;
+              return (
+                <tr
+                  key={row.id}
+                  aria-rowindex={index + 2}
+                  data-selected={row.getIsSelected() || undefined}
+                  style={{ height: ROW_HEIGHT }}
+                >
+                  <td data-pinned style={{ left: 0 }}>
+                    <Checkbox
+                      size="xs"
+                      aria-label={`Select ${row.original.name}`}
+                      checked={row.getIsSelected()}
+                      onChange={row.getToggleSelectedHandler()}
+                    />
                   </td>
-                ))}
-                <td>
-                  <RunMenu run={row.original} />
-                </td>
-              </tr>
-            );
-          })}
-          {after > 0 && <tr style={{ height: after }} aria-hidden />}
-        </tbody>
-      </table>
-    </div>
+                  {row.getAllCells().map((cell, at) => (
+                    <td
+                      key={cell.id}
+                      data-number={shown[at]?.number || undefined}
+                      data-pinned={shown[at]?.pinned || undefined}
+                      style={pinned[at]}
+                    >
+                      <table.FlexRender cell={cell} />
+                    </td>
+                  ))}
+                  <td>
+                    <RunMenu run={row.original} />
+                  </td>
+                </tr>
+              );
+            })}
+            {after > 0 && <tr style={{ height: after }} aria-hidden />}
+          </tbody>
+        </table>
+      </div>
+    </SparklineBatches>
   );
 }
 

@@ -8,6 +8,7 @@ import { RunProgress } from "@/ui/RunProgress";
 import { isReported, originName } from "@/ui/states";
 import { hasColumn, parseSpec } from "./columnSpecs";
 import { RunCell } from "./RunCell";
+import { SparklineCell } from "./SparklineCell";
 import { StateCell } from "./StateCell";
 import classes from "./runs.module.css";
 
@@ -45,6 +46,7 @@ export const COLUMNS: readonly RunColumn[] = [
   },
   { id: "env", title: "Environment", sort: "env", width: 124, cell: (run) => plainText(shortEnv(run.env)) },
   { id: "progress", title: "Progress", sort: "step", width: 144, cell: (run) => <RunProgress run={run} /> },
+  { id: "curve", title: "Curve", width: 96, cell: (run) => <SparklineCell run={run} /> },
   {
     id: "steps_per_second",
     title: "Steps/s",
@@ -120,7 +122,7 @@ export const COLUMNS: readonly RunColumn[] = [
 /** Id of the column that names the run. It is always shown first. */
 export const RUN_COLUMN = "name";
 
-export const DEFAULT_COLUMNS: string[] = COLUMNS.slice(0, 10).map(({ id }) => id);
+export const DEFAULT_COLUMNS: string[] = COLUMNS.slice(0, 11).map(({ id }) => id);
 
 const CONFIG_PREFIX = "config.";
 /** Settings that have a column of another name. */

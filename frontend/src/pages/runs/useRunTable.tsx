@@ -45,7 +45,7 @@ export function useRunTable(runs: ListedRun[], columnIds: readonly string[]) {
   const selected = runs.filter((run) => rowSelection[run.id]);
   const select = (wanted: readonly ListedRun[]) =>
     setRowSelection(Object.fromEntries(wanted.map(({ id }) => [id, true as const])));
-  return { table, shown, selected, select };
+  return { table, runs, shown, selected, select };
 }
 
 export type RunTableModel = ReturnType<typeof useRunTable>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_VIEW, isFiltered, nextSort, toParams, toListQuery, parseView, clearFilters } from "./view";
 
 const FILTERED =
-  "state=running&state=queued&env=ALE%2FPong-v5&tag=sweep&text=lr&archived=true&sort=-last_return";
+  "state=running&state=queued&env=ALE%2FPong-v5&tag=sweep&text=lr&filter=return+%3E+15&archived=true&sort=-last_return";
 
 describe("the view in the URL", () => {
   it("round-trips", () => {
@@ -37,6 +37,7 @@ describe("the view in the URL", () => {
       project: ["maze"],
       origin: [],
       text: "lr",
+      filter: "return > 15",
       archived: true,
       sort: "-last_return",
       metric: ["train/entropy"],

@@ -14,6 +14,8 @@ export interface RunsView {
   tag: string[];
   origin: RunOrigin[];
   text: string;
+  /** Expression, such as "learning_rate < 1e-3 and return > 15". */
+  filter: string;
   archived: boolean;
   sort: string;
   /** Specs of the columns, if the URL has any. Otherwise the saved choice applies. */
@@ -32,6 +34,7 @@ export const DEFAULT_VIEW: RunsView = {
   tag: [],
   origin: [],
   text: "",
+  filter: "",
   archived: false,
   sort: NEWEST_FIRST,
   columns: null,
@@ -46,6 +49,7 @@ export function parseView(params: URLSearchParams): RunsView {
     tag: params.getAll("tag"),
     origin: params.getAll("origin").filter(isOrigin),
     text: params.get("text") ?? "",
+    filter: params.get("filter") ?? "",
     archived: params.get("archived") === "true",
     sort: params.get("sort") ?? NEWEST_FIRST,
     columns: columns === null ? null : splitNames(columns),
@@ -57,6 +61,7 @@ export function toParams(view: RunsView): URLSearchParams {
   const params = new URLSearchParams();
   for (const facet of FACETS) for (const value of view[facet]) params.append(facet, value);
   if (view.text) params.set("text", view.text);
+  if (view.filter) params.set("filter", view.filter);
   if (view.archived) params.set("archived", "true");
   if (view.sort !== NEWEST_FIRST) params.set("sort", view.sort);
   if (view.columns) params.set("columns", joinNames(view.columns));
@@ -75,17 +80,17 @@ export function toListQuery(
 
 /** Return the query for the failures of the listed runs. */
 export function toFailuresQuery(view: RunsView, project: string | null): FailuresQuery {
-  const { state, algorithm, env, tag, origin, text, archived } = view;
-  return { state, algorithm, env, tag, origin, text: text.trim(), archived, ...byProject(project) };
+  const { state, algorithm, env, tag, origin, text, filter, archived } = view;
+  return { state, algorithm, env, tag, origin, text: text.trim(), filter, archived, ...byProject(project) };
 }
 
 /** Return True if "Clear all" would change the view. Sorting, columns and the archive are not filters. */
 export function isFiltered(view: RunsView): boolean {
-  return view.text.trim() !== "" || FACETS.some((facet) => view[facet].length > 0);
+  return view.text.trim() !== "" || view.filter !== "" || FACETS.some((facet) => view[facet].length > 0);
 }
 
 export function clearFilters(view: RunsView): RunsView {
-  return { ...view, state: [], algorithm: [], env: [], tag: [], origin: [], text: "" };
+  return { ...view, state: [], algorithm: [], env: [], tag: [], origin: [], text: "", filter: "" };
 }
 
 /** Return the sort order after a click on a header: descending, ascending, then newest first. */

@@ -1,0 +1,73 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { useState } from "react";
+import { expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { type Asked, serve } from "@/testing/server";
+import { FilterField } from "./FilterField";
+
+const COMPLETION = { text: "method", title: "Method", kind: "text" };
+
+/** Responds as the server does to a word that begins a name, to an unknown name, and to a right filter. */
+function check({ query }: Asked) {
+  const expression = query.get("expression") ?? "";
+  const error = (position: number, length: number, message: string) => ({
+    error: { position, length, message, suggestions: [] },
+    position,
+    length,
+    completions: [],
+  });
+  if (expression === "met") return { ...error(0, 3, "no value is named met"), completions: [COMPLETION] };
+  if (expression.includes("metod")) return error(expression.indexOf("metod"), 5, "no value is named metod");
+  return { error: null, position: expression.length, length: 0, completions: [] };
+}
+
+function show(filter = "") {
+  serve({ "GET /run-expression": check });
+  const applied: string[] = [];
+  function Page() {
+    const [current, setCurrent] = useState(filter);
+    const change = (next: string) => {
+      applied.push(next);
+      setCurrent(next);
+    };
+    return <FilterField filter={current} onFilter={change} />;
+  }
+  renderPage(<Page />);
+  return { applied, field: screen.getByLabelText<HTMLInputElement>("Filter expression") };
+}
+
+it("completes the word before the cursor with Tab", async () => {
+  const { field } = show();
+  await userEvent.type(field, "met");
+  expect(await screen.findByRole("option", { name: "method Method" })).toBeTruthy();
+  expect(screen.queryByRole("alert"), "the word is not finished").toBeNull();
+  await userEvent.tab();
+  expect(field.value).toBe("method ");
+});
+
+it("applies a right filter with Enter, and an empty one at once", async () => {
+  const { field, applied } = show();
+  await userEvent.type(field, "return > 15");
+  await waitFor(async () => {
+    await userEvent.type(field, "{Enter}");
+    expect(applied).toEqual(["return > 15"]);
+  });
+  await userEvent.clear(field);
+  expect(applied.at(-1)).toBe("");
+});
+
+it("marks the wrong part, says what is wrong, and does not apply it", async () => {
+  const { field, applied } = show();
+  await userEvent.type(field, "é = 1 or metod = PAAC");
+  expect((await screen.findByRole("alert")).textContent).toBe("no value is named metod");
+  expect(document.querySelector("mark")?.textContent).toBe("metod");
+  await userEvent.type(field, "{Enter}");
+  expect(applied).toEqual([]);
+  expect(field.getAttribute("aria-invalid")).toBe("true");
+});
+
+it("explains a wrong filter of the URL", async () => {
+  show("metod = PAAC");
+  expect((await screen.findByRole("alert")).textContent).toBe("no value is named metod");
+});
