@@ -71,6 +71,8 @@ class Scene:
         self.start_set_id = kept[0]["id"]
         self.study_id = api.user.post(f"{API}/studies", json={**STUDY, "confirm_steps": 4_000}).json()["id"]
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
+        project = {"name": f"project of run {self.run_id}"}
+        self.project_id = api.user.post(f"{API}/projects", json=project).json()["id"]
         self._claim_jobs()
         self.job_seq = 1
 
@@ -125,7 +127,7 @@ class Scene:
                 self.job_seq = acknowledged + 1
             else:
                 self.seq = acknowledged + 1
-        released = answer.status == 200 and path.endswith("/release")
+        released = answer.status == 200 and path.endswith(("/release", "/merge"))
         of_scene = (
             "{run_id}",
             "{evaluation_id}",
@@ -134,6 +136,7 @@ class Scene:
             "{study_id}",
             "{kept_id}",
             "{report_id}",
+            "{project_id}",
         )
         removed = answer.status == 204 and path.endswith(of_scene)
         if released or removed or (answer.status == 409 and path.startswith(HELD)):
@@ -150,6 +153,9 @@ class Scene:
             "start_set_id": str(self.start_set_id),
             "study_id": str(self.study_id),
             "report_id": str(self.report_id),
+            "project_id": str(self.project_id),
+            # There are no channels of alerts and no score rules.
+            **dict.fromkeys(("channel_id", "delivery_id", "rule_id"), "1"),
             "token": self._link() if "{token}" in path else "",
             "position": "1",
             "live_id": str(self._live_game()) if "{live_id}" in path else "",
@@ -203,6 +209,10 @@ class Scene:
             "post /reports": [{"title": "x", "blocks": self._blocks()}],
             "post /reports/preview": [{"block": block} for block in self._blocks()],
             "patch /reports/{report_id}": [{"version": 1, "title": "x", "blocks": self._blocks()}],
+            "post /projects": [{"name": f"x{self.seq}", "text": "x"}],
+            "patch /projects/{project_id}": [{"name": f"y{self.run_id}", "text": "x", "pinned_report_id": None}],
+            "post /projects/{project_id}/merge": [{"into": "Main"}],
+            "post /projects/{project_id}/items": [{"runs": [self.run_id], "studies": [], "reports": [self.report_id]}],
             "patch /studies/{study_id}": [{"name": "x", "question": "x"}],
             "post /studies/{study_id}/extend": [{"seeds": 1, "best": 1}, {"seeds": 1, "of": [0]}],
             "post /session": [{"token": "x"}],

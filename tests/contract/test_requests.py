@@ -39,6 +39,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/(reported/runs/{run_id}/files/{sha256}|runs/{run_id}/media)$",
     # An address must be one of a webhook or of Apprise, and only some kinds of alerts have a threshold.
     "^/api/v1/(alert-channels|alert-rules/{kind})$",
+    # A run or a study moves to a project that exists. A project is merged into another one, and its report exists.
+    "^/api/v1/(runs/{run_id}|studies/{study_id}|projects/{project_id}(/merge)?)$",
     # An archive is more than bytes, and its runs are a list separated by commas.
     "^/api/v1/archives$",
 )
