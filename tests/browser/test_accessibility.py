@@ -130,8 +130,9 @@ def test_signing_in(check: Check, signed_out: Page) -> None:
         ("/reports", "No reports yet"),
         ("/alerts", "No alerts yet"),
         ("/projects", "Create a project to separate work"),
-        ("/projects/Main", "This project is empty"),
         ("/wall", "No runs are training"),
+        # The last one, because the other pages then show only Main.
+        ("/projects/Main", "This project is empty"),
     ],
 )
 def test_a_page_without_runs(check: Check, shown: Page, path: str, ready: str) -> None:

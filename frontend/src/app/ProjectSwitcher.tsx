@@ -1,4 +1,4 @@
-import { Alert, Anchor, Combobox, Text, UnstyledButton, useCombobox } from "@mantine/core";
+import { Anchor, Combobox, Paper, Text, UnstyledButton, useCombobox } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconFolder, IconPlus, IconSelector, IconSettings } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -15,6 +15,7 @@ import {
   useShowsProject,
 } from "@/ui/currentProject";
 import { plural } from "@/ui/format";
+import warningClasses from "@/ui/Warning.module.css";
 import classes from "./ProjectSwitcher.module.css";
 
 /** Values of the options that are not projects. No name of a project starts with a space. */
@@ -153,13 +154,16 @@ export function UnknownProject() {
   const isKnown = !projects || projects.some(({ name }) => isSameProject(name, current ?? ""));
   if (current === null || !shows || isKnown) return null;
   return (
-    <Alert variant="light" color="yellow" m="md" p="sm" title={`There is no project “${current}”`}>
+    <Paper withBorder p="sm" m="md" role="status" className={warningClasses.warning}>
+      <Text size="sm" fw={600}>
+        There is no project “{current}”
+      </Text>
       <Text size="sm">
         It may have been renamed, merged or deleted.{" "}
         <Anchor component="button" inherit onClick={() => choose(null)}>
           Show all projects
         </Anchor>
       </Text>
-    </Alert>
+    </Paper>
   );
 }
