@@ -2,8 +2,8 @@
 const LAYERS = [
   ["api"],
   ["ui"],
-  ["charts", "config-form", "run-actions", "stage"],
-  ["replays"],
+  ["charts", "config-form", "stage"],
+  ["run-actions", "replays"],
   ["pages"],
   ["app"],
 ];

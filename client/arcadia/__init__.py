@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from arcadia.figures import Figure
     from arcadia.metrics import Metrics, Series
     from arcadia.records.alert import Alert, AlertDelivery
+    from arcadia.records.change import Change
     from arcadia.records.log_line import LogLine
     from arcadia.records.project import MovedItems
     from arcadia.records.server import Health, Preset, Worker
@@ -77,6 +78,7 @@ __all__ = [
     "AsyncReport",
     "AsyncRun",
     "AsyncStudy",
+    "Change",
     "Checkpoint",
     "Client",
     "Comparison",
@@ -143,6 +145,7 @@ _NAMES_OF_MODULES = {
     "arcadia.figures": "Figure",
     "arcadia.metrics": "Metrics Series",
     "arcadia.records.alert": "Alert AlertDelivery",
+    "arcadia.records.change": "Change",
     "arcadia.records.log_line": "LogLine",
     "arcadia.records.project": "MovedItems",
     "arcadia.records.server": "Health Preset Worker",

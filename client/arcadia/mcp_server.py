@@ -60,7 +60,7 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
         tools.list_presets,
         tools.list_workers,
     )
-    creating = (tools.launch_run, tools.preview_study, tools.start_study) if write else ()
+    creating = (tools.launch_run, tools.change_run, tools.preview_study, tools.start_study) if write else ()
     stopping = (tools.stop_run, tools.stop_study) if write else ()
     _add(server, reading, READ_ONLY)
     _add(server, creating, CREATES)
@@ -258,6 +258,21 @@ class Tools:
         body["project"] = project
         async with self._api(context) as api:
             return _summarize(await api.post("/runs", body))
+
+    async def change_run(
+        self,
+        context: Context[Any],
+        run: RunId,
+        fields: Annotated[dict[str, Any], Field(description="New values, such as learning_rate or entropy_cost.")] = {},  # noqa: B006
+        more_steps: Annotated[int | None, Field(description="Steps to train longer.")] = None,
+    ) -> dict[str, Any]:
+        """Change settings of a run from its next update on, or train it longer, also after it has ended.
+
+        Only fields that are safe to change are accepted. For others, launch another run.
+        """
+        body = {"fields": fields} if more_steps is None else {"fields": fields, "more_steps": more_steps}
+        async with self._api(context) as api:
+            return cast(dict[str, Any], await api.post(f"/runs/{run}/changes", body))
 
     async def stop_run(self, context: Context[Any], run: RunId) -> dict[str, Any]:
         """Stop a run permanently. It saves a checkpoint first."""

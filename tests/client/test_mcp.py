@@ -37,8 +37,10 @@ def test_an_assistant_reads_and_writes_over_standard_output(tmp_path: Path) -> N
         names, shown = call(installation, tools={"show_run": {"run": run}})
         assert "stop_run" not in names
         assert json.loads(shown.content[0].text)["state"] == "queued"
-        names, stopped = call(installation, "--write", tools={"stop_run": {"run": run}})
-        assert {"stop_run", "launch_run", "start_study"} <= set(names)
+        change = {"run": run, "fields": {"learning_rate": 0.5}, "more_steps": 10}
+        names, changed, stopped = call(installation, "--write", tools={"change_run": change, "stop_run": {"run": run}})
+        assert {"stop_run", "launch_run", "change_run", "start_study"} <= set(names)
+        assert json.loads(changed.content[0].text)["fields"]["learning_rate"] == 0.5
         assert not stopped.is_error, stopped.content
         assert installation.run(run)["state"] == "stopped"
     finally:

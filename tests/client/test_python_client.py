@@ -130,6 +130,17 @@ def test_copies_have_the_changed_fields(finished: Run, queued: Run) -> None:
     fork.stop().wait(WAIT_SECONDS)
 
 
+def test_settings_of_a_run_change(queued: Run) -> None:
+    total = queued.total_steps or 0
+    change = queued.change(more_steps=100, learning_rate=0.5)
+    assert (change.number, change.is_applied, change.applied_step) == (1, False, None)
+    assert change.fields == {"learning_rate": 0.5, "total_steps": total + 100}
+    assert change.previous["total_steps"] == total
+    assert repr(queued.changes()) == f"[<Change 1: learning_rate=0.5, total_steps={total + 100}, waiting>]"
+    with pytest.raises(InvalidRequestError, match="fork the run"):
+        queued.change(gamma=0.5)
+
+
 def test_a_wrong_field_is_named(client: Client) -> None:
     with pytest.raises(InvalidRequestError, match="learning_rte"):
         client.launch("paac-cartpole", learning_rte=0.1)

@@ -19,6 +19,7 @@ from arcadia.metrics import Metrics
 from arcadia.notebook import run_card
 from arcadia.preview import read_preview
 from arcadia.records.archive import ExportedItems, FilesChoice
+from arcadia.records.change import Change
 from arcadia.records.log_line import LogLine
 from arcadia.records.run import RunRecord
 
@@ -83,6 +84,21 @@ class AsyncRun(AsyncResource, RunRecord):
         chosen = await self.checkpoint(checkpoint)
         body = {"checkpoint_id": chosen.id, "name": name, "overrides": changes}
         return AsyncRun(self._client, await self._client.transport.post(f"{self._path}/fork", body))
+
+    async def change(self, *, more_steps: int | None = None, **fields: Any) -> Change:
+        """Change settings while the run trains, from its next update on. With `more_steps`, train it longer.
+
+        A run that has ended is queued again if it gets more steps, and continues from its last checkpoint.
+        """
+        body = {"fields": fields} if more_steps is None else {"fields": fields, "more_steps": more_steps}
+        requested = Change(await self._client.transport.post(f"{self._path}/changes", body))
+        await self.refresh()
+        return requested
+
+    async def changes(self) -> list[Change]:
+        """List the changes of the run's settings, oldest first."""
+        found = await self._client.transport.get(f"{self._path}/changes")
+        return [Change(data) for data in found["items"]]
 
     async def edit(
         self,

@@ -7,6 +7,7 @@ import typer
 from arcadia.cli import (
     alerts,
     archives,
+    change,
     compare,
     control,
     copies,
@@ -45,6 +46,7 @@ def add_commands(app: typer.Typer) -> None:
     add("stop")(control.stop)
     add("pause")(control.pause)
     add("resume")(control.resume)
+    add("change")(change.change)
     add("fork")(copies.fork)
     add("clone")(copies.clone)
     add("tag")(runs.tag)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from arcadia.settings import PROJECT_VARIABLE
 MAX_NUMBERS = 1_000
 # Parameters of Client.launch, Run.clone and Run.fork, which take fields of a configuration besides.
 NOT_FIELDS = frozenset(
-    {"self", "preset", "config", "checkpoint", "name", "tags", "notes", "priority", "queue", "project"}
+    {"self", "preset", "config", "checkpoint", "name", "tags", "notes", "priority", "queue", "project", "more_steps"}
 )
 RUN_HELP = "Run: its number, its name, or @last."
 RUNS_HELP = "Runs: numbers, names, ranges such as 7-12, or @last."
@@ -78,6 +79,19 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
             raise typer.BadParameter(f"{field.strip()} is not a field of a configuration; it may be an option")
         found[field.strip()] = parse_value(value)
     return found
+
+
+def parse_count(text: str, option: str) -> int:
+    """Return a positive whole number such as 500000, 500k, 1.5M or 2e6."""
+    scale = {"k": 10**3, "m": 10**6, "g": 10**9}.get(text[-1:].lower(), 1)
+    digits = text[:-1] if scale > 1 else text
+    try:
+        found = Decimal(digits.replace("_", "")) * scale
+    except InvalidOperation:
+        found = Decimal(0)
+    if not found.is_finite() or found < 1 or found != int(found):
+        raise typer.BadParameter(f"{option} {text}: use a whole number, such as 500000, 500k or 2M")
+    return int(found)
 
 
 def parse_checkpoint(text: str) -> CheckpointChoice:

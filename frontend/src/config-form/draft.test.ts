@@ -18,6 +18,7 @@ const blank: FormField = {
   title: "X",
   help: "",
   group: "Run",
+  changeable: "",
   kind: "number",
   optional: false,
   initial: 1,

@@ -26,6 +26,7 @@ export interface JsonSchema {
   minLength?: number;
   maxLength?: number;
   group?: string;
+  changeable?: string;
   shape_fields?: string[];
 }
 
@@ -43,6 +44,8 @@ export interface FormField {
   title: string;
   help: string;
   group: string;
+  /** Why a live run can change it. Empty if it cannot. */
+  changeable: string;
   kind: FieldKind;
   optional: boolean;
   initial: ConfigValue;
@@ -117,6 +120,7 @@ function fieldOf(name: string, property: JsonSchema, root: JsonSchema): FormFiel
     title: schema.title ?? name,
     help: schema.description ?? "",
     group: schema.group ?? "Other",
+    changeable: schema.changeable ?? "",
     kind,
     optional,
     initial: schema.default ?? schema.const ?? null,

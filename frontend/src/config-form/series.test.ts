@@ -7,6 +7,7 @@ const field = (changes: Partial<FormField>): FormField => ({
   title: "Learning rate",
   help: "",
   group: "",
+  changeable: "",
   kind: "number",
   optional: false,
   initial: 0.001,

@@ -10,7 +10,7 @@ export interface PlacedErrors {
 }
 
 // Field names of server errors that concern several fields.
-const FORM_NAMES = ["", "body", "config", "overrides"];
+const FORM_NAMES = ["", "body", "config", "overrides", "fields"];
 
 /** Assign the server's errors to the `known` fields of a form. */
 export function placeErrors(error: unknown, known: readonly string[]): PlacedErrors {

@@ -12,6 +12,7 @@ import {
   IconPlayerPause,
   IconPlayerPlay,
   IconPlayerStop,
+  IconSettings,
   IconTrash,
 } from "@tabler/icons-react";
 import { Link } from "react-router";
@@ -22,6 +23,7 @@ import type { BulkAction, ListedRun, Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
 import { isReported } from "@/ui/states";
 import { MoveModal } from "./MoveModal";
+import { ChangeSettingsModal } from "./changes/ChangeSettingsModal";
 import { PurgeModal } from "./PurgeModal";
 import { useRunControls } from "./useRunControls";
 import { ACTION_NAMES } from "./words";
@@ -45,6 +47,7 @@ interface RunMenuProps {
 export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
   const [isPurgeOpen, purgeDialog] = useDisclosure(false);
   const [isMoveOpen, moveDialog] = useDisclosure(false);
+  const [isChangeOpen, changeDialog] = useDisclosure(false);
   const clone = useCloneRun();
   const { perform, isStopPending, undoStop } = useRunControls(run);
   // The live stream may remove the run from the page before the server responds.
@@ -89,6 +92,9 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
           <Menu.Divider />
           {!isReported(run) && (
             <>
+              <Menu.Item leftSection={<IconSettings size={16} />} onClick={changeDialog.open}>
+                Change settings…
+              </Menu.Item>
               <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
                 Run this again
               </Menu.Item>
@@ -115,6 +121,7 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
         from={run.project}
         onClose={moveDialog.close}
       />
+      {isChangeOpen && <ChangeSettingsModal run={run} onClose={changeDialog.close} />}
       <PurgeModal
         runs={[run]}
         opened={isPurgeOpen}

@@ -190,3 +190,19 @@ def test_runs_are_compared(arcadia: Arcadia, api: Api, trained: int) -> None:
     both = json.loads(arcadia("compare", trained, other, "--json").out)
     assert [run["id"] for run in both["comparison"]["runs"]] == [trained, other]
     assert both["verdict"]["standings"]
+
+
+def test_settings_of_a_run_are_changed_and_listed(arcadia: Arcadia, api: Api) -> None:
+    run = api.launch(name="to change")["id"]
+    assert arcadia("change", run).err == f"Run {run} has no changes.\n"
+    changed = arcadia("change", run, "--set", "learning_rate=1e-4", "--more-steps", "2k")
+    assert changed.out == (
+        f"Run {run} to change: learning_rate 0.0224 → 0.0001, total_steps 1,000 → 3,000. "
+        "It is used when a worker takes the run.\n"
+    )
+    listed = arcadia("change", run).out
+    assert "learning_rate 0.0224 → 0.0001" in listed
+    assert "waiting" in listed
+    assert json.loads(arcadia("change", run, "--json").out)[0]["fields"]["total_steps"] == 3_000
+    assert "fork the run" in arcadia("change", run, "--set", "gamma=0.5").err
+    assert arcadia("change", run, "--more-steps", "1.5").status == 2

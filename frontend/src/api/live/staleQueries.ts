@@ -1,4 +1,5 @@
 import type { QueryKey } from "@tanstack/react-query";
+import { changeKeys } from "../changes";
 import { checkpointKeys } from "../checkpoints";
 import { evaluationKeys } from "../evaluations";
 import { figureKeys } from "../figures";
@@ -48,7 +49,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return [GAMES, STUDIES, PAPERS, DIAGRAMS, PROJECTS];
     case "run.removed":
       return [
-        ...soon(runKeys.detail(event.run_id)),
+        ...soon(runKeys.detail(event.run_id), changeKeys.list(event.run_id)),
         STALE_LISTS,
         STALE_FACETS,
         GAMES,

@@ -16,16 +16,20 @@ const presets = [
   aPreset("paac-pong", { ...config, env: "Pong", total_steps: 9, gamma: 0.1 }),
 ];
 
-function open(element: React.ReactElement) {
+const NO_CHANGES = { items: [], start_config: config };
+
+function open(element: React.ReactElement, changes: object = NO_CHANGES) {
   serve({
     "GET /presets": presets,
     "GET /config-schema": aMethod("paac", "PAAC", ["Catch", "Pong"]),
+    "GET /runs/3/changes": changes,
     "GET /runs/3/provenance": { attempt: null, provenance: null, attempts: [] },
   });
   return renderPage(element);
 }
 
-const tab = (changes: Partial<Run> = {}) => open(<ConfigTab run={aRun({ id: 3, config, ...changes })} />);
+const tab = (changes: Partial<Run> = {}, changed?: object) =>
+  open(<ConfigTab run={aRun({ id: 3, config, ...changes })} />, changed);
 
 /** Return the text of the cells of each setting. */
 async function settings() {
@@ -67,6 +71,39 @@ describe("the configuration of a run", () => {
       JSON.stringify({ config }),
     );
     expect(screen.getByText("Edit and launch…").closest("a")?.getAttribute("href")).toBe("/launch?like=3");
+  });
+
+  it("lists changes, shows the value at the start, and repeats them in the command", async () => {
+    const applied = {
+      number: 1,
+      fields: { gamma: 0.5 },
+      previous: { gamma: 0.99 },
+      requested_at: "2026-01-01T10:00:00Z",
+      requested_by: "Ana",
+      applied_at: "2026-01-01T10:00:01Z",
+      applied_step: 1200,
+      attempt: 1,
+    };
+    const waiting = { ...applied, number: 2, fields: { total_steps: 9000 }, previous: { total_steps: 5000 } };
+    tab(
+      {},
+      {
+        items: [applied, { ...waiting, applied_at: null, applied_step: null }],
+        start_config: { ...config, gamma: 0.99 },
+      },
+    );
+    await screen.findByText("Discount 0.99 → 0.5");
+    const [first, second] = within(await screen.findByRole("region", { name: "Changes" }))
+      .getAllByRole("row")
+      .slice(1);
+    expect(first?.textContent).toContain("Discount 0.99 → 0.5");
+    expect(first?.textContent).toContain("by Ana");
+    expect(first?.textContent).toContain("Applied at 1.2 k steps");
+    expect(second?.textContent).toContain("Waiting");
+    expect((await settings()).at(-1)).toEqual(["Discount gamma", "0.50.99 at the start", "0.99"]);
+    expect(
+      await screen.findByText("arcadia train --preset paac-catch --change 1200:gamma=0.5 --dir runs/like-3"),
+    ).toBeTruthy();
   });
 
   it("is copied as JSON", async () => {

@@ -2,6 +2,7 @@ import { Button, Group, Stack, Switch, Table, Text, Title } from "@mantine/core"
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
+import { changesQuery } from "@/api/changes";
 import { presetsQuery } from "@/api/configuration";
 import type { ConfigValue, Run } from "@/api/types";
 import { sameValue, shown } from "@/config-form/draft";
@@ -10,6 +11,7 @@ import { CommandLine } from "@/ui/CommandLine";
 import { CopyText } from "@/ui/CopyText";
 import { isReported } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
+import { ChangesCard } from "./ChangesCard";
 import { curlCommand, shellCommand, trainCommand } from "./commands";
 import { ProvenanceCard } from "./provenance/ProvenanceCard";
 import classes from "./run.module.css";
@@ -19,6 +21,7 @@ import { useConfigFields } from "@/config-form/useConfigFields";
 export function ConfigTab({ run }: { run: Run }) {
   return (
     <Stack gap="md" className={classes.narrow}>
+      {!isReported(run) && <ChangesCard run={run} />}
       {isReported(run) ? <ReportedSettings run={run} /> : <Settings run={run} />}
       {isReported(run) ? <RunScriptAgain run={run} /> : <RunAgain run={run} />}
       <ProvenanceCard run={run} />
@@ -28,6 +31,7 @@ export function ConfigTab({ run }: { run: Run }) {
 
 function RunAgain({ run }: { run: Run }) {
   const presets = useQuery(presetsQuery);
+  const changes = useQuery(changesQuery(run.id));
   return (
     <section className={classes.card} aria-label="Run this again">
       <Title order={2} mb="xs">
@@ -41,7 +45,7 @@ function RunAgain({ run }: { run: Run }) {
           </Button>
         </Group>
         <Command title="On this server" command={curlCommand(window.location.origin, run.config)} />
-        <Command title="Without a server" command={trainCommand(run, presets.data ?? [])} />
+        <Command title="Without a server" command={trainCommand(run, presets.data ?? [], changes.data)} />
       </Stack>
     </section>
   );
@@ -104,6 +108,7 @@ function ReportedSettings({ run }: { run: Run }) {
 }
 
 function Settings({ run }: { run: Run }) {
+  const start = useQuery(changesQuery(run.id)).data?.start_config ?? run.config;
   const [showsChangedOnly, setShowsChangedOnly] = useState(false);
   const fields = useConfigFields(run).filter((field) => field.name in run.config);
   const knownNames = fields.map((field) => field.name);
@@ -139,7 +144,12 @@ function Settings({ run }: { run: Run }) {
                 </Table.Th>
               </Table.Tr>
               {members.map((field) => (
-                <SettingRow key={field.name} field={field} value={run.config[field.name]} />
+                <SettingRow
+                  key={field.name}
+                  field={field}
+                  value={run.config[field.name]}
+                  start={start[field.name]}
+                />
               ))}
             </Table.Tbody>
           ))}
@@ -160,7 +170,14 @@ function Settings({ run }: { run: Run }) {
   );
 }
 
-function SettingRow({ field, value }: { field: FormField; value: ConfigValue | undefined }) {
+interface SettingRowProps {
+  field: FormField;
+  value: ConfigValue | undefined;
+  /** The value before all changes. */
+  start: ConfigValue | undefined;
+}
+
+function SettingRow({ field, value, start }: SettingRowProps) {
   const differs = !sameValue(value, field.initial);
   return (
     <Table.Tr title={field.help}>
@@ -172,6 +189,11 @@ function SettingRow({ field, value }: { field: FormField; value: ConfigValue | u
       </Table.Td>
       <Table.Td ta="right" className={differs ? classes.differs : undefined}>
         {shown(value)}
+        {!sameValue(value, start) && (
+          <Text size="xs" c="dimmed" fw={400}>
+            {shown(start)} at the start
+          </Text>
+        )}
       </Table.Td>
       <Table.Td ta="right" c="dimmed">
         {shown(field.initial)}

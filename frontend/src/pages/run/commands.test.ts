@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { RunChanges } from "@/api/types";
 import { aPreset } from "@/testing/presets";
 import { curlCommand, shellCommand, trainCommand } from "./commands";
 
@@ -17,6 +18,18 @@ it("names the nearest preset of the same method and the changed settings", () =>
 it("falls back to a configuration file if no preset has the method", () => {
   expect(trainCommand({ id: 3, config: { algorithm: "dqn" } }, presets)).toBe(
     "arcadia train config.json --dir runs/like-3",
+  );
+});
+
+it("starts with the first settings and repeats the changes during training", () => {
+  const config = { algorithm: "paac", env: "ALE/Pong-v5", seed: 7, clip: true };
+  const change = { number: 1, requested_at: "", requested_by: null, applied_at: "", attempt: 1 };
+  const items: RunChanges["items"] = [
+    { ...change, fields: { seed: 7, rate: 0.5 }, previous: { seed: 1, rate: 1 }, applied_step: 1200 },
+    { ...change, fields: { seed: 9 }, previous: { seed: 7 }, applied_at: null, applied_step: null },
+  ];
+  expect(trainCommand({ id: 3, config }, presets, { items, start_config: { ...config, seed: 1 } })).toBe(
+    "arcadia train --preset paac-pong --change 1200:seed=7 --change 1200:rate=0.5 --dir runs/like-3",
   );
 });
 

@@ -1,6 +1,6 @@
 /** Shell commands that launch a configuration again. */
 
-import type { Preset, Run, RunConfig } from "@/api/types";
+import type { ConfigValue, Preset, Run, RunChanges, RunConfig } from "@/api/types";
 import { overridesOf } from "@/config-form/draft";
 import { nearestPreset } from "@/config-form/reference";
 
@@ -13,16 +13,36 @@ export function shellCommand(words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
 }
 
-/** Return the `arcadia train` command with the nearest preset and the changed settings. */
-export function trainCommand(run: Pick<Run, "id" | "config">, presets: readonly Preset[]): string {
-  const preset = nearestPreset(presets, run.config);
-  const directory = ["--dir", `runs/like-${run.id}`];
-  if (!preset) return shellCommand(["arcadia", "train", "config.json", ...directory]);
-  const settings = Object.entries(overridesOf(run.config, preset.config)).flatMap(([name, value]) => [
+/** Return the `arcadia train` command with the nearest preset, other settings, and changes during training. */
+export function trainCommand(
+  run: Pick<Run, "id" | "config">,
+  presets: readonly Preset[],
+  changes?: Pick<RunChanges, "items" | "start_config">,
+): string {
+  const config = changes?.start_config ?? run.config;
+  const preset = nearestPreset(presets, config);
+  const rest = [...changeOptions(changes?.items ?? []), "--dir", `runs/like-${run.id}`];
+  if (!preset) return shellCommand(["arcadia", "train", "config.json", ...rest]);
+  const settings = Object.entries(overridesOf(config, preset.config)).flatMap(([name, value]) => [
     "--set",
-    `${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`,
+    assignment(name, value),
   ]);
-  return shellCommand(["arcadia", "train", "--preset", preset.name, ...settings, ...directory]);
+  return shellCommand(["arcadia", "train", "--preset", preset.name, ...settings, ...rest]);
+}
+
+const assignment = (name: string, value: ConfigValue) =>
+  `${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`;
+
+/** Return an option for each field that changed during training. */
+function changeOptions(changes: RunChanges["items"]): string[] {
+  return changes.flatMap(({ applied_step, fields }) =>
+    applied_step === null
+      ? []
+      : Object.entries(fields).flatMap(([name, value]) => [
+          "--change",
+          `${applied_step}:${assignment(name, value)}`,
+        ]),
+  );
 }
 
 /** Return the curl command that posts the configuration to this server. */

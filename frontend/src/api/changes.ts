@@ -1,0 +1,35 @@
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { call } from "./client";
+import { OWN_ERRORS } from "./mutationState";
+import { runKeys } from "./runs";
+import type { RunChange, RunChanges, RunConfig } from "./types";
+
+export const changeKeys = {
+  list: (run: number) => [...runKeys.everythingOf(run), "changes"] as const,
+};
+
+/** Changes of a run's settings, and its configuration before them. */
+export const changesQuery = (run: number) =>
+  queryOptions({
+    queryKey: changeKeys.list(run),
+    queryFn: ({ signal }): Promise<RunChanges> =>
+      call("get", "/api/v1/runs/{run_id}/changes", { params: { path: { run_id: run } }, signal }),
+  });
+
+/** Change settings of a run. */
+export function useChangeRun(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (fields: RunConfig): Promise<RunChange> =>
+      call("post", "/api/v1/runs/{run_id}/changes", {
+        params: { path: { run_id: run } },
+        body: { fields },
+      }),
+    meta: OWN_ERRORS,
+    onSuccess: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: runKeys.everythingOf(run) }),
+        client.invalidateQueries({ queryKey: runKeys.lists }),
+      ]),
+  });
+}

@@ -1,0 +1,96 @@
+"""kill -9 of each part before, during and after a change of a run: it is applied and reported exactly once."""
+
+import signal
+from collections.abc import Callable
+
+import pytest
+
+from tests.installation import SAVING, Installation
+
+Moment = Callable[[Installation, int], object]
+
+
+def requested(_installation: Installation, _run: int) -> bool:
+    """The backend has stored the request."""
+    return True
+
+
+def handed_over(installation: Installation, run: int) -> bool:
+    """The worker has written the request into the attempt's directory, or it is applied already."""
+    files = (installation.directory / "workers").glob(f"*/runs/{run}/attempt-*/changes.json")
+    return any(files) or applied(installation, run)
+
+
+def applied(installation: Installation, run: int) -> bool:
+    """A trainer has written its report. The backend may not have it yet."""
+    return reports(installation, run) > 0
+
+
+def reports(installation: Installation, run: int) -> int:
+    """Return how many reports of change 1 the trainers of all attempts have written."""
+    journals = installation.journals
+    events = [event for attempt in journals.attempts(run) for event in journals.events(run, attempt)]
+    return sum(event["kind"] == "changed" and event["number"] == 1 for event in events)
+
+
+def kill(installation: Installation, part: str) -> None:
+    """Kill a part, and start it again if nothing else does."""
+    if part == "trainer":
+        installation.trainer("one").kill()
+        return
+    service = installation.workers["one"] if part == "worker" else installation.backend
+    service.end(signal.SIGKILL)
+    service.start()
+
+
+@pytest.mark.parametrize(
+    ("part", "moment"),
+    [
+        pytest.param("trainer", requested, marks=pytest.mark.nightly),
+        pytest.param("trainer", handed_over),
+        pytest.param("trainer", applied, marks=pytest.mark.nightly),
+        pytest.param("worker", requested, marks=pytest.mark.nightly),
+        pytest.param("worker", handed_over, marks=pytest.mark.nightly),
+        pytest.param("worker", applied),
+        pytest.param("backend", requested, marks=pytest.mark.nightly),
+        pytest.param("backend", handed_over, marks=pytest.mark.nightly),
+        pytest.param("backend", applied, marks=pytest.mark.nightly),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_a_change_is_applied_and_reported_once(installation: Installation, part: str, moment: Moment) -> None:
+    installation.worker("one")
+    run = installation.launch(**SAVING)
+    step = installation.wait_for_checkpoint(run)
+    change = installation.post(f"runs/{run}/changes", {"fields": {"learning_rate": 0.003}})
+    assert change["number"] == 1
+    installation.wait_until(lambda: moment(installation, run), interval=0.01)
+    kill(installation, part)
+    installation.wait_until(lambda: installation.read(f"runs/{run}/changes")["items"][0]["applied_at"])
+    # The next attempt of a killed trainer has the value, and a later change gets the next number.
+    last = installation.run(run)["attempt"] + (part != "backend" and len(installation.journals.attempts(run)) < 2)
+    installation.wait_for_points(run, last, more=5)
+    assert installation.post(f"runs/{run}/changes", {"more_steps": 100})["number"] == 2
+    installation.wait_until(lambda: installation.run(run)["total_steps"] == 10**9 + 100)
+    installation.post(f"runs/{run}/stop")
+    installation.wait_for_state(run, "stopped")
+
+    installation.journals.follow()
+    assert reports(installation, run) == 1
+    (first, second) = installation.read(f"runs/{run}/changes")["items"]
+    assert first["applied_step"] >= step
+    assert second["previous"] == {"total_steps": 10**9}
+    assert installation.run(run)["config"]["learning_rate"] == 0.003
+    assert installation.log(run).count("Change 1 applied") == 1
+
+
+@pytest.mark.nightly
+def test_a_finished_run_trains_longer(installation: Installation) -> None:
+    installation.worker("one")
+    run = installation.launch(total_steps=2_000)
+    installation.wait_for_state(run, "finished")
+    installation.post(f"runs/{run}/changes", {"more_steps": 2_000})
+    installation.wait_until(lambda: installation.run(run)["total_steps"] == 4_000)
+    found = installation.wait_for_state(run, "finished")
+    assert (found["step"] >= 4_000, found["attempt"]) == (True, 2)
+    installation.assert_points_kept(run, whole={1, 2})
