@@ -26,6 +26,7 @@ import type {
 
 export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
 export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
+export type GroupsQuery = Omit<QueryOf<"/api/v1/run-groups">, "value" | "limit" | "offset">;
 
 /** Runs per request. */
 export const RUN_PAGE_SIZE = 100;
@@ -36,6 +37,9 @@ export const runKeys = {
   allFacets: ["run-facets"] as const,
   facets: (archived: boolean, project: string | null) =>
     [...runKeys.allFacets, { archived, project }] as const,
+  groups: (query: GroupsQuery) => [...runKeys.allFacets, "groups", query] as const,
+  ofGroup: (query: RunListQuery) => [...runKeys.allFacets, "runs of a group", query] as const,
+  settings: (query: FailuresQuery) => [...runKeys.allFacets, "settings", query] as const,
   expressions: (expression: string, cursor: number) => ["run-expression", { expression, cursor }] as const,
   failures: (query: FailuresQuery) => [...runKeys.allFacets, "failures", query] as const,
   /** A run with everything in it: checkpoints, replays, evaluations and so on. */
@@ -64,6 +68,37 @@ export const facetsQuery = (archived: boolean, project: string | null = null) =>
     queryKey: runKeys.facets(archived, project),
     queryFn: ({ signal }): Promise<Facets> =>
       call("get", "/api/v1/run-facets", { params: { query: { archived, ...byProject(project) } }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** Groups of runs with equal values of a field, with statistics of their returns. */
+export const runGroupsQuery = (query: GroupsQuery) =>
+  queryOptions({
+    queryKey: runKeys.groups(query),
+    queryFn: ({ signal }) =>
+      call("get", "/api/v1/run-groups", {
+        params: { query: { ...query, value: ["return", "best_return"], limit: RUN_PAGE_SIZE } },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  });
+
+/** The first runs of a group. */
+export const groupRunsQuery = (query: RunListQuery) =>
+  queryOptions({
+    queryKey: runKeys.ofGroup(query),
+    queryFn: ({ signal }): Promise<RunPage> =>
+      call("get", "/api/v1/runs", { params: { query: { ...query, limit: RUN_PAGE_SIZE } }, signal }).then(
+        readRunPage,
+      ),
+    placeholderData: keepPreviousData,
+  });
+
+/** Settings that differ between the listed runs. */
+export const runSettingsQuery = (query: FailuresQuery) =>
+  queryOptions({
+    queryKey: runKeys.settings(query),
+    queryFn: ({ signal }) => call("get", "/api/v1/run-settings", { params: { query }, signal }),
     placeholderData: keepPreviousData,
   });
 

@@ -37,6 +37,7 @@ export interface RunPage {
   next_cursor: string | null;
 }
 export type CheckedExpression = Schema["CheckedExpression"];
+export type ListedGroup = Schema["ListedGroup"];
 export type Facets = Schema["Facets"];
 export type FailureGroup = Schema["FailureGroup"];
 export type LaunchRequest = Schema["CreateRun"];

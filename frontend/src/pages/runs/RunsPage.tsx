@@ -15,6 +15,8 @@ import { ColumnMenu } from "./ColumnMenu";
 import { includedInColumns, metricsInColumns } from "./columns";
 import { FailureGroups } from "./FailureGroups";
 import { FirstRun } from "./FirstRun";
+import { GroupBy } from "./GroupBy";
+import { GroupTable } from "./GroupTable";
 import { FirstRunOfProject } from "./FirstRunOfProject";
 import { ImportButton } from "./ImportButton";
 import { Notices } from "./Notices";
@@ -70,7 +72,7 @@ export default function RunsPage() {
   }
   return (
     <Stack className={classes.page} gap="md" {...imports.dropTarget}>
-      <Group justify="space-between" wrap="nowrap">
+      <Group justify="space-between">
         <Group gap="sm" align="baseline">
           <Title order={1}>{view.archived ? "Archived runs" : "Runs"}</Title>
           <Text size="sm" c="dimmed" role="status">
@@ -78,8 +80,9 @@ export default function RunsPage() {
               plural(list.total, isFiltered(view) ? "match" : "run", isFiltered(view) ? "matches" : "runs")}
           </Text>
         </Group>
-        <Group gap="xs" wrap="nowrap">
+        <Group gap="xs">
           <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+          <GroupBy view={view} project={project} onChange={(by) => change({ by })} />
           <ColumnMenu runs={list.runs} chosen={columns} onChange={chooseColumns} />
         </Group>
       </Group>
@@ -95,7 +98,9 @@ export default function RunsPage() {
       {list.query.data && list.runs.length === 0 && !hasNoRuns && <NoRuns view={view} onChange={change} />}
       <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
       {list.runs.length > 0 &&
-        (narrow ? (
+        (view.by.length > 0 ? (
+          <GroupTable view={view} project={project} />
+        ) : narrow ? (
           <RunCards model={model} />
         ) : (
           <RunTable
@@ -106,7 +111,9 @@ export default function RunsPage() {
             onSort={(sort) => change({ sort })}
           />
         ))}
-      {list.query.hasNextPage && <LoadMore query={list.query} shown={list.runs.length} total={list.total} />}
+      {view.by.length === 0 && list.query.hasNextPage && (
+        <LoadMore query={list.query} shown={list.runs.length} total={list.total} />
+      )}
       {model.selected.length > 0 && (
         <BulkBar
           runs={model.selected}

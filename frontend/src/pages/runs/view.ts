@@ -17,6 +17,8 @@ export interface RunsView {
   /** Expression, such as "learning_rate < 1e-3 and return > 15". */
   filter: string;
   archived: boolean;
+  /** Fields that the runs are grouped by, outermost first. */
+  by: string[];
   sort: string;
   /** Specs of the columns, if the URL has any. Otherwise the saved choice applies. */
   columns: string[] | null;
@@ -36,6 +38,7 @@ export const DEFAULT_VIEW: RunsView = {
   text: "",
   filter: "",
   archived: false,
+  by: [],
   sort: NEWEST_FIRST,
   columns: null,
 };
@@ -51,6 +54,7 @@ export function parseView(params: URLSearchParams): RunsView {
     text: params.get("text") ?? "",
     filter: params.get("filter") ?? "",
     archived: params.get("archived") === "true",
+    by: splitNames(params.get("by") ?? ""),
     sort: params.get("sort") ?? NEWEST_FIRST,
     columns: columns === null ? null : splitNames(columns),
   };
@@ -63,6 +67,7 @@ export function toParams(view: RunsView): URLSearchParams {
   if (view.text) params.set("text", view.text);
   if (view.filter) params.set("filter", view.filter);
   if (view.archived) params.set("archived", "true");
+  if (view.by.length > 0) params.set("by", joinNames(view.by));
   if (view.sort !== NEWEST_FIRST) params.set("sort", view.sort);
   if (view.columns) params.set("columns", joinNames(view.columns));
   return params;

@@ -1,0 +1,54 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { aRun, runListOf } from "@/testing/runs";
+import { type Asked, serve } from "@/testing/server";
+import { GroupTable } from "./GroupTable";
+import { DEFAULT_VIEW } from "./view";
+
+const group = (label: string, filter: string, changes: object = {}) => ({
+  label,
+  filter,
+  runs: 5,
+  states: { finished: 4, running: 1 },
+  statistics: { return: { mean: 18.2, std: 1.1, n: 5 }, best_return: { mean: null, std: null, n: 0 } },
+  newest: "2026-01-01T10:30:00Z",
+  seeds: [1, 2],
+  values: {},
+  ...changes,
+});
+
+function groups({ query }: Asked) {
+  if (query.get("by") === "method") return { items: [group("A3C", "method = A3C")], total: 1 };
+  return {
+    items: [group("lr 7e-4", `(${query.get("filter")}) and learning_rate = 7e-4`, { runs: 1 })],
+    total: 3,
+  };
+}
+
+it("opens each group into the groups of the next field, and then into its runs", async () => {
+  const server = serve({
+    "GET /run-groups": groups,
+    "GET /runs": runListOf([aRun({ id: 7, name: "A3C on Pong" })]),
+    "GET /sparklines": [{ run_id: 7, values: [1, 2] }],
+  });
+  renderPage(<GroupTable view={{ ...DEFAULT_VIEW, by: ["method", "learning_rate"] }} project={null} />);
+  expect(await screen.findByText("18.2 ± 1.1")).toBeTruthy();
+  expect(screen.getByRole("link", { name: "5 runs" }).title).toBe("4 finished, 1 running");
+  await userEvent.click(screen.getByRole("button", { name: "Open A3C" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Open lr 7e-4" }));
+  expect(screen.getByText("2 more groups. Filter the runs to see them.")).toBeTruthy();
+  expect(await screen.findByRole("link", { name: "A3C on Pong" })).toBeTruthy();
+  expect(server.of("GET /runs").at(-1)?.query.get("filter")).toBe("(method = A3C) and learning_rate = 7e-4");
+  expect(await screen.findByRole("img", { name: "Return during training" })).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Close A3C" }));
+  expect(screen.queryByText("lr 7e-4")).toBeNull();
+});
+
+it("links to the list of a group's runs", async () => {
+  serve({ "GET /run-groups": groups });
+  renderPage(<GroupTable view={{ ...DEFAULT_VIEW, by: ["method"] }} project={null} />);
+  const link = await screen.findByRole("link", { name: "5 runs" });
+  expect(link.getAttribute("href")).toBe("/?filter=method+%3D+A3C");
+});
