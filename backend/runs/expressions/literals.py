@@ -7,7 +7,7 @@ from backend.runs.expressions.problems import Expected, ExpressionError, Span
 from backend.runs.expressions.scanner import Scanner
 
 # Larger numbers count as missing, and smaller ones as zero, so that arithmetic cannot leave the range of a double.
-LARGEST_NUMBER, SMALLEST_NUMBER = 1e60, 1e-60
+LARGEST_NUMBER, SMALLEST_NUMBER = 1e60, 1e-30
 COUNTS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9}
 _UNITS = {
     1.0: "s sec secs second seconds",

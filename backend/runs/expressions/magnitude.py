@@ -8,13 +8,13 @@ from backend.runs.expressions.nodes import Arithmetic, Call, Constant, Negative,
 
 # Results have decimal exponents within these bounds, or are zero.
 MAX_EXPONENT = 300.0
-# A difference of two doubles may have this many digits fewer.
-_CANCELLED_DIGITS = 16.0
+# The last digit of a double. A difference may be as small as the last digit of an operand, but no smaller.
+_DIGITS = 16.0
 
 
 @dataclass(frozen=True)
 class Exponents:
-    """The smallest and the largest decimal exponent of a value that is not zero."""
+    """The decimal exponents of the smallest last digit of a value that is not zero, and of the largest value."""
 
     smallest: float
     largest: float
@@ -25,7 +25,7 @@ class Exponents:
         return self.smallest >= -MAX_EXPONENT and self.largest <= MAX_EXPONENT
 
 
-_STORED = Exponents(math.log10(SMALLEST_NUMBER), math.log10(LARGEST_NUMBER))
+_STORED = Exponents(math.log10(SMALLEST_NUMBER) - _DIGITS, math.log10(LARGEST_NUMBER))
 
 
 def exponents(value: Value) -> Exponents:
@@ -34,7 +34,7 @@ def exponents(value: Value) -> Exponents:
         case Constant(0.0):
             return Exponents(0.0, 0.0)
         case Constant(number):
-            return Exponents(math.log10(number), math.log10(number))
+            return Exponents(math.log10(number) - _DIGITS, math.log10(number))
         case Negative(inner):
             return exponents(inner)
         case Arithmetic():
@@ -47,18 +47,16 @@ def exponents(value: Value) -> Exponents:
 def _of_arithmetic(value: Arithmetic) -> Exponents:
     left, right = exponents(value.left), exponents(value.right)
     if value.operator == "*":
-        return Exponents(left.smallest + right.smallest, left.largest + right.largest)
+        return Exponents(left.smallest + right.smallest - _DIGITS, left.largest + right.largest)
     if value.operator == "/":
-        return Exponents(left.smallest - right.largest, left.largest - right.smallest)
-    return Exponents(
-        min(left.smallest, right.smallest) - _CANCELLED_DIGITS, max(left.largest, right.largest) + math.log10(2)
-    )
+        return Exponents(left.smallest - right.largest - _DIGITS, left.largest - right.smallest)
+    return Exponents(min(left.smallest, right.smallest), max(left.largest, right.largest) + math.log10(2))
 
 
 def _of_call(value: Call) -> Exponents:
     parts = [exponents(each) for each in value.values]
     if value.function == "sqrt":
-        return Exponents(parts[0].smallest / 2, parts[0].largest / 2)
+        return Exponents(parts[0].smallest / 2 - _DIGITS, parts[0].largest / 2)
     if value.function == "log":
-        return Exponents(-_CANCELLED_DIGITS, math.log10(MAX_EXPONENT * math.log(10)))
+        return Exponents(-2 * _DIGITS, math.log10(MAX_EXPONENT * math.log(10)))
     return Exponents(min(part.smallest for part in parts), max(part.largest for part in parts))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from operator import add, eq, ge, gt, le, lt, mul, sub, truediv
 from typing import Any
 
-from sqlalchemy import ColumnElement, Double, and_, case, cast, exists, false, func, literal, not_, or_, select
+from sqlalchemy import ColumnElement, Double, and_, case, cast, false, func, literal, not_, or_, select, true
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Run, RunTag, Study, StudyRun
@@ -69,7 +69,7 @@ class Translator:
         if isinstance(name, nodes.Setting):
             return self.settings.text(name.name).in_(texts)
         if name.kind == "tags":
-            return exists().where(RunTag.run_id == Run.id, RunTag.tag.in_(texts))
+            return _has_tag(RunTag.tag.in_(texts))
         if name.kind == "study":
             return _in_study(Study.name.in_(texts))
         if name.name == "project":
@@ -80,7 +80,7 @@ class Translator:
         if isinstance(name, nodes.Setting):
             return self.settings.text(name.name).icontains(text, autoescape=True)
         if name.kind == "tags":
-            return exists().where(RunTag.run_id == Run.id, RunTag.tag.icontains(text, autoescape=True))
+            return _has_tag(RunTag.tag.icontains(text, autoescape=True))
         if name.kind == "study":
             return _in_study(Study.name.icontains(text, autoescape=True))
         return self.text(name).icontains(text, autoescape=True)
@@ -90,7 +90,7 @@ class Translator:
             case nodes.Setting(name):
                 return self.settings.is_missing(name)
             case Column(kind="tags"):
-                return not_(exists().where(RunTag.run_id == Run.id))
+                return not_(_has_tag(true()))
             case Column(kind="study"):
                 return not_(_in_study(Study.id.is_not(None)))
             case Column(kind="text"):
@@ -185,4 +185,10 @@ def stored_number(column: Any) -> Sql:
 
 
 def _in_study(condition: ColumnElement[bool]) -> Sql:
-    return exists().where(StudyRun.run_id == Run.id, Study.id == StudyRun.study_id, condition)
+    found = select(StudyRun.run_id).join(Study, Study.id == StudyRun.study_id)
+    return Run.id.in_(found.where(StudyRun.run_id.is_not(None), condition))
+
+
+def _has_tag(condition: ColumnElement[bool]) -> Sql:
+    # The database evaluates this query once, and a query that refers to the run once for each run.
+    return Run.id.in_(select(RunTag.run_id).where(condition))

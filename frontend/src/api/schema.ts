@@ -5637,7 +5637,7 @@ export interface components {
             runs: number;
             /**
              * Seeds
-             * @description Different seeds, 20 at most.
+             * @description Different seeds that are numbers, 20 at most.
              */
             seeds: unknown[];
             /**

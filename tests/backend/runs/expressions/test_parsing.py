@@ -157,6 +157,8 @@ def test_expressions_have_limits() -> None:
     assert "values" in error("+".join(["1"] * (MAX_VALUES + 1)) + " > 1").message
     assert "metrics" in error(" and ".join(["last(a) > 1"] * (MAX_METRICS + 1))).message
     assert "too large" in error("*".join(["steps"] * 6) + " > 1").message
+    assert parsed("+".join(["steps"] * (MAX_VALUES - 1)) + " > 1"), "a sum is not large"
+    assert parsed("steps * steps * steps * steps * steps > 1")
     assert parsed("steps / 60 / 60 / 24 / 7 > 1"), "known numbers are small"
 
 

@@ -98,7 +98,7 @@ def stored(value: Any) -> float | None:
     """Return a number as expressions see it."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value or abs(value) > 1e60:
         return None
-    return 0.0 if abs(value) <= 1e-60 else float(value)
+    return 0.0 if abs(value) <= 1e-30 else float(value)
 
 
 def number(made: random.Random, depth: int) -> Number:
