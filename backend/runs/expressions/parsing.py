@@ -79,7 +79,7 @@ class _Parser:
         self.settings: list[tuple[Setting, Span]] = []
         self.metrics: list[tuple[MetricStatistic, Span]] = []
         self._reader = ValueReader(self.scanner, now, self.number)
-        self._depth = self._values = 0
+        self._depth = self._values = self._lookups = 0
 
     def whole(self, parse: Callable[[], _Node]) -> _Node:
         """Parse the whole text."""
@@ -172,6 +172,8 @@ class _Parser:
         if self.scanner.take("("):
             return self._called(name, start)
         if column := COLUMN_BY_NAME.get(name.lower()):
+            if column.name == "hours":
+                self._count_lookup(start)
             return column
         return self._setting(name, start)
 
@@ -208,9 +210,15 @@ class _Parser:
             raise ExpressionError("this cannot be the name of a metric", span)
         metric = MetricStatistic(name, statistic)
         self.metrics.append((metric, span))
-        if len(self.metrics) > MAX_METRICS:
-            raise ExpressionError(f"an expression has at most {MAX_METRICS} metrics", span)
+        self._count_lookup(start)
         return metric
+
+    def _count_lookup(self, start: int) -> None:
+        """Count a value that is in another table, which takes longer."""
+        self._lookups += 1
+        if self._lookups > MAX_METRICS:
+            message = f"an expression has at most {MAX_METRICS} metrics and hours"
+            raise ExpressionError(message, self.scanner.span_from(start))
 
     def _arguments(self, name: str, start: int) -> tuple[Value, ...]:
         values: list[Value] = []

@@ -155,7 +155,7 @@ def test_expressions_have_limits() -> None:
     assert "nests at most" in error(nested).message
     assert "characters" in error("x" * (MAX_LENGTH + 1)).message
     assert "values" in error("+".join(["1"] * (MAX_VALUES + 1)) + " > 1").message
-    assert "metrics" in error(" and ".join(["last(a) > 1"] * (MAX_METRICS + 1))).message
+    assert "metrics and hours" in error(" and ".join(["last(a) > 1"] * (MAX_METRICS + 1))).message
     assert "too large" in error("*".join(["steps"] * 6) + " > 1").message
     assert parsed("+".join(["steps"] * (MAX_VALUES - 1)) + " > 1"), "a sum is not large"
     assert parsed("steps * steps * steps * steps * steps > 1")
