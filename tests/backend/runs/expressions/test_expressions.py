@@ -142,3 +142,23 @@ def test_completions_replace_the_word_at_the_cursor(api: Api) -> None:
     checked = api.user.get("/api/v1/run-expression", params=query).json()
     assert (checked["position"], checked["length"]) == (14, 3)
     assert [each["text"] for each in checked["completions"][:2]] == ["state", "started"]
+
+
+@pytest.mark.parametrize(
+    "name", ["a.b", "$", "[0]", "a'b", "%s", ":x", "é", "😀", "a\\b", "a/b", "tab\there", "and", ""]
+)
+def test_fields_with_odd_names_are_read_exactly(api: Api, database: Database, name: str) -> None:
+    run_id, other = api.launch()["id"], api.launch()["id"]
+    with database.write() as session:
+        for each, config in ((run_id, {name: 3}), (other, {f"{name}x": 3, "a": {"b": 3}})):
+            run = session.get_one(Run, each)
+            run.origin, run.config = "reported", config
+    written = name.replace("\\", "\\\\")
+    assert listed(api, f'config("{written}") = 3') == [run_id]
+    (group,) = api.user.get(
+        "/api/v1/run-groups", params={"by": f'config("{written}")', "filter": f"id = {run_id}"}
+    ).json()["items"]
+    assert listed(api, group["filter"]) == [run_id]
+    settings = api.user.get("/api/v1/run-settings", params={"every": True, "filter": f"id = {run_id}"}).json()
+    assert [setting["field"] for setting in settings["settings"]] == [name]
+    assert listed(api, f"{settings['settings'][0]['name']} = 3") == [run_id]
