@@ -8,7 +8,8 @@ import { ProjectSwitcher } from "./ProjectSwitcher";
 import classes from "./Shell.module.css";
 import { ThemeSwitch } from "./ThemeSwitch";
 
-const PAGES = [
+/** The pages in the header. */
+export const PAGES = [
   { to: "/", name: "Runs" },
   { to: "/compare", name: "Compare" },
   { to: "/studies", name: "Studies" },

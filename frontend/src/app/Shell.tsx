@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Outlet, useNavigate } from "react-router";
 import { LiveProvider } from "@/api/live/LiveProvider";
 import { sessionQuery } from "@/api/session";
+import { CommandPalette } from "./CommandPalette";
 import { Connecting } from "./Connecting";
 import { Header } from "./Header";
 import { UnknownProject } from "./ProjectSwitcher";
@@ -15,6 +16,8 @@ import { SignInPage } from "./SignInPage";
 import { useScrollRestoration } from "./useScrollRestoration";
 
 const MAIN_ID = "content";
+
+const PALETTE_KEYS = { keys: "Ctrl K", does: "Open a page, a run or a project" };
 
 /** Keys that the run table handles. */
 const TABLE_KEYS = [
@@ -61,9 +64,10 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
         <UnknownProject />
         <Outlet />
       </AppShell.Main>
+      <CommandPalette onShortcuts={() => setSheetOpened(true)} />
       <ShortcutSheet
         opened={sheetOpened}
-        shortcuts={[...shortcuts, ...TABLE_KEYS, ...REPLAY_KEYS]}
+        shortcuts={[...shortcuts, PALETTE_KEYS, ...TABLE_KEYS, ...REPLAY_KEYS]}
         onClose={() => setSheetOpened(false)}
       />
     </AppShell>

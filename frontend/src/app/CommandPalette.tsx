@@ -1,0 +1,75 @@
+import { useDebouncedValue } from "@mantine/hooks";
+import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData } from "@mantine/spotlight";
+import { IconSearch } from "@tabler/icons-react";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useNavigate } from "react-router";
+import { projectsQuery } from "@/api/projects";
+import { runListQuery } from "@/api/runs";
+import { useChooseProject } from "@/ui/currentProject";
+import { stateName } from "@/ui/states";
+import { Thumbnail } from "@/ui/Thumbnail";
+import { PAGES } from "./Header";
+
+const SEARCH_DELAY_MS = 200;
+const MOST_RUNS = 8;
+
+/** Opens a page, a run or a project by a few letters. Ctrl-K opens it everywhere, also while typing. */
+export function CommandPalette({ onShortcuts }: { onShortcuts: () => void }) {
+  const navigate = useNavigate();
+  const chooseProject = useChooseProject();
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState("");
+  const [text] = useDebouncedValue(typed.trim(), SEARCH_DELAY_MS);
+  const runs = useInfiniteQuery({ ...runListQuery({ text, sort: "-created_at" }), enabled: isOpen });
+  const projects = useQuery({ ...projectsQuery, enabled: isOpen });
+
+  const matches = (action: SpotlightActionData) =>
+    `${action.label} ${action.description ?? ""}`.toLowerCase().includes(typed.trim().toLowerCase());
+  const pages: SpotlightActionData[] = [
+    ...[...PAGES, { to: "/launch", name: "Launch run" }, { to: "/alerts", name: "Alerts" }].map(
+      ({ to, name }) => ({ id: `page ${to}`, label: name, onClick: () => void navigate(to) }),
+    ),
+    { id: "shortcuts", label: "Keyboard shortcuts", onClick: onShortcuts },
+  ];
+  const found: SpotlightActionData[] = (runs.data?.pages[0]?.items ?? []).slice(0, MOST_RUNS).map((run) => ({
+    id: `run ${run.id}`,
+    label: run.name,
+    description: `Run ${run.id}, ${stateName(run).toLowerCase()}`,
+    leftSection: <Thumbnail fileId={run.poster_file_id} size={32} alt="" />,
+    onClick: () => void navigate(`/runs/${run.id}`),
+  }));
+  const switches: SpotlightActionData[] = (projects.data ?? []).map(({ id, name }) => ({
+    id: `project ${id}`,
+    label: name,
+    description: "Show only this project",
+    onClick: () => chooseProject(name),
+  }));
+  const groups: SpotlightActionGroupData[] = [
+    { group: "Pages", actions: pages.filter(matches) },
+    // The server has searched more than the name.
+    { group: "Runs", actions: found },
+    { group: "Projects", actions: switches.filter(matches) },
+  ].filter(({ actions }) => actions.length > 0);
+
+  return (
+    <Spotlight
+      actions={groups}
+      filter={(_query, actions) => actions}
+      query={typed}
+      onQueryChange={setTyped}
+      onSpotlightOpen={() => setOpen(true)}
+      onSpotlightClose={() => setOpen(false)}
+      shortcut="mod + K"
+      tagsToIgnore={[]}
+      scrollable
+      maxHeight={440}
+      nothingFound={runs.isFetching ? "Searching…" : "Nothing found"}
+      searchProps={{
+        leftSection: <IconSearch size={18} aria-hidden />,
+        placeholder: "Open a page, a run or a project",
+        "aria-label": "Open a page, a run or a project",
+      }}
+    />
+  );
+}
