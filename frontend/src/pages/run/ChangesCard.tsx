@@ -1,6 +1,6 @@
 import { Button, Group, Table, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconAdjustments } from "@tabler/icons-react";
+import { IconSettings } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { changesQuery } from "@/api/changes";
 import type { Run } from "@/api/types";
@@ -24,7 +24,7 @@ export function ChangesCard({ run }: { run: Run }) {
         <Button
           size="xs"
           variant="default"
-          leftSection={<IconAdjustments size={14} aria-hidden />}
+          leftSection={<IconSettings size={14} aria-hidden />}
           onClick={dialog.open}
         >
           Change settings…

@@ -127,7 +127,7 @@ function ChangeForm({ run, current: latest, variants, onClose }: ChangeFormProps
             </Button>
           ))}
           <Text size="sm" c="dimmed">
-            {short(run.step, "steps")} of {short(total)} done
+            {short(run.step)} of {short(total, "steps")} done
           </Text>
         </Group>
         <ConfigFields config={config} environments={[]} />

@@ -1,6 +1,6 @@
 import {
   IconActivityHeartbeat,
-  IconAdjustments,
+  IconSettings,
   IconAlertTriangle,
   IconDeviceFloppy,
   IconGitFork,
@@ -31,7 +31,7 @@ export function MarkIcon({ mark }: { mark: Mark }) {
     case "resume":
       return <IconRefresh size={SIZE} />;
     case "change":
-      return <IconAdjustments size={SIZE} />;
+      return <IconSettings size={SIZE} />;
     case "warning":
       return <IconAlertTriangle size={SIZE} />;
     case "anomaly":
