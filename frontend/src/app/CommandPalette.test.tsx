@@ -33,7 +33,8 @@ it("opens with Ctrl-K, also while typing, and finds a run", async () => {
   await userEvent.click(screen.getByLabelText("Name"));
   await userEvent.keyboard("{Control>}k{/Control}");
   await userEvent.type(await screen.findByLabelText("Open a page, a run or a project"), "pon");
-  await userEvent.click(await screen.findByText("PAAC on Pong"));
+  await screen.findByText("PAAC on Pong");
+  await userEvent.keyboard("{Enter}");
   expect(await screen.findByText("The run")).toBeTruthy();
 });
 

@@ -2,7 +2,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { projectsQuery } from "@/api/projects";
 import { runListQuery } from "@/api/runs";
@@ -69,7 +69,15 @@ export function CommandPalette({ onShortcuts }: { onShortcuts: () => void }) {
         leftSection: <IconSearch size={18} aria-hidden />,
         placeholder: "Open a page, a run or a project",
         "aria-label": "Open a page, a run or a project",
+        onKeyDown: clickFirst,
       }}
     />
   );
+}
+
+/** Let Enter choose the first result. The library selects none when results arrive later. */
+function clickFirst({ key, currentTarget }: KeyboardEvent<HTMLInputElement>): void {
+  const dialog = currentTarget.closest("[role=dialog]");
+  if (key === "Enter" && !dialog?.querySelector("[data-action][data-selected]"))
+    dialog?.querySelector<HTMLElement>("[data-action]")?.click();
 }
