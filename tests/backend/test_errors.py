@@ -83,7 +83,7 @@ def test_a_body_that_cannot_be_parsed_is_a_mistake_in_the_body(api: Api, content
 @pytest.mark.parametrize(
     ("path", "status", "known"),
     [
-        ("runs?page=2", 422, "algorithm, archived, cursor, "),
+        ("runs?page=2", 422, "algorithm, archived, compute, cursor, "),
         ("runs/{id}/metrics?bucket=100", 422, "after, buckets, from, names, to, x"),
         ("figures/curves?runs={id}&metrics=a", 422, "after, ancestry, band, "),
         ("health?verbose=1", 422, "this path has none"),

@@ -322,7 +322,7 @@ def open_new_channel(page: Page, _: Showcase) -> None:
 
 
 def open_selection(page: Page, _: Showcase) -> None:
-    page.goto("/")
+    page.goto("/?project=")
     page.get_by_role("checkbox", name=re.compile("waits for a worker")).check()
     page.get_by_role("button", name=re.compile("^State")).click()
 

@@ -7,6 +7,7 @@ TrainerError
 ├── MemoryShortageError      the host has too little memory
 ├── SharedMemoryError        the host has too little shared memory
 ├── TooManyProcessesError    the system allows too few open files
+├── ScheduleError            a requested change of the configuration is not possible
 ├── CheckpointError          a checkpoint cannot be read or written
 ├── DivergedError            a weight of the network is NaN or infinite
 ├── RequestError             the command line requests an impossible evaluation

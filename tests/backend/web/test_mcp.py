@@ -32,7 +32,7 @@ READ_TOOLS = {
     "list_presets",
     "list_workers",
 }
-WRITE_TOOLS = {"launch_run", "stop_run", "preview_study", "start_study", "stop_study"}
+WRITE_TOOLS = {"launch_run", "change_run", "stop_run", "preview_study", "start_study", "stop_study"}
 
 Call = Callable[..., Any]
 

@@ -15,7 +15,7 @@ const OPEN_DELAY_MS = 300;
 export function ReplayPreview({ run, children }: { run: ListedRun; children: ReactNode }) {
   if (run.poster_file_id === null) return children;
   return (
-    <HoverCard openDelay={OPEN_DELAY_MS} position="right" withArrow shadow="md">
+    <HoverCard withRoles={false} openDelay={OPEN_DELAY_MS} position="right" withArrow shadow="md">
       <HoverCard.Target>
         <span>{children}</span>
       </HoverCard.Target>

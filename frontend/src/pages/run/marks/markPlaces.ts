@@ -6,7 +6,7 @@ import { placeIn, type PlotArea } from "@/charts/plotArea";
 
 const FRAMES_PER_EPOCH = 4_000_000;
 /** Marks that are closer than this many pixels share one button. */
-const CLUSTER_PIXELS = 14;
+const CLUSTER_PIXELS = 24;
 
 /** Marks at one place of a chart. */
 export interface Cluster {

@@ -1,6 +1,7 @@
 """A3C: its updates against a slow literal transcription of algorithm S2, its rollouts and its runs."""
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ class FakeLink(Link):
     def __init__(self) -> None:
         self.number = 0
         self.stopping = False
+        self.received = deque()
         self.sent: list[object] = []
 
     def send(self, message: object) -> None:

@@ -80,7 +80,7 @@ def test_the_limit_of_open_files_is_raised_for_all_actor_learners(monkeypatch: p
 
 
 def test_steps_count_once_they_have_been_learned_from() -> None:
-    run = NullRun()
+    run = NullRun(stop_at_step=40)
     actor_learners.train(config_of(), run, network(), leave_a_rollout, MEASURES)
     assert (run.step, run.frames) == (40, 160)
     assert run.episodes == []

@@ -1,6 +1,7 @@
 """One-step Q, one-step Sarsa and n-step Q: against slow literal transcriptions of their pseudocode, and learning."""
 
 import copy
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ class Alone(Link):
     def __init__(self) -> None:
         self.number = 0
         self.stopping = False
+        self.received = deque()
 
     def send(self, message: object) -> None:
         pass
