@@ -77,5 +77,5 @@ export function MarkButton({ cluster: { left, marks }, onFork }: MarkButtonProps
 
 function labelOf(marks: readonly Mark[], shown: Mark): string {
   const first = `${shown.title} at ${short(shown.step, "steps")}`;
-  return marks.length === 1 ? first : `${first}, and ${plural(marks.length - 1, "more mark")}`;
+  return marks.length === 1 ? first : `${plural(marks.length, "mark")}: ${first}`;
 }
