@@ -55,7 +55,7 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
     <>
       <Menu position="bottom-end" withinPortal>
         <Menu.Target>
-          <ActionIcon size="sm" aria-label={`Menu of the chart ${title}`}>
+          <ActionIcon size={24} aria-label={`Menu of the chart ${title}`}>
             <IconDots size={16} aria-hidden />
           </ActionIcon>
         </Menu.Target>

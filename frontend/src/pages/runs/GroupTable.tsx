@@ -113,7 +113,7 @@ function GroupRow({ group, level, isOpen, address, onToggle }: GroupRowProps) {
           <ActionIcon
             variant="subtle"
             color="gray"
-            size="sm"
+            size={24}
             aria-label={`${isOpen ? "Close" : "Open"} ${label}`}
             aria-expanded={isOpen}
             onClick={onToggle}
