@@ -80,8 +80,9 @@ class Crowd:
         return None
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return all runs."""
-        return list(self._installation.read("runs?limit=1000")["items"])
+        """Return all runs, each with its actions. The list has each set of actions once."""
+        page = self._installation.read("runs?limit=1000")
+        return [run | {"actions": page["actions"][run["actions"]]} for run in page["items"]]
 
     def end_all(self) -> None:
         """Stop every run that may be stopped."""

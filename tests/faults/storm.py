@@ -185,7 +185,7 @@ class Storm:
         for run in self._crowd.runs():
             number = run["id"]
             self.seen.runs[f"{run['algorithm']} {run['state']}"] += 1
-            if run["failure"]:
+            if "failure" in run:
                 self._fault(self.seen.failed, f"run {number} ({run['algorithm']}): {run['failure']['message']}")
             # A worker that gave its run back had delivered everything; one that fell silent had perhaps not.
             released = "fell silent" not in self._installation.log(number)
