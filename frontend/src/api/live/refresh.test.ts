@@ -3,6 +3,7 @@ import { QueryClient, type QueryKey, QueryObserver } from "@tanstack/react-query
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aRun, runListOf } from "@/testing/runs";
 import type { ListedRun, Run } from "../types";
+import { changeKeys } from "../changes";
 import { comparisonKeys } from "../comparisons";
 import { evaluationKeys } from "../evaluations";
 import { figureKeys } from "../figures";
@@ -88,6 +89,14 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).toHaveBeenCalledTimes(1);
     const shownNow = client.getQueryData<ReturnType<typeof list>>(runKeys.list({}))?.pages[0]?.items;
     expect(shownNow?.map(({ step }) => step)).toEqual([5, 7]);
+  });
+
+  it("fetches the changes of settings again when a run reports that it applied one", async () => {
+    const { fetched } = shown(client, changeKeys.list(1), { items: [], start_config: {} });
+    serve(aRun());
+    refresher.take({ kind: "run.changed", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(fetched).toHaveBeenCalledTimes(1);
   });
 
   it("fetches a run once for many changes in one moment", async () => {

@@ -46,10 +46,17 @@ const soon = (...keys: QueryKey[]): Stale[] => keys.map((queryKey) => ({ queryKe
 export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stale[] {
   switch (event.kind) {
     case "run.changed":
-      return [GAMES, STUDIES, PAPERS, DIAGRAMS, PROJECTS];
+      return [
+        { queryKey: changeKeys.list(event.run_id), interval: LIST_REFRESH_MS },
+        GAMES,
+        STUDIES,
+        PAPERS,
+        DIAGRAMS,
+        PROJECTS,
+      ];
     case "run.removed":
       return [
-        ...soon(runKeys.detail(event.run_id), changeKeys.list(event.run_id)),
+        ...soon(runKeys.detail(event.run_id)),
         STALE_LISTS,
         STALE_FACETS,
         GAMES,
