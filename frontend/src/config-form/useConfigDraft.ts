@@ -5,6 +5,7 @@ import { forgetTyped, readTyped, writeTyped } from "./storedDraft";
 import { firstOf, readAllSeries, type Series } from "./series";
 import { type FormField, type Variant, variantFor } from "./schema";
 import { keyOf, type Reference, type StartingPoint } from "./reference";
+import { placeErrors } from "./serverErrors";
 
 export interface ConfigDraft {
   fields: FormField[];
@@ -164,6 +165,22 @@ function restored(state: State, typed: Draft | null): State {
   const known = Object.entries(typed ?? {}).filter(([field]) => field in state.began);
   if (known.length === 0) return state;
   return { ...state, draft: { ...state.began, ...Object.fromEntries(known) }, restored: true };
+}
+
+/** Show errors at their fields, and focus the first of them. */
+export function showErrors(config: ConfigDraft, byField: FieldErrors): void {
+  config.takeServerErrors(byField);
+  focusFirst(config.fields, byField);
+}
+
+/** Show the server's errors at their fields. Return those that belong to no field. */
+export function showServerErrors(config: ConfigDraft, error: unknown): string[] {
+  const { byField, general } = placeErrors(
+    error,
+    config.fields.map(({ name }) => name),
+  );
+  showErrors(config, byField);
+  return general;
 }
 
 export const inputId = (name: string) => `config-${name}`;

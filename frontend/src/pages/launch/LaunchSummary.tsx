@@ -9,6 +9,7 @@ import { isChanged, shown } from "@/config-form/draft";
 import classes from "./launch.module.css";
 import { queueHint } from "./queueHint";
 import type { ConfigDraft } from "@/config-form/useConfigDraft";
+import { FormErrors } from "@/ui/FormErrors";
 import type { StudyCost } from "./useStudyCost";
 
 interface LaunchSummaryProps {
@@ -62,11 +63,7 @@ export function LaunchSummary({ config, environments, cost, problems, busy }: La
           Several values make a study: seeds 1-5, numbers 1e-4, 3e-4 or log(1e-4, 1e-2) x 20.
         </Text>
       )}
-      {problems.map((problem) => (
-        <Text key={problem} size="sm" c="var(--mantine-color-error)" role="alert">
-          {problem}
-        </Text>
-      ))}
+      <FormErrors messages={problems} />
       {wrong > 0 && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
           {plural(wrong, "field needs", "fields need")} a valid value.

@@ -1,8 +1,9 @@
-import { ActionIcon, Group, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
+import { ActionIcon, Group, Stack, Textarea, TextInput, Title } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconTrash } from "@tabler/icons-react";
 import { useDebouncedValue } from "@mantine/hooks";
 import { SIGNED_IN_SOURCE } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
+import { FormErrors } from "@/ui/FormErrors";
 import { BlockView } from "./BlockView";
 import { ChartFields } from "./ChartFields";
 import { lackOf, nameOf, titleOfKind } from "./draft";
@@ -50,11 +51,7 @@ export function BlockEditor(props: BlockEditorProps) {
       </Group>
       <Stack gap="xs" mt={4}>
         <Fields {...props} />
-        {problems.map((problem) => (
-          <Text key={problem} size="sm" c="var(--mantine-color-error)" role="alert">
-            {problem}
-          </Text>
-        ))}
+        <FormErrors messages={problems} />
         {lackOf(block) === null && shown.kind === block.kind && lackOf(shown) === null && (
           <BlockView source={SIGNED_IN_SOURCE} block={withoutCaption(shown)} place={place} />
         )}

@@ -10,12 +10,12 @@ import { ConfigFields } from "@/config-form/ConfigFields";
 import { overridesOf } from "@/config-form/draft";
 import { RestoredDraftNote } from "@/config-form/RestoredDraftNote";
 import type { Variant } from "@/config-form/schema";
-import { placeErrors } from "@/config-form/serverErrors";
-import { focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
+import { focusFirst, showErrors, showServerErrors, useConfigDraft } from "@/config-form/useConfigDraft";
 import { useVariants } from "@/config-form/useVariants";
 import { exact, plural, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { useStoredDraft } from "@/ui/useStoredDraft";
+import { FormErrors } from "@/ui/FormErrors";
 
 const NO_STEPS_LEFT = "This checkpoint already has all steps of its run. ";
 
@@ -96,9 +96,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
       return;
     }
     if (remainingSteps <= 0) {
-      const byField = { total_steps: `Must be more than ${exact(checkpoint.step)}.` };
-      config.takeServerErrors(byField);
-      focusFirst(config.fields, byField);
+      showErrors(config, { total_steps: `Must be more than ${exact(checkpoint.step)}.` });
       return;
     }
     try {
@@ -112,11 +110,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
       savedName.forget();
       await navigate(`/runs/${copy.id}`);
     } catch (error) {
-      const names = config.fields.map((field) => field.name);
-      const { byField, general } = placeErrors(error, names);
-      config.takeServerErrors(byField);
-      setProblems(general);
-      focusFirst(config.fields, byField);
+      setProblems(showServerErrors(config, error));
     }
   }
 
@@ -147,11 +141,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           environments={environments}
           without={config.variant?.shapeFields ?? []}
         />
-        {problems.map((problem) => (
-          <Text key={problem} size="sm" c="var(--mantine-color-error)" role="alert">
-            {problem}
-          </Text>
-        ))}
+        <FormErrors messages={problems} />
         <Group justify="space-between">
           <Text size="sm" c="dimmed">
             {changes === 0 ? "No settings changed" : plural(changes, "setting") + " changed"}

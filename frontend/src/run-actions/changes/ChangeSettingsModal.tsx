@@ -10,12 +10,12 @@ import { ConfigFields } from "@/config-form/ConfigFields";
 import { overridesOf } from "@/config-form/draft";
 import { formatNumber } from "@/config-form/numbers";
 import type { Variant } from "@/config-form/schema";
-import { placeErrors } from "@/config-form/serverErrors";
-import { focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
+import { focusFirst, showErrors, showServerErrors, useConfigDraft } from "@/config-form/useConfigDraft";
 import { useVariants } from "@/config-form/useVariants";
 import { exact, plural, short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
+import { FormErrors } from "@/ui/FormErrors";
 import { decayNotes, hasEnded, LONGER } from "./longer";
 
 interface ChangeSettingsModalProps {
@@ -90,9 +90,7 @@ function ChangeForm({ run, current: latest, variants, onClose }: ChangeFormProps
     }
     const least = ended ? Math.max(total, run.step) : run.step;
     if ((ended || "total_steps" in fields) && Number(config.values["total_steps"]) <= least) {
-      const byField = { total_steps: `Must be more than ${exact(least)}.` };
-      config.takeServerErrors(byField);
-      focusFirst(config.fields, byField);
+      showErrors(config, { total_steps: `Must be more than ${exact(least)}.` });
       return;
     }
     try {
@@ -100,11 +98,7 @@ function ChangeForm({ run, current: latest, variants, onClose }: ChangeFormProps
       notifyDone(ended ? `${run.name} is queued to train longer.` : `Settings of ${run.name} changed.`);
       onClose();
     } catch (error) {
-      const names = config.fields.map(({ name }) => name);
-      const { byField, general } = placeErrors(error, names);
-      config.takeServerErrors(byField);
-      setProblems(general);
-      focusFirst(config.fields, byField);
+      setProblems(showServerErrors(config, error));
     }
   }
 
@@ -136,11 +130,7 @@ function ChangeForm({ run, current: latest, variants, onClose }: ChangeFormProps
             {note}
           </Text>
         ))}
-        {problems.map((problem) => (
-          <Text key={problem} size="sm" c="var(--mantine-color-error)" role="alert">
-            {problem}
-          </Text>
-        ))}
+        <FormErrors messages={problems} />
         <Group justify="space-between">
           <Text size="sm" c="dimmed">
             Other settings need a new run:{" "}
