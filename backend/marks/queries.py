@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from sqlalchemy import select
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from backend.changes.queries import list_changes
 from backend.changes.wording import describe
 from backend.database.tables import Attempt, Checkpoint, LogLine, Replay, Run
+from backend.events.sequence import to_datetime
 from backend.marks.anomalies import METRICS, Samples, find_anomalies
 from backend.marks.schemas import Mark
 from backend.metrics.models import MetricSeries
@@ -43,12 +44,12 @@ class StepClock:
         """Return the step that was reached at this time."""
         if not len(self.records):
             return 0
-        return round(float(np.interp(_unix(time), self.records["time"], self.records["step"])))
+        return round(float(np.interp(time.timestamp(), self.records["time"], self.records["step"])))
 
     def time_at(self, step: int) -> datetime:
         """Return when this step was reached."""
         seconds = float(np.interp(step, self.records["step"], self.records["time"]))
-        return datetime.fromtimestamp(seconds, UTC)
+        return to_datetime(seconds)
 
 
 def read_marks(session: Session, run: Run) -> list[Mark]:
@@ -112,7 +113,7 @@ def _resumed_attempts(session: Session, run: Run, clock: StepClock) -> Iterator[
 def _changes(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
     for change in list_changes(session, run.id):
         if change.applied_step is not None:
-            described = describe(run.algorithm, change.fields, change.previous)
+            described = describe(change)
             by = f"By {change.requested_by}" if change.requested_by else ""
             title = described[0].upper() + described[1:]
             yield Mark(kind="change", title=title, detail=by, **clock.mark(change.applied_step))
@@ -155,7 +156,3 @@ def _find_cause(session: Session, run: Run, time: datetime) -> Run | None:
         .order_by(Attempt.started_at.desc())
     )
     return session.scalars(started).first()
-
-
-def _unix(time: datetime) -> float:
-    return time.timestamp()

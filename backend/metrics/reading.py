@@ -1,6 +1,6 @@
 """Reads of one series from the database: summaries of finished chunks, and points with their visibility."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,9 +34,12 @@ def read_summaries(session: Session, series: MetricSeries) -> Array:
     pages = session.scalars(
         select(MetricPage.data).where(MetricPage.series_id == series.id).order_by(MetricPage.number)
     ).all()
-    if not pages:
-        return NO_SUMMARIES
-    return np.frombuffer(b"".join(pages), SUMMARY)[: series.chunks - bool(series.tail)]
+    return unpack_summaries(series, pages)
+
+
+def unpack_summaries(series: MetricSeries, pages: Sequence[bytes]) -> Array:
+    """Return the summaries of the finished chunks in these pages. Ignore those added since the series' row was read."""
+    return np.frombuffer(b"".join(pages), SUMMARY)[: series.chunks - bool(series.tail)] if pages else NO_SUMMARIES
 
 
 def read_points(session: Session, series: MetricSeries, summaries: Array, numbers: Ints) -> Points:

@@ -7,8 +7,8 @@ from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
 from backend.metrics.models import MetricChunk, MetricPage, MetricSeries
-from backend.metrics.points import POINT, SUMMARY, Array, Floats, Ints
-from backend.metrics.reading import at_attempt
+from backend.metrics.points import POINT, Array, Floats, Ints
+from backend.metrics.reading import at_attempt, unpack_summaries
 from backend.metrics.schemas import Sparkline
 from backend.metrics.visibility import load_limits
 
@@ -57,7 +57,7 @@ def _parts(
     series: MetricSeries, pages: Sequence[bytes], chunks: Sequence[tuple[int, bytes]], limits: Ints
 ) -> tuple[Ints, Floats, Ints]:
     """Return the last step, the sum and the count of each visible summary or point."""
-    summaries = np.frombuffer(b"".join(pages), SUMMARY)[: series.chunks - bool(series.tail)]
+    summaries = unpack_summaries(series, pages)
     summaries = summaries[summaries["last_step"] <= at_attempt(limits, summaries["attempt"])]
     steps, sums, counts = [summaries["last_step"]], [summaries["sum"]], [summaries["count"]]
     for attempt, data in chunks:

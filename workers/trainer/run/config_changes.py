@@ -4,6 +4,7 @@
 before it takes effect, so that a killed trainer has either reported it or not used it.
 """
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -38,12 +39,10 @@ class AppliedChanges:
 def read_applied(directory: Path) -> AppliedChanges:
     """Return the changes that earlier trainers in this directory have reported."""
     applied = AppliedChanges()
-    try:
-        with (directory / layout.EVENTS).open("rb") as lines:
-            for line in lines:
-                _read_event(line, applied)
-    except FileNotFoundError:
-        pass  # a new run
+    # A new run has no events yet.
+    with contextlib.suppress(FileNotFoundError), (directory / layout.EVENTS).open("rb") as lines:
+        for line in lines:
+            _read_event(line, applied)
     return applied
 
 
