@@ -10,17 +10,17 @@ from backend.changes.schemas import RequestChange
 from backend.changes.wording import describe
 from backend.checkpoints.service import list_resumable
 from backend.configuration import configs
-from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run, RunChange
 from backend.errors import Conflict, FieldError, Invalid
 from backend.events.sequence import to_datetime
 from backend.logs.service import note
 from backend.runs.notices import announce_run
-from backend.runs.states import ACTIVE, ENDED
+from backend.runs.states import ENDED, queue_on_request
 from backend.web.lookup import refuse_reported
 from workers.contract.changes import changed
 from workers.contract.config import TrainingConfig
 from workers.contract.events import Changed
+from workers.contract.worker_api import ACTIVE
 
 # Every heartbeat carries the waiting changes.
 MAX_WAITING = 100
@@ -49,7 +49,7 @@ def request_change(session: Session, run: Run, request: RequestChange, by: str |
         requested_by=by,
     )
     session.add(change)
-    note(session, run, f"Change {change.number} requested: {_in_words(run, change)}.")
+    note(session, run, f"Change {change.number} requested: {describe(change)}.")
     if run.state in ENDED:
         _queue_again(session, run)
     session.flush()
@@ -69,7 +69,11 @@ def store_applied(session: Session, run: Run, attempt: Attempt, event: Changed) 
     change.applied_at, change.applied_step, change.attempt = to_datetime(event.time), event.step, attempt.attempt
     run.config = run.config | {name: value for name, value in event.fields.items() if name in run.config}
     run.total_steps = run.config.get("total_steps", run.total_steps)
-    note(session, run, f"Change {change.number} applied at step {event.step:,}: {_in_words(run, change)}.")
+    note(
+        session,
+        run,
+        f"Change {change.number} applied at step {event.step:,}: {describe(change)}.",
+    )
     session.flush()
 
 
@@ -112,12 +116,7 @@ def _refuse_unless_longer(session: Session, run: Run, before: TrainingConfig, af
 
 
 def _queue_again(session: Session, run: Run) -> None:
-    run.state, run.desired, run.state_reason, run.queued_at = "queued", "run", None, utc_now()
+    queue_on_request(run)
+    run.desired = "run"
     run.failure_message = run.failure_traceback = run.finished_at = None
-    # As after a resume: its lost workers do not count, and archived runs must not train.
-    run.requeues, run.archived_at = 0, None
     note(session, run, "Back in the queue to train longer.")
-
-
-def _in_words(run: Run, change: RunChange) -> str:
-    return describe(run.algorithm, change.fields, change.previous)

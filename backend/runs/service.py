@@ -21,7 +21,7 @@ from backend.provenance.service import delete_unused_documents, document_hashes
 from backend.runs.names import name_for_copy
 from backend.runs.notices import announce_run
 from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
-from backend.runs.states import Already, Change, Refusal, decide
+from backend.runs.states import Already, Change, Refusal, decide, queue_on_request
 from backend.web.lookup import refuse_reported
 from workers.contract.config import RunConfig
 from workers.contract.worker_api import QueueName
@@ -134,14 +134,11 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
         note(session, run, _LOG_MESSAGES[action])
     if change.state is None or change.state == run.state:
         return
-    run.state = change.state
-    run.state_reason = None
+    run.state, run.state_reason = change.state, None
     if change.state == "stopped":
         run.finished_at = utc_now()
     if change.state == "queued":
-        run.queued_at = utc_now()
-        # The user wants the run to continue. Reset its lost workers, and restore it: archived runs must not train.
-        run.requeues, run.archived_at = 0, None
+        queue_on_request(run)
 
 
 def _purge(session: Session, run: Run) -> None:

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
+from backend.database.columns import utc_now
 from backend.database.tables import Run
 from backend.runs.schemas import Action, RunActions
-from workers.contract.worker_api import Desired, State
+from workers.contract.worker_api import ACTIVE, Desired, State
 
-ACTIVE: tuple[State, ...] = ("starting", "running")
 ENDED: tuple[State, ...] = ("finished", "failed", "stopped")
 
 
@@ -159,3 +159,14 @@ def _decide_by_archived(action: Action, *, archived: bool) -> Already | None:
 def state_after_release(desired: Desired) -> State:
     """Return the next state of a run whose trainer stopped before the last step."""
     return {"run": "queued", "pause": "paused", "stop": "stopped"}[desired]  # type: ignore[return-value]
+
+
+def queue_again(run: Run, reason: str | None = None) -> None:
+    """Put a run back into the queue. The reason explains its state."""
+    run.state, run.state_reason, run.queued_at = "queued", reason, utc_now()
+
+
+def queue_on_request(run: Run) -> None:
+    """Queue a run that its user wants to continue. Forget its lost workers, and restore it from the archive."""
+    queue_again(run)
+    run.requeues, run.archived_at = 0, None

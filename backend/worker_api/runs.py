@@ -13,11 +13,11 @@ from backend.database.tables import Attempt, Run, Worker
 from backend.logs.service import note
 from backend.runs import start_steps
 from backend.runs.notices import announce_run
-from backend.runs.states import ACTIVE, ENDED, state_after_release
+from backend.runs.states import ENDED, queue_again, state_after_release
 from backend.web.lookup import find_run
 from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
 from backend.workers.presence import announce_worker
-from workers.contract.worker_api import Claim, Outcome, QueueName, Release
+from workers.contract.worker_api import ACTIVE, Claim, Outcome, QueueName, Release
 
 QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
 
@@ -124,7 +124,7 @@ def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, m
     worker, run.worker, run.lease_expires_at = run.worker, None, None
     run.steps_per_second = run.seconds_left = None
     if outcome == "finished" and has_steps_left(session, run):
-        run.state, run.state_reason, run.queued_at = "queued", None, utc_now()
+        queue_again(run)
         note(session, run, "Back in the queue: more steps were requested when it finished.")
     elif outcome == "finished":
         run.state, run.state_reason = "finished", None
@@ -148,10 +148,9 @@ def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, m
 
 def _queue_pause_or_stop(session: Session, run: Run, reason: str | None) -> None:
     """Queue, pause or stop a run whose trainer ended on request."""
-    run.state = state_after_release(run.desired)
-    run.state_reason = reason if run.state == "queued" else None
+    run.state, run.state_reason = state_after_release(run.desired), None
     if run.state == "queued":
-        run.queued_at = utc_now()
+        queue_again(run, reason)
     sentences = {"queued": "Back in the queue.", "paused": "Paused.", "stopped": "Stopped."}
     note(session, run, " ".join(part for part in (run.state_reason, sentences[run.state]) if part))
 
@@ -161,7 +160,7 @@ def _requeue_or_fail(session: Session, settings: Settings, run: Run, reason: str
     if not may_requeue:
         _fail(session, run, message)
         return
-    run.state, run.state_reason, run.queued_at = "queued", message, utc_now()
+    queue_again(run, message)
     note(session, run, message, "warning")
 
 

@@ -30,14 +30,13 @@ from backend.failure_log import FailureLog
 from backend.files.removal import remove_waiting
 from backend.live.notices import publish
 from backend.reported.states import fail_silent
-from backend.runs.states import ACTIVE
 from backend.web.idempotency import delete_expired_keys
 from backend.web.lookup import find_job, find_run
 from backend.worker_api import jobs, runs
 from backend.worker_api.registry import delete_gone_workers
 from backend.worker_api.silence import Held, SilenceDetector
 from backend.workers.presence import connected_workers, free_job_slots
-from workers.contract.worker_api import LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
+from workers.contract.worker_api import ACTIVE, LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
 
 log = logging.getLogger(__name__)
 

@@ -13,6 +13,8 @@ from workers.contract.events import CheckpointFile, Event, Sha256
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, SmallCount, Traceback
 
 State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
+# A worker has a run in these states.
+ACTIVE: tuple[State, ...] = ("starting", "running")
 Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
