@@ -9,7 +9,6 @@ from backend.database.tables import Run
 from backend.runs.names import (
     MAX_FIELDS,
     OMITTED_FIELDS,
-    env_title,
     field_titles,
     field_values,
     first_fields,
@@ -17,6 +16,7 @@ from backend.runs.names import (
     short_title,
 )
 from workers.contract.config.problems import title_of
+from workers.contract.games import env_title
 
 
 def run_labels(runs: Sequence[Run]) -> dict[int, str]:

@@ -12,9 +12,8 @@ from backend.colors import color_of
 from backend.database import tables
 from backend.projects import schemas
 from workers.contract.config.problems import title_of
-from workers.contract.games import ENVIRONMENTS
-
-ACTIVE = ("starting", "running")
+from workers.contract.games import env_title
+from workers.contract.worker_api import ACTIVE
 
 
 def list_projects(session: Session) -> list[schemas.ProjectSummary]:
@@ -93,12 +92,11 @@ def _best_agents(session: Session, project_id: int) -> list[schemas.ProjectAgent
 
 
 def _to_agent(row: Any, checkpoint_id: int | None, step: int | None) -> schemas.ProjectAgent:
-    known = ENVIRONMENTS.get(row.env)
     return schemas.ProjectAgent(
         run_id=row.id,
         run_name=row.name,
         env=row.env,
-        env_title=known.title if known else row.env,
+        env_title=env_title(row.env),
         method=title_of(row.algorithm),
         best_return=row.best_return,
         color=color_of(row.id),

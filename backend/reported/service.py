@@ -14,10 +14,10 @@ from backend.reported import states
 from backend.reported.problems import Omissions
 from backend.reported.schemas import ReportRun
 from backend.reported.values import change_tags, merge_config
-from backend.runs.names import env_title
 from backend.runs.notices import announce_run
 from backend.web.lookup import find_run
 from workers.contract.config.problems import title_of
+from workers.contract.games import env_title
 
 
 def report(session: Session, settings: Settings, request: ReportRun) -> tuple[Run, Attempt, bool]:

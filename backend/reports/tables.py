@@ -11,10 +11,11 @@ from backend.database.tables import Run
 from backend.evaluations.service import list_finished
 from backend.reports.blocks import TableBlock
 from backend.reports.schemas import ReportTable
-from backend.runs.names import env_title, field_titles, format_value
+from backend.runs.names import field_titles, format_value
 from backend.studies.queries import to_schema
 from backend.studies.service import find_study
 from workers.contract.config.problems import title_of
+from workers.contract.games import env_title
 
 TITLES = {
     "name": "Run",

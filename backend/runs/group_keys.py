@@ -15,10 +15,11 @@ from backend.runs.expressions.nodes import Setting
 from backend.runs.expressions.requests import read_value
 from backend.runs.expressions.sql import Translator
 from backend.runs.expressions.writing import quoted
-from backend.runs.names import env_title, format_value, short_title
+from backend.runs.names import format_value, short_title
 from backend.runs.setting_values import setting_value
 from backend.runs.sorting import split_list
 from workers.contract.config.problems import title_of
+from workers.contract.games import env_title
 
 MAX_KEYS = 5
 

@@ -1,13 +1,13 @@
 """Display names of runs, environments, configuration fields and values."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from backend.database.tables import Run
 from workers.contract.config import config_adapter
 from workers.contract.config.problems import title_of
-from workers.contract.games import ENVIRONMENTS
+from workers.contract.games import env_title
 
 MAX_FIELDS = 3
 SHORT_TITLES = {"learning_rate": "lr"}
@@ -63,7 +63,12 @@ def field_values(run: Run, fields: Sequence[str]) -> list[str]:
 
 def short_title(field: str) -> str:
     """Return the title of a field as part of a name."""
-    title = SHORT_TITLES.get(field) or field_titles().get(field, field)
+    return SHORT_TITLES.get(field) or title_in_text(field)
+
+
+def title_in_text(field: str) -> str:
+    """Return the title of a field as part of a sentence."""
+    title = field_titles().get(field, field)
     # Keep abbreviations such as RMSProp in upper case.
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
@@ -71,17 +76,14 @@ def short_title(field: str) -> str:
 @cache
 def field_titles() -> dict[str, str]:
     """Return the title of each configuration field, as the launch form shows it."""
+    return {name: str(field.get("title", name)) for name, field in schema_fields()}
+
+
+def schema_fields() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name and the JSON schema of each configuration field of each method."""
     schema = config_adapter.json_schema()
-    models = [schema, *schema.get("$defs", {}).values()]
-    return {
-        name: str(field.get("title", name)) for model in models for name, field in model.get("properties", {}).items()
-    }
-
-
-def env_title(env: str) -> str:
-    """Return the title of an environment, or its id if it is unknown."""
-    known = ENVIRONMENTS.get(env)
-    return known.title if known else env
+    for model in [schema, *schema.get("$defs", {}).values()]:
+        yield from model.get("properties", {}).items()
 
 
 def format_value(value: Any) -> str:

@@ -13,11 +13,11 @@ from backend.database import tables
 from backend.database.columns import utc_now
 from backend.metrics.visibility import training_seconds
 from backend.runs import schemas, start_steps
-from backend.runs.states import ACTIVE, to_actions
+from backend.runs.states import to_actions
 from backend.workers.presence import count_idle_workers
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
-from workers.contract.worker_api import QueueName
+from workers.contract.worker_api import ACTIVE, QueueName
 
 MAX_WARNINGS = 5
 # A free worker should claim a run within this time.

@@ -4,11 +4,10 @@ from datetime import datetime
 
 from backend.database.tables import Attempt, Run
 from backend.runs.schemas import RunStartStep
-from workers.contract.worker_api import State
+from workers.contract.worker_api import ACTIVE
 
 WAITING = "Waiting for a worker"
 MAX_STEPS = 30
-_STARTING_STATES: tuple[State, ...] = ("starting", "running")
 
 
 def record_claim(run: Run, attempt: Attempt, time: datetime) -> None:
@@ -45,7 +44,7 @@ def current_steps(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
     """Return the steps of the current attempt, or the wait in the queue."""
     if run.state == "queued":
         return [RunStartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
-    if attempt is None or run.state not in _STARTING_STATES:
+    if attempt is None or run.state not in ACTIVE:
         return []
     return _steps(attempt)
 

@@ -12,14 +12,13 @@ from backend.configuration.configs import queue_for
 from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run
 from backend.metrics.visibility import training_seconds
-from backend.runs.names import env_title
 from backend.studies.points import Draw, point_config
 from backend.studies.specification import Specification
 from backend.workers.presence import connected_workers
 from workers.contract.config import RunConfig
 from workers.contract.config.ceiling import CeilingFields
 from workers.contract.config.problems import title_of
-from workers.contract.games import ENVIRONMENTS
+from workers.contract.games import ENVIRONMENTS, env_title
 
 # Points in the sample that the cost is estimated from.
 MAX_SAMPLED_POINTS = 200

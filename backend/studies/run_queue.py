@@ -13,9 +13,10 @@ from backend.errors import Invalid
 from backend.live.notices import publish
 from backend.runs.names import name_from_fields
 from backend.runs.service import add_to_queue
-from backend.runs.states import ACTIVE, ENDED
+from backend.runs.states import ENDED
 from backend.studies.planning import points_remaining
 from backend.studies.points import point_config, read_specification
+from workers.contract.worker_api import ACTIVE
 
 # Pause a study after this many consecutive failures.
 MAX_CONSECUTIVE_FAILURES = 5

@@ -182,6 +182,12 @@ def known(env: str) -> str:
 EnvironmentId = Annotated[str, AfterValidator(known)]
 
 
+def env_title(env: str) -> str:
+    """Return the title of an environment, or its id if it is unknown."""
+    environment = ENVIRONMENTS.get(env)
+    return environment.title if environment else env
+
+
 def id_of(name: str) -> str:
     """Return the id of an environment for a short name such as pong, ms_pacman or CartPole."""
     short = {_bare(env): env for env in ENVIRONMENTS}

@@ -20,9 +20,9 @@ from backend.runs.expressions.parsing import FUNCTIONS, KEYWORDS, STATISTICS, pa
 from backend.runs.expressions.problems import Expected, ExpressionError
 from backend.runs.expressions.sql import Translator
 from backend.runs.expressions.writing import written_metric, written_setting, written_text
-from backend.runs.names import env_title
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.problems import title_of
+from workers.contract.games import env_title
 
 ExpressionKind = Literal["condition", "value"]
 MAX_COMPLETIONS, MAX_VALUES = 50, 500

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from backend.runs.names import field_titles
-from workers.contract.config import config_adapter
+from backend.runs.names import field_titles, schema_fields
 
 ColumnKind = Literal["number", "text", "time", "tags", "study"]
 SettingKind = Literal["number", "text", "boolean", "any"]
@@ -75,12 +74,10 @@ _COLUMN_FIELDS = ("algorithm", "env", "total_steps")
 @cache
 def setting_kinds() -> dict[str, SettingKind]:
     """Return the kind of each field that some method has."""
-    schema = config_adapter.json_schema()
     found: dict[str, SettingKind] = {}
-    for model in [schema, *schema.get("$defs", {}).values()]:
-        for name, field in model.get("properties", {}).items():
-            kind = _kind(field)
-            found[name] = kind if found.get(name, kind) == kind else "any"
+    for name, field in schema_fields():
+        kind = _kind(field)
+        found[name] = kind if found.get(name, kind) == kind else "any"
     return {name: kind for name, kind in found.items() if name not in _COLUMN_FIELDS}
 
 
