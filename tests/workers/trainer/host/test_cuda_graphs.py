@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 import torch
+from pydantic import JsonValue
 
+from workers.contract.changes import RequestedChange
 from workers.contract.config import Ga3cConfig, PaacConfig
 from workers.contract.spaces import Discrete
 from workers.trainer.host import devices
@@ -71,10 +73,36 @@ def test_paac_learns_the_same_with_graphs_as_without(centered: bool, monkeypatch
         torch.testing.assert_close(with_graphs[name], weights, rtol=1e-4, atol=1e-5)
 
 
-def trained(config: PaacConfig) -> dict[str, torch.Tensor]:
-    """Train and return the weights."""
-    run = NullRun(device=devices.resolve("cuda"))
-    paac.train(config, run)
+@needs_gpu
+@pytest.mark.parametrize(
+    "fields", [{"learning_rate": 0.02}, {"entropy_cost": 1.0}, {"value_cost": 5.0}, {"max_grad_norm": 0.01}], ids=str
+)
+def test_changed_settings_reach_recorded_graphs(
+    fields: dict[str, JsonValue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rollout = 8 * 5
+    config = PaacConfig(
+        env="ALE/Pong-v5",
+        num_envs=8,
+        num_workers=2,
+        total_steps=rollout * 4 * WARM_UP_CALLS,
+        device="cuda",
+        precision="float32",
+        seed=3,
+    )
+    change = RequestedChange(number=1, fields=fields, step=rollout * 2 * WARM_UP_CALLS)
+    unchanged, with_graphs = trained(config), trained(config, change)
+    assert any(not torch.equal(with_graphs[name], weights) for name, weights in unchanged.items())
+
+    monkeypatch.setattr(paac, "graphed", without_graphs)
+    for name, weights in trained(config, change).items():
+        torch.testing.assert_close(with_graphs[name], weights, rtol=1e-4, atol=1e-5)
+
+
+def trained(config: PaacConfig, *changes: RequestedChange) -> dict[str, torch.Tensor]:
+    """Train, apply the changes on the way, and return the weights."""
+    run = NullRun(device=devices.resolve("cuda"), changes=list(changes))
+    paac.train(config.model_copy(), run)
     return {name: weights.cpu() for name, weights in run.saved[-1].component("network").items()}
 
 
