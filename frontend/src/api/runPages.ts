@@ -28,8 +28,17 @@ export function readRunPage({ items, actions, total, next_cursor }: Schema["RunP
   return { items: items.map((run) => readListedRun(run, actions)), total, next_cursor };
 }
 
-function readListedRun({ config, ...run }: Schema["ListedRun"], actions: Schema["RunActions"][]): ListedRun {
+function readListedRun(
+  { config, notes, ...run }: Schema["ListedRun"],
+  actions: Schema["RunActions"][],
+): ListedRun {
   const own = actions[run.actions];
   if (!own) throw new Error(`The server did not send the actions of run ${run.id}.`);
-  return { ...EMPTY, ...run, ...(config && { config: config as ListedRun["config"] }), actions: own };
+  return {
+    ...EMPTY,
+    ...run,
+    ...(config && { config: config as ListedRun["config"] }),
+    ...(notes != null && { notes }),
+    actions: own,
+  };
 }

@@ -39,7 +39,8 @@ export const runKeys = {
     [...runKeys.allFacets, { archived, project }] as const,
   groups: (query: GroupsQuery) => [...runKeys.allFacets, "groups", query] as const,
   ofGroup: (query: RunListQuery) => [...runKeys.allFacets, "runs of a group", query] as const,
-  settings: (query: FailuresQuery) => [...runKeys.allFacets, "settings", query] as const,
+  settings: (query: FailuresQuery, every: boolean) =>
+    [...runKeys.allFacets, "settings", query, every] as const,
   expressions: (expression: string, cursor: number) => ["run-expression", { expression, cursor }] as const,
   failures: (query: FailuresQuery) => [...runKeys.allFacets, "failures", query] as const,
   /** A run with everything in it: checkpoints, replays, evaluations and so on. */
@@ -94,11 +95,12 @@ export const groupRunsQuery = (query: RunListQuery) =>
     placeholderData: keepPreviousData,
   });
 
-/** Settings that differ between the listed runs. */
-export const runSettingsQuery = (query: FailuresQuery) =>
+/** Settings of the listed runs that differ, or all. */
+export const runSettingsQuery = (query: FailuresQuery, every = false) =>
   queryOptions({
-    queryKey: runKeys.settings(query),
-    queryFn: ({ signal }) => call("get", "/api/v1/run-settings", { params: { query }, signal }),
+    queryKey: runKeys.settings(query, every),
+    queryFn: ({ signal }) =>
+      call("get", "/api/v1/run-settings", { params: { query: every ? { ...query, every } : query }, signal }),
     placeholderData: keepPreviousData,
   });
 
@@ -158,14 +160,16 @@ export function patchLists(client: QueryClient, run: ListedRun): { listed: boole
   return { listed };
 }
 
-/** Keep the metrics and settings that the list has requested. */
+/** Keep the values that the list has requested. */
 function withRun(page: RunPage, run: ListedRun): RunPage {
   if (!page.items.some((item) => item.id === run.id)) return page;
   return {
     ...page,
-    items: page.items.map((item) =>
-      item.id === run.id ? { ...run, metrics: item.metrics, config: item.config } : item,
-    ),
+    items: page.items.map((item) => {
+      if (item.id !== run.id) return item;
+      const { metrics, config, computed } = item;
+      return { ...run, metrics, config, computed, notes: run.notes ?? item.notes };
+    }),
   };
 }
 

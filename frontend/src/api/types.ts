@@ -30,6 +30,10 @@ export type ListedRun = Pick<Run, Exclude<keyof Schema["ListedRun"] & keyof Run,
   config?: RunConfig;
   /** The metrics that the list requests. */
   metrics?: Schema["ListedRun"]["metrics"];
+  /** The computed columns that the list requests, by name. */
+  computed?: Record<string, number | null> | null;
+  /** If the list requests notes. */
+  notes?: string;
 };
 export interface RunPage {
   items: ListedRun[];

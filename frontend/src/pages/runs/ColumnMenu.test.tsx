@@ -1,33 +1,52 @@
-import { screen } from "@testing-library/react";
+import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
+import { CATALOG } from "@/testing/catalog";
 import { renderPage } from "@/testing/render";
-import { aRun } from "@/testing/runs";
 import { serve } from "@/testing/server";
 import { ColumnMenu } from "./ColumnMenu";
-import { DEFAULT_COLUMNS } from "./columns";
+import { DEFAULT_VIEW } from "./view";
 
-const method = (algorithm: string, field: string) => ({
-  properties: { algorithm: { const: algorithm }, [field]: { type: "number" } },
+const setting = (field: string, title: string, examples: unknown[]) => ({
+  ...{ field, name: field, title, distinct: examples.length, runs: 3, examples },
 });
-const SCHEMA = { oneOf: [method("paac", "gamma"), method("a3c", "t_max"), method("gorila", "num_shards")] };
+const SETTINGS = {
+  examined: 3,
+  settings: [
+    setting("learning_rate", "Learning rate", [0.001, 0.0001]),
+    setting("gamma", "Discount", [0.99]),
+    setting("algorithm", "Method", ["paac"]),
+  ],
+};
+const SCHEMA = {
+  properties: { algorithm: { const: "a3c" }, t_max: { type: "integer", title: "Rollout length" } },
+};
 
 async function open(chosen: string[], metrics: string[] = []) {
   const onChange = vi.fn();
-  serve({ "GET /metric-names": metrics, "GET /config-schema": SCHEMA });
+  const onReset = vi.fn();
+  const server = serve({
+    "GET /metric-names": metrics,
+    "GET /metric-catalog": CATALOG,
+    "GET /run-settings": SETTINGS,
+    "GET /config-schema": SCHEMA,
+  });
   renderPage(
     <ColumnMenu
-      runs={[aRun({ algorithm: "paac" }), aRun({ id: 2, algorithm: "a3c" })]}
+      view={{ ...DEFAULT_VIEW, filter: "return > 1" }}
+      project="maze"
       chosen={chosen}
       onChange={onChange}
+      onReset={onReset}
     />,
   );
   await userEvent.click(screen.getByLabelText("Choose columns"));
-  await screen.findByText("Hyperparameters");
-  return onChange;
+  await screen.findByText("Settings that differ");
+  return { onChange, onReset, server };
 }
 
 const checkbox = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
+const section = (name: string) => within(screen.getByRole("group", { name }));
 
 describe("the column menu", () => {
   it("checks the shown columns, regardless of their width", async () => {
@@ -37,7 +56,7 @@ describe("the column menu", () => {
   });
 
   it("adds and removes a column", async () => {
-    const onChange = await open(["name", "state~180"]);
+    const { onChange } = await open(["name", "state~180"]);
     await userEvent.click(checkbox("Tags"));
     expect(onChange).toHaveBeenLastCalledWith(["name", "state~180", "tags"]);
     await userEvent.click(checkbox("State"));
@@ -50,19 +69,50 @@ describe("the column menu", () => {
     expect(checkbox("Run").disabled).toBe(true);
   });
 
-  it("offers the hyperparameters of the listed methods, except those with a column of another name", async () => {
-    const onChange = await open(["name", "config.gone"]);
-    await screen.findByLabelText("t_max");
-    expect(screen.queryByLabelText("algorithm")).toBeNull();
-    expect(screen.queryByLabelText("num_shards")).toBeNull();
-    expect(checkbox("gone").checked).toBe(true);
-    expect(checkbox("t_max").checked).toBe(false);
-    await userEvent.click(checkbox("gamma"));
-    expect(onChange).toHaveBeenLastCalledWith(["name", "config.gone", "config.gamma"]);
+  it("lists the settings of the filtered runs by title, those that differ first, with their values", async () => {
+    const { onChange, server } = await open(["name", "config.t_max", "config.gone"]);
+    const names = (title: string) =>
+      section(title)
+        .getAllByRole("checkbox")
+        .map((box) => box.getAttribute("aria-label"));
+    expect(names("Settings that differ")).toEqual(["Up to 4 of these automatically", "Learning rate"]);
+    expect(names("Other settings")).toEqual(["Discount", "Rollout length", "gone"]);
+    expect(screen.getByText("2 values: 0.001; 0.0001")).toBeTruthy();
+    await userEvent.click(checkbox("Learning rate"));
+    expect(onChange).toHaveBeenLastCalledWith([
+      "name",
+      "config.t_max",
+      "config.gone",
+      "config.learning_rate",
+    ]);
+    const query = server.of("GET /run-settings")[0]?.query;
+    expect([query?.get("filter"), query?.get("project"), query?.get("every")]).toEqual([
+      "return > 1",
+      "maze",
+      "true",
+    ]);
+  });
+
+  it("finds columns by title, by the name of a field and by the name of a metric", async () => {
+    await open(["name"], ["train/entropy"]);
+    await screen.findByLabelText("Policy entropy, max");
+    const boxes = () => screen.queryAllByRole("checkbox").map((box) => box.getAttribute("aria-label"));
+    const search = screen.getByLabelText("Search columns");
+    await userEvent.type(search, "rate learning");
+    expect(boxes()).toEqual(["Learning rate"]);
+    await userEvent.clear(search);
+    await userEvent.type(search, "gamma");
+    expect(boxes()).toEqual(["Discount"]);
+    await userEvent.clear(search);
+    await userEvent.type(search, "train/ENT");
+    expect(boxes()).toEqual(["last", "max", "min"].map((word) => `Policy entropy, ${word}`));
+    await userEvent.type(search, "nothing");
+    expect(boxes()).toEqual([]);
+    expect(screen.getByText("No column matches")).toBeTruthy();
   });
 
   it("offers the last, max and min of every reported metric", async () => {
-    const onChange = await open(["name", "metric.train/custom.last"], ["train/custom"]);
+    const { onChange } = await open(["name", "metric.train/custom.last"], ["train/custom"]);
     await screen.findByLabelText("Custom, max");
     expect(checkbox("Custom, last").checked).toBe(true);
     await userEvent.click(checkbox("Custom, min"));
@@ -73,9 +123,9 @@ describe("the column menu", () => {
     ]);
   });
 
-  it("resets to the default columns", async () => {
-    const onChange = await open(["name"]);
+  it("resets the columns", async () => {
+    const { onReset } = await open(["name"]);
     await userEvent.click(screen.getByText("Reset columns"));
-    expect(onChange).toHaveBeenLastCalledWith(DEFAULT_COLUMNS);
+    expect(onReset).toHaveBeenCalledOnce();
   });
 });

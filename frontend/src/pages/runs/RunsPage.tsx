@@ -24,6 +24,7 @@ import { RunCards } from "./RunCards";
 import { RunFilters } from "./RunFilters";
 import classes from "./runs.module.css";
 import { RunTable } from "./RunTable";
+import { useColumns } from "./useColumns";
 import { useImports } from "./useImports";
 import { useRunsView } from "./useRunsView";
 import { useRunTable } from "./useRunTable";
@@ -32,8 +33,9 @@ import { isFiltered, toListQuery, clearFilters, type RunsView } from "./view";
 /** The list of the runs of the current project or of all, with live updates. */
 export default function RunsPage() {
   usePageTitle("Runs");
-  const { view, change, columns, chooseColumns } = useRunsView();
+  const { view, change, ...chosen } = useRunsView();
   const project = useCurrentProject();
+  const { columns, choose, reset } = useColumns(view, project, chosen.columns, chosen.chooseColumns);
   const list = useRunList(view, project, columns);
   const imports = useImports(project);
   const model = useRunTable(list.runs, columns);
@@ -83,7 +85,7 @@ export default function RunsPage() {
         <Group gap="xs">
           <ImportButton importing={imports.isImporting} onChoose={imports.add} />
           <GroupBy view={view} project={project} onChange={(by) => change({ by })} />
-          <ColumnMenu runs={list.runs} chosen={columns} onChange={chooseColumns} />
+          <ColumnMenu view={view} project={project} chosen={columns} onChange={choose} onReset={reset} />
         </Group>
       </Group>
       {notices}
@@ -106,7 +108,7 @@ export default function RunsPage() {
           <RunTable
             model={model}
             columns={columns}
-            onColumns={chooseColumns}
+            onColumns={choose}
             sort={view.sort}
             onSort={(sort) => change({ sort })}
           />

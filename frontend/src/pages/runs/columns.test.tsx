@@ -5,8 +5,9 @@ import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { includedInColumns, metricsInColumns, resolveColumns } from "./columns";
 
+const NO_TITLES = new Map<string, string>();
 const shown = (...columns: string[]) =>
-  resolveColumns(CATALOG, columns).map(({ id, width }) => `${id} ${width}`);
+  resolveColumns(CATALOG, NO_TITLES, columns).map(({ id, width }) => `${id} ${width}`);
 
 it("puts the run and the pinned columns first, in the user's order and widths", () => {
   expect(shown("env~90", "name~300", "tags!", "state")).toEqual([
@@ -16,25 +17,27 @@ it("puts the run and the pinned columns first, in the user's order and widths", 
     "state 148",
   ]);
   expect(shown("state")[0]).toMatch(/^name /);
-  expect(shown("name", "gone")).toEqual(["name 196"]);
+  expect(shown("name", "gone")).toEqual(["name 232"]);
 });
 
 it("shows and sorts by any statistic of any metric and any hyperparameter", () => {
-  const [, entropy, rate] = resolveColumns(CATALOG, [
+  const [, entropy, rate, unknown] = resolveColumns(CATALOG, new Map([["learning_rate", "Learning rate"]]), [
     "name",
     "metric.train/entropy.min~90",
     "config.learning_rate",
+    "config.lr_of_a_script",
   ]);
   expect(entropy).toMatchObject({
     title: "Policy entropy, min",
     sort: "metric:train/entropy:min",
     width: 90,
   });
-  expect(rate).toMatchObject({ title: "learning_rate", sort: "config:learning_rate" });
+  expect(rate).toMatchObject({ title: "Learning rate", sort: "config:learning_rate" });
+  expect(unknown?.title).toBe("lr_of_a_script");
 });
 
 it("shows memory in MiB", () => {
-  const [, memory] = resolveColumns(CATALOG, ["name", "metric.system/rss_bytes.max"]);
+  const [, memory] = resolveColumns(CATALOG, NO_TITLES, ["name", "metric.system/rss_bytes.max"]);
   const extent = { last: 1, min: 1, max: 681_574_400 };
   const cell = memory?.cell({ ...aRun(), metrics: { "system/rss_bytes": extent } });
   renderPage(<>{cell}</>);
@@ -58,4 +61,8 @@ it("lists each setting in the columns once, and all settings if there are too ma
     "config.seed",
   ]);
   expect(includedInColumns(Array.from({ length: 51 }, (_, at) => `config.field_${at}`))).toEqual(["config"]);
+});
+
+it("includes the notes only if they have a column", () => {
+  expect(includedInColumns(["notes~90", "config.seed"])).toEqual(["config.seed", "notes"]);
 });

@@ -6,6 +6,7 @@ import { shown } from "@/config-form/draft";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { isReported, originName } from "@/ui/states";
+import { CONFIG_PREFIX, DIFFERING } from "./automaticColumns";
 import { hasColumn, parseSpec } from "./columnSpecs";
 import { RunCell } from "./RunCell";
 import { SparklineCell } from "./SparklineCell";
@@ -30,8 +31,8 @@ const plainText = (text: string | null) => <span className={classes.clip}>{text 
 /** Return the environment's name without its family prefix. */
 export const shortEnv = (env: string) => env.replace(/^(ALE|Arcadia)\//, "");
 
-export const COLUMNS: readonly RunColumn[] = [
-  { id: "name", title: "Run", sort: "name", width: 196, cell: (run) => <RunCell run={run} /> },
+const RUN_COLUMNS: readonly RunColumn[] = [
+  { id: "name", title: "Run", sort: "name", width: 232, cell: (run) => <RunCell run={run} /> },
   { id: "state", title: "State", sort: "state", width: 148, cell: (run) => <StateCell run={run} /> },
   {
     id: "algorithm",
@@ -45,16 +46,34 @@ export const COLUMNS: readonly RunColumn[] = [
     ),
   },
   { id: "env", title: "Environment", sort: "env", width: 124, cell: (run) => plainText(shortEnv(run.env)) },
+  { id: "tags", title: "Tags", width: 124, cell: (run) => <Tags tags={run.tags} /> },
+  { id: "notes", title: "Notes", width: 196, cell: (run) => <Notes notes={run.notes ?? ""} /> },
+  timeColumn("created_at", "Age", 88),
+  timeColumn("started_at", "Started"),
+  timeColumn("finished_at", "Ended"),
+  { id: "project", title: "Project", sort: "project", width: 128, cell: (run) => plainText(run.project) },
+  {
+    id: "origin",
+    title: "Origin",
+    sort: "origin",
+    width: 112,
+    cell: (run) => plainText(isReported(run) ? originName(run) : "Arcadia"),
+  },
+  {
+    id: "queue",
+    title: "Queue",
+    sort: "queue",
+    width: 80,
+    cell: (run) => plainText(run.queue?.toUpperCase() ?? null),
+  },
+  { id: "worker", title: "Worker", sort: "worker", width: 128, cell: (run) => plainText(run.worker) },
+  countColumn("attempt", "Attempt"),
+  countColumn("priority", "Priority"),
+];
+
+const PROGRESS_COLUMNS: readonly RunColumn[] = [
   { id: "progress", title: "Progress", sort: "step", width: 144, cell: (run) => <RunProgress run={run} /> },
   { id: "curve", title: "Curve", width: 96, cell: (run) => <SparklineCell run={run} /> },
-  {
-    id: "steps_per_second",
-    title: "Steps/s",
-    sort: "steps_per_second",
-    number: true,
-    width: 72,
-    cell: (run) => <Rate value={run.steps_per_second} />,
-  },
   {
     id: "last_return",
     title: "Last return",
@@ -71,75 +90,52 @@ export const COLUMNS: readonly RunColumn[] = [
     width: 92,
     cell: (run) => <Score value={run.best_return} meaning="Best mean of 100 episodes" />,
   },
-  { id: "tags", title: "Tags", width: 124, cell: (run) => <Tags tags={run.tags} /> },
   {
-    id: "created_at",
-    title: "Age",
-    sort: "created_at",
+    id: "steps_per_second",
+    title: "Steps/s",
+    sort: "steps_per_second",
     number: true,
-    width: 88,
-    cell: (run) => <TimeAgo time={run.created_at} />,
+    width: 72,
+    cell: (run) => <Rate value={run.steps_per_second} />,
   },
   countColumn("step", "Steps"),
   countColumn("frames", "Frames"),
   countColumn("episodes", "Episodes"),
-  countColumn("attempt", "Attempt"),
-  countColumn("priority", "Priority"),
-  {
-    id: "queue",
-    title: "Queue",
-    sort: "queue",
-    width: 80,
-    cell: (run) => plainText(run.queue?.toUpperCase() ?? null),
-  },
-  { id: "project", title: "Project", sort: "project", width: 128, cell: (run) => plainText(run.project) },
-  {
-    id: "origin",
-    title: "Origin",
-    sort: "origin",
-    width: 112,
-    cell: (run) => plainText(isReported(run) ? originName(run) : "Arcadia"),
-  },
-  { id: "worker", title: "Worker", sort: "worker", width: 128, cell: (run) => plainText(run.worker) },
-  {
-    id: "started_at",
-    title: "Started",
-    sort: "started_at",
-    number: true,
-    width: 104,
-    cell: (run) => <TimeAgo time={run.started_at} />,
-  },
-  {
-    id: "finished_at",
-    title: "Ended",
-    sort: "finished_at",
-    number: true,
-    width: 104,
-    cell: (run) => <TimeAgo time={run.finished_at} />,
-  },
 ];
+
+/** Columns with fields of the run itself, by section of the column menu. */
+export const COLUMN_SECTIONS = [
+  { title: "Run", columns: RUN_COLUMNS },
+  { title: "Progress", columns: PROGRESS_COLUMNS },
+] as const;
 
 /** Id of the column that names the run. It is always shown first. */
 export const RUN_COLUMN = "name";
 
-export const DEFAULT_COLUMNS: string[] = COLUMNS.slice(0, 11).map(({ id }) => id);
+export const DEFAULT_COLUMNS: string[] = [
+  ...[RUN_COLUMN, "state", "algorithm", "env", "progress", "curve", "last_return", "best_return"],
+  ...[DIFFERING, "steps_per_second", "tags", "created_at"],
+];
 
-const CONFIG_PREFIX = "config.";
-/** Settings that have a column of another name. */
-const SHOWN_ELSEWHERE = new Set(["algorithm", "env"]);
+function timeColumn(id: "created_at" | "started_at" | "finished_at", title: string, width = 104): RunColumn {
+  return { id, title, sort: id, number: true, width, cell: (run) => <TimeAgo time={run[id]} /> };
+}
 
 function countColumn(id: "step" | "frames" | "episodes" | "attempt" | "priority", title: string): RunColumn {
   return { id, title, sort: id, number: true, width: 96, cell: (run) => <Short value={run[id]} /> };
 }
 
-function configColumn(field: string): RunColumn {
+/** Titles of settings by field. A field of a script has none. */
+export type SettingTitles = ReadonlyMap<string, string>;
+
+function configColumn(titles: SettingTitles, field: string): RunColumn {
   const value = (run: ListedRun): ConfigValue | undefined => run.config?.[field];
   return {
     id: CONFIG_PREFIX + field,
-    title: field,
+    title: titles.get(field) ?? field,
     sort: `config:${field}`,
     number: true,
-    width: 136,
+    width: 104,
     cell: (run) => plainText(settingText(value(run))),
   };
 }
@@ -149,25 +145,21 @@ function settingText(value: ConfigValue | undefined): string | null {
   return value === undefined ? null : shown(value);
 }
 
-/** Return a column for each of these settings and for those that are already shown, sorted by name. */
-export function configColumns(settings: readonly string[], columns: readonly string[]): RunColumn[] {
-  const shownNow = settingIds(columns).map((id) => id.slice(CONFIG_PREFIX.length));
-  return [...new Set([...settings, ...shownNow])]
-    .filter((field) => !SHOWN_ELSEWHERE.has(field))
-    .sort()
-    .map(configColumn);
-}
-
-const settingIds = (columns: readonly string[]) =>
-  columns.map((text) => parseSpec(text).id).filter((id) => id.startsWith(CONFIG_PREFIX));
+/** Return the fields of the settings in these columns. */
+export const settingsInColumns = (columns: readonly string[]) =>
+  columns
+    .map((text) => parseSpec(text).id)
+    .filter((id) => id.startsWith(CONFIG_PREFIX))
+    .map((id) => id.slice(CONFIG_PREFIX.length));
 
 /** The list includes at most this many single settings. */
 const MAX_SETTINGS = 50;
 
 /** Return the fields that the list must include for these columns: single settings, or all if there are too many. */
 export function includedInColumns(columns: readonly string[]): string[] {
-  const settings = [...new Set(settingIds(columns))];
-  return settings.length > MAX_SETTINGS ? ["config"] : settings;
+  const settings = [...new Set(settingsInColumns(columns))].map((field) => CONFIG_PREFIX + field);
+  const notes = hasColumn(columns, "notes") ? ["notes"] : [];
+  return [...(settings.length > MAX_SETTINGS ? ["config"] : settings), ...notes];
 }
 
 /** Statistics of a metric that a column can show. */
@@ -202,19 +194,23 @@ export function metricsInColumns(columns: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-function findColumn(catalog: Catalog, id: string): RunColumn | undefined {
+function findColumn(catalog: Catalog, titles: SettingTitles, id: string): RunColumn | undefined {
   const [, metric, word] = METRIC_ID.exec(id) ?? [];
   const statistic = STATISTICS.find((name) => name === word);
   if (metric && statistic) return metricColumn(catalog, id, metric, statistic);
-  if (id.startsWith(CONFIG_PREFIX)) return configColumn(id.slice(CONFIG_PREFIX.length));
-  return COLUMNS.find((column) => column.id === id);
+  if (id.startsWith(CONFIG_PREFIX)) return configColumn(titles, id.slice(CONFIG_PREFIX.length));
+  return COLUMN_SECTIONS.flatMap(({ columns }) => columns).find((column) => column.id === id);
 }
 
 /** Return the columns for these specs: the run column, then pinned columns, then the others. */
-export function resolveColumns(catalog: Catalog, columns: readonly string[]): RunColumn[] {
+export function resolveColumns(
+  catalog: Catalog,
+  titles: SettingTitles,
+  columns: readonly string[],
+): RunColumn[] {
   const specs = hasColumn(columns, RUN_COLUMN) ? columns : [RUN_COLUMN, ...columns];
   const found = specs.map(parseSpec).flatMap(({ id, width, pinned }) => {
-    const column = findColumn(catalog, id);
+    const column = findColumn(catalog, titles, id);
     return column ? [{ ...column, width: width ?? column.width, pinned: pinned || id === RUN_COLUMN }] : [];
   });
   const rank = ({ id, pinned }: RunColumn) => (id === RUN_COLUMN ? 0 : pinned ? 1 : 2);
@@ -234,5 +230,14 @@ function Tags({ tags }: { tags: readonly string[] }) {
         {tags.length > 1 && <span className={classes.dim}>+{tags.length - 1}</span>}
       </div>
     </Tooltip>
+  );
+}
+
+/** The first line of the notes. The tooltip shows all. */
+function Notes({ notes }: { notes: string }) {
+  return (
+    <span className={classes.clip} title={notes}>
+      {notes.trim().split("\n", 1)[0] || "–"}
+    </span>
   );
 }

@@ -10,6 +10,7 @@ import { useMemo, useState } from "react";
 import { joinNames, splitNames } from "@/api/nameList";
 import type { ListedRun } from "@/api/types";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import { useSettingTitles } from "@/config-form/useSettingTitles";
 import { resolveColumns } from "./columns";
 
 const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });
@@ -20,7 +21,8 @@ export function useRunTable(runs: ListedRun[], columnIds: readonly string[]) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({});
   const key = joinNames(columnIds);
   const catalog = useMetricCatalog();
-  const shown = useMemo(() => resolveColumns(catalog, splitNames(key)), [catalog, key]);
+  const titles = useSettingTitles();
+  const shown = useMemo(() => resolveColumns(catalog, titles, splitNames(key)), [catalog, titles, key]);
   const columns = useMemo(
     () =>
       shown.map((column) =>
