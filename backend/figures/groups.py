@@ -96,8 +96,7 @@ def middle_curve(lines: Sequence[SmoothedLine], grouping: Grouping, window: Wind
     The interquartile mean leaves out a whole number of runs, so for fewer than four runs it is their mean.
     """
     x = shared_places(lines, window)
-    heights = [np.interp(x, each.x, each.y, left=np.nan, right=np.nan) for each in lines if len(each.x)]
-    scores = np.array(heights).reshape(len(heights), len(x))
+    scores = heights_at(lines, x)
     count = np.isfinite(scores).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         middle, low, high = (
@@ -105,6 +104,12 @@ def middle_curve(lines: Sequence[SmoothedLine], grouping: Grouping, window: Wind
         )
     low, high = np.where(count > 1, low, middle), np.where(count > 1, high, middle)
     return Curve(False, int(count.sum()), x, middle, low, high, middle, count)
+
+
+def heights_at(lines: Sequence[SmoothedLine], x: Floats) -> Floats:
+    """Return a row of heights for each line that has points, with NaN outside of the line."""
+    heights = [np.interp(x, each.x, each.y, left=np.nan, right=np.nan) for each in lines if len(each.x)]
+    return np.array(heights).reshape(len(heights), len(x))
 
 
 def shared_places(lines: Sequence[SmoothedLine], window: Window) -> Floats:

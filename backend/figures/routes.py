@@ -15,19 +15,24 @@ from backend.database.engine import Db
 from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
 from backend.figures import service
+from backend.figures.action_shares_figure import draw_action_shares, find_tracks
 from backend.figures.drawing import Look
 from backend.figures.efficiency_figure import draw_efficiency
+from backend.figures.episode_histogram_figure import draw_episode_histogram
 from backend.figures.evaluations_figure import draw_evaluations
 from backend.figures.groups import Band, Grouping
 from backend.figures.growth import MAX_CURSOR_LENGTH, add_cursor
+from backend.figures.metric_by_metric_figure import draw_metric_by_metric
 from backend.figures.profile_figure import draw_profile
+from backend.figures.scatter_figure import draw_scatter
 from backend.figures.schemas import Figure, FigureName
 from backend.figures.scores_figure import draw_evaluation_scores
 from backend.figures.together_figure import draw_together
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis, split_names
+from backend.runs.expressions.parsing import MAX_LENGTH
 from workers.contract.metrics import EPISODE_RETURN
-from workers.contract.values import Id
+from workers.contract.values import Id, Text
 
 router = APIRouter(tags=["figures"])
 
@@ -64,6 +69,17 @@ class FigureQuery:
 
 
 CurvesQuery = Annotated[FigureQuery, Depends()]
+FirstStep = Annotated[float, Query(alias="from", description="First step of training to include.")]
+LastStep = Annotated[float, Query(alias="to", description="Last step of training to include.")]
+MetricName = Annotated[str, Query(pattern=NAME_PATTERN)]
+RunNumber = Annotated[
+    Text,
+    Query(
+        max_length=MAX_LENGTH,
+        description="A number of each run: a setting, a result, a metric or an expression, such as `learning_rate`, "
+        "`best_return` or `best_return / hours`.",
+    ),
+]
 EvaluationId = Annotated[Id, Query(description="Evaluation ID.")]
 
 
@@ -146,6 +162,74 @@ def read_together(
         wanted = dict.fromkeys(names)
         figure = draw_together(session, run, wanted, query.look, query.window, query.smoothing, shares=shares)
     return add_cursor(figure, query.after)
+
+
+@router.get("/figures/percentiles")
+def read_percentiles(db: Db, query: CurvesQuery, metric: MetricName = EPISODE_RETURN, group_by: GroupBy = "") -> Figure:
+    """Return the percentiles of one metric over seeds: the median in bands of 25 to 75 and of 10 to 90 percent."""
+    with db.read() as session:
+        runs = load_runs(session, query.runs)
+        by = parse_group_fields(group_by, runs)
+        figure = service.draw_percentiles(session, runs, metric, query.look, query.window, query.smoothing, by)
+    return add_cursor(_add_missing(figure, runs, query.runs), query.after)
+
+
+@router.get("/figures/metric-by-metric")
+def read_metric_by_metric(
+    db: Db,
+    runs: RunIds,
+    x_metric: MetricName,
+    y_metric: MetricName = EPISODE_RETURN,
+    low: FirstStep = -inf,
+    high: LastStep = inf,
+    smoothing: Annotated[float, Query(ge=0, le=0.99, description="Weight of the past.")] = 0.0,
+    buckets: Annotated[int, Query(ge=1, le=MAX_BUCKETS)] = 100,
+    x_log: bool = False,
+    y_log: bool = False,
+    clip: Annotated[bool, Query(description="Choose the range of the y axis without outliers.")] = False,
+) -> Figure:
+    """Return one metric of some runs against another metric at the same steps."""
+    window, look = Window("step", low, high, buckets), Look("step", x_log, y_log, clip)
+    with db.read() as session:
+        found = load_runs(session, runs)
+        figure = draw_metric_by_metric(session, found, (x_metric, y_metric), look, window, smoothing)
+    return add_cursor(_add_missing(figure, found, runs), None)
+
+
+@router.get("/figures/scatter")
+def read_scatter(
+    db: Db,
+    runs: RunIds,
+    x: RunNumber,
+    y: RunNumber = "best_return",
+    x_log: bool = False,
+    y_log: bool = False,
+    clip: Annotated[bool, Query(description="Choose the range of the y axis without outliers.")] = False,
+) -> Figure:
+    """Return one point for each run: a setting, a result or an expression against another one."""
+    with db.read() as session:
+        found = load_runs(session, runs)
+        figure = draw_scatter(session, found, x, y, Look("step", x_log, y_log, clip))
+    return add_cursor(_add_missing(figure, found, runs), None)
+
+
+@router.get("/figures/episode-histogram")
+def read_episode_histogram(
+    db: Db, runs: RunIds, low: FirstStep = -inf, high: LastStep = inf, group_by: GroupBy = ""
+) -> Figure:
+    """Return the histogram of the returns of training episodes, as shares if there are several groups of runs."""
+    with db.read() as session:
+        found = load_runs(session, runs)
+        figure = draw_episode_histogram(session, found, low, high, parse_group_fields(group_by, found))
+    return add_cursor(_add_missing(figure, found, runs), None)
+
+
+@router.get("/figures/action-shares")
+def read_action_shares(db: Db, runs: RunIds) -> Figure:
+    """Return a heat map of the share of each action in the recorded replays of one run, by checkpoint."""
+    with db.read() as session:
+        files = find_tracks(session, _require_one(load_runs(session, runs)))
+    return add_cursor(draw_action_shares(files), None)
 
 
 @router.get("/figures/evaluations")

@@ -1,5 +1,6 @@
 """Histogram of the episode scores of one evaluation."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ def scores_figure(played: Sequence[float], found: EvaluationDocument | None, col
     scores = np.array([score for score in played if abs(score) < MAX_DRAWABLE])
     if not len(scores):
         return Figure(data=[], layout=layout.to_plotly_json())
-    edges, whole = _borders(scores)
+    edges, whole = bar_borders(scores)
     layout.xaxis.range = [edges[0], edges[-1]]
     bars = _bars(scores, edges, whole, color)
     # Whole numbers need no ticks at halves.
@@ -58,17 +59,17 @@ def _bars(scores: Floats, edges: Floats, whole: bool, color: str) -> go.Bar:
         width=(np.diff(edges) * BAR_WIDTH).tolist(),
         # The mean line must be visible over its bar.
         marker={"color": color, "opacity": 0.6},
-        hovertext=[_hover(count, low, high, whole) for count, low, high in places],
+        hovertext=[describe_bar(count, low, high, whole) for count, low, high in places],
         hovertemplate="%{hovertext}<extra></extra>",
         uid="scores",
     )
 
 
-def _borders(scores: Floats) -> tuple[Floats, bool]:
+def bar_borders(scores: Floats) -> tuple[Floats, bool]:
     """Return the borders of the bars, and whether all scores are whole numbers. If so, bars cover whole numbers."""
     low, high = float(scores.min()), float(scores.max())
     whole = bool((scores == np.trunc(scores)).all())
-    bars = int(np.clip(len(np.histogram_bin_edges(scores, "auto")) - 1, MIN_BARS, MAX_BARS))
+    bars = int(np.clip(_bar_count(scores), MIN_BARS, MAX_BARS))
     if whole:
         wide = int(np.ceil((high - low + 1) / bars))
         return low - 0.5 + wide * np.arange(np.ceil((high - low + 1) / wide) + 1), whole
@@ -77,8 +78,17 @@ def _borders(scores: Floats) -> tuple[Floats, bool]:
     return np.linspace(low, high, bars + 1), whole
 
 
-def _hover(count: int, low: float, high: float, whole: bool) -> str:
-    many = "1 episode" if count == 1 else f"{count} episodes"
+def _bar_count(scores: Floats) -> float:
+    """Return the number of bars by the rules of Freedman and Diaconis, and of Sturges. NumPy fails for far outliers."""
+    sturges = math.log2(len(scores)) + 1
+    lower, upper = np.percentile(scores, (25, 75))
+    width = 2 * (upper - lower) / np.cbrt(len(scores))
+    return max(sturges, float(scores.max() - scores.min()) / width) if width else sturges
+
+
+def describe_bar(count: int, low: float, high: float, whole: bool) -> str:
+    """Return the tooltip of a bar."""
+    many = "1 episode" if count == 1 else f"{count:,} episodes"
     if not whole:
         return f"{many}: {format_number(low)} to {format_number(high)}"
     ends = f"{low + 0.5:.15g}" + (f" to {high - 0.5:.15g}" if high - low > 1 else "")

@@ -14,6 +14,7 @@ from backend.figures.ancestry import Origin, read_origins
 from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import Look
 from backend.figures.groups import Grouping, RunGroup, grouped_figure, widen
+from backend.figures.percentiles_figure import percentiles_figure
 from backend.figures.schemas import Figure, FigureName
 from backend.figures.smoothing import read_smoothed_curves
 from backend.metrics.curves import Window
@@ -25,6 +26,11 @@ FIGURES = [
     FigureName(name="profile", title="Share of runs above each return, by setting"),
     FigureName(name="sample-efficiency", title="Scores over runs and games by step, by setting"),
     FigureName(name="together", title="Several metrics of a run during training, as lines or shares"),
+    FigureName(name="percentiles", title="Percentiles of a metric over seeds during training, by setting"),
+    FigureName(name="metric-by-metric", title="A metric of several runs against another metric"),
+    FigureName(name="scatter", title="One point for each run: a setting or result against another one"),
+    FigureName(name="episode-histogram", title="Histogram of the returns of training episodes, by setting"),
+    FigureName(name="action-shares", title="Share of each action in the replays of a run, by checkpoint"),
     FigureName(name="evaluations", title="Evaluation scores of a run during training"),
     FigureName(name="evaluation-scores", title="Episode scores of an evaluation"),
 ]
@@ -42,29 +48,62 @@ def draw_curves(
     grouping: Grouping | None = None,
 ) -> Figure:
     """Return the curves of one metric. `window` is on the figure's x axis, in seconds if that is time."""
-    found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_([run.id for run in runs]))
-    every = {series.run_id: series for series in session.scalars(found)}
-    if not every and not any(run.state in UNFINISHED for run in runs):
-        raise UnknownMetric(f"None of these runs has reported {metric}.")
+    every = _find_series(session, runs, metric)
     before = read_origins(session, runs, metric, window) if ancestry else {}
     drawn = _read_run_curves(session, runs, every, window, smoothing, before)
     if grouping is None:
         return curves_figure(list(drawn.values()), metric, look)
+    groups = _read_groups(session, runs, every, window, smoothing, grouping.by, before)
+    return grouped_figure(groups, metric, look, grouping, window)
+
+
+def draw_percentiles(
+    session: Session,
+    runs: Sequence[Run],
+    metric: str,
+    look: Look,
+    window: Window,
+    smoothing: float,
+    by: Sequence[str],
+) -> Figure:
+    """Return the percentiles of one metric over the runs of each group."""
+    every = _find_series(session, runs, metric)
+    return percentiles_figure(_read_groups(session, runs, every, window, smoothing, by), metric, look, window)
+
+
+def _find_series(session: Session, runs: Sequence[Run], metric: str) -> dict[int, MetricSeries]:
+    """Return the series of each run that has reported the metric. Raise UnknownMetric if none ever will."""
+    found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_([run.id for run in runs]))
+    every = {series.run_id: series for series in session.scalars(found)}
+    if not every and not any(run.state in UNFINISHED for run in runs):
+        raise UnknownMetric(f"None of these runs has reported {metric}.")
+    return every
+
+
+def _read_groups(
+    session: Session,
+    runs: Sequence[Run],
+    every: Mapping[int, MetricSeries],
+    window: Window,
+    smoothing: float,
+    by: Sequence[str],
+    before: Mapping[int, Sequence[Origin]] = {},
+) -> list[RunGroup]:
+    """Return the groups of the runs that have the series. Runs of a group are read slightly beyond the window."""
+    drawn = _read_run_curves(session, runs, every, window, smoothing, before)
     around = widen(window)
     wide = drawn if around == window else _read_run_curves(session, runs, every, around, smoothing, before)
-    by = grouping.by
     group_strokes = strokes_by_run(group_runs(runs, by))
     members = [
         group for group in ([run for run in group if run.id in every] for group in group_runs(runs, by)) if group
     ]
-    groups = [
+    return [
         RunGroup(
             name,
             [replace((wide if len(group) > 1 else drawn)[run.id], stroke=group_strokes[run.id]) for run in group],
         )
         for name, group in zip(group_labels(members, by), members, strict=True)
     ]
-    return grouped_figure(groups, metric, look, grouping, window)
 
 
 def _read_run_curves(

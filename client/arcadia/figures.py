@@ -34,13 +34,17 @@ class Figure:
         return import_optional("plotly.graph_objects", "Figure.to_plotly").Figure(self.to_dict(), skip_invalid=True)
 
     def to_csv(self) -> str:
-        """Return the points as CSV, one row for each point of each trace."""
+        """Return the points as CSV, one row for each point of each trace. The traces of a heat map are its rows."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["trace", "x", "y"])
         for number, trace in enumerate(self.data["data"]):
             name = trace.get("name") or f"trace {number}"
-            writer.writerows((name, x, y) for x, y in zip(trace.get("x", ()), trace.get("y", ()), strict=False))
+            if trace.get("type") == "heatmap":
+                rows = zip(trace["y"], trace["z"], strict=True)
+                writer.writerows((row, x, z) for row, cells in rows for x, z in zip(trace["x"], cells, strict=True))
+            else:
+                writer.writerows((name, x, y) for x, y in zip(trace.get("x", ()), trace.get("y", ()), strict=False))
         return text.getvalue()
 
     def save(self, path: str | os.PathLike[str]) -> Path:

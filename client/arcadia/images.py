@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +25,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def to_image(figure: Mapping[str, Any], image_format: ImageFormat = "png") -> bytes:
-    """Draw a Plotly figure of lines and bars. Raise MissingPackageError if Matplotlib is missing."""
+    """Draw a Plotly figure of lines, bars or a heat map. Raise MissingPackageError if Matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -60,6 +61,8 @@ def _draw_traces(axes: Axes, traces: Sequence[Mapping[str, Any]], layout: Mappin
         elif trace.get("type", "scatter") == "scatter":
             _draw_scatter(axes, trace, before, label)
             before = trace
+        elif trace["type"] == "heatmap":
+            _draw_heat_map(axes, trace)
         else:
             raise ArcadiaError(f"Images cannot show traces of type {trace['type']}. Save the figure as .json or .html.")
 
@@ -92,8 +95,12 @@ def _draw_scatter(axes: Axes, trace: Mapping[str, Any], before: Mapping[str, Any
     if "markers" in mode:
         marker = trace.get("marker", {})
         symbol = _MARKERS.get(_first(marker.get("symbol"), "circle"), "o")
-        shown = {"color": _color(_first(marker.get("color"), None)) or color, "alpha": opacity}
-        axes.plot(x, y, linestyle="none", marker=symbol, markersize=5, label=label or None, **shown)
+        colors = marker.get("color")
+        if isinstance(colors, list):
+            axes.scatter(x, y, c=[_color(each) for each in colors], marker=symbol, label=label or None)
+        else:
+            shown = {"color": _color(colors) or color, "alpha": opacity}
+            axes.plot(x, y, linestyle="none", marker=symbol, markersize=5, label=label or None, **shown)
     if bars := trace.get("error_y"):
         axes.errorbar(x, y, fmt="none", ecolor=_color(bars.get("color")) or color, yerr=_ends(bars))
 
@@ -115,6 +122,18 @@ def _draw_bars(axes: Axes, trace: Mapping[str, Any], label: str, stacked: dict[A
             axes.errorbar(lengths, places, fmt="none", ecolor="0.3", xerr=_ends(bars))
     else:
         axes.bar(places, lengths, width=0.8 if widths is None else widths, bottom=starts, **shown)
+
+
+def _draw_heat_map(axes: Axes, trace: Mapping[str, Any]) -> None:
+    """Draw the cells of a heat map, whose rows have names. Each column extends half way to its neighbors."""
+    x, names = _heights(trace["x"]), _places(trace["y"])
+    middles = [(left + right) / 2 for left, right in itertools.pairwise(x)]
+    margin = (x[1] - x[0]) / 2 if len(x) > 1 else 0.5
+    last = x[-1] + ((x[-1] - x[-2]) / 2 if len(x) > 1 else margin)
+    rows = [place - 0.5 for place in range(len(names) + 1)]
+    cells = axes.pcolormesh([x[0] - margin, *middles, last], rows, trace["z"], cmap="cividis", vmin=trace.get("zmin"))
+    axes.set_yticks(range(len(names)), names)
+    axes.figure.colorbar(cells, ax=axes)
 
 
 def _set_axis(axes: Axes, name: Literal["x", "y"], layout: Mapping[str, Any]) -> None:

@@ -26,8 +26,14 @@ def figure(
         str | None, typer.Option(help="Metric of curves.", autocompletion=completion.complete_metric)
     ] = None,
     group_by: GroupBy = "",
-    x: Annotated[str | None, typer.Option("--x", help="step, frames, time or epoch.")] = None,
+    x: Annotated[
+        str | None, typer.Option("--x", help="step, frames, time or epoch; a number of each run in a scatter.")
+    ] = None,
     smoothing: Annotated[float | None, typer.Option(help="Weight of the past, from 0 to 0.99.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Another parameter of the figure, such as y=best_return. Repeatable."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Save a figure of runs, as the pages show it."""
@@ -35,8 +41,18 @@ def figure(
         raise typer.BadParameter("give either --out FILE or --json")
     client = open_client(ctx)
     params: dict[str, Any] = {"metric": metric, "group_by": group_by or None, "x": x, "smoothing": smoothing}
+    params |= _read_options(option or [])
     found = client.figure(name, runs, **params)
     if out is None:
         print_json(found.data)
     else:
         show(str(found.save(out)))
+
+
+def _read_options(options: list[str]) -> dict[str, str]:
+    """Return the parameters in NAME=VALUE. Raise BadParameter for other texts."""
+    pairs = [option.partition("=") for option in options]
+    for name, equals, _value in pairs:
+        if not name or not equals:
+            raise typer.BadParameter("write each --option as NAME=VALUE, such as y=best_return")
+    return {name: value for name, _equals, value in pairs}

@@ -588,6 +588,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/figures/action-shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Action Shares
+         * @description Return a heat map of the share of each action in the recorded replays of one run, by checkpoint.
+         */
+        get: operations["read_action_shares"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/figures/curves": {
         parameters: {
             query?: never;
@@ -600,6 +620,26 @@ export interface paths {
          * @description Return one metric of some runs: smoothed lines over the faint raw ones, in a band from minimum to maximum.
          */
         get: operations["read_curves"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/figures/episode-histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Episode Histogram
+         * @description Return the histogram of the returns of training episodes, as shares if there are several groups of runs.
+         */
+        get: operations["read_episode_histogram"];
         put?: never;
         post?: never;
         delete?: never;
@@ -648,6 +688,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/figures/metric-by-metric": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Metric By Metric
+         * @description Return one metric of some runs against another metric at the same steps.
+         */
+        get: operations["read_metric_by_metric"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/figures/percentiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Percentiles
+         * @description Return the percentiles of one metric over seeds: the median in bands of 25 to 75 and of 10 to 90 percent.
+         */
+        get: operations["read_percentiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/figures/profile": {
         parameters: {
             query?: never;
@@ -680,6 +760,26 @@ export interface paths {
          * @description Return scores over runs and games by step. By default, runs that differ only in seed and game are one group.
          */
         get: operations["read_sample_efficiency"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/figures/scatter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Scatter
+         * @description Return one point for each run: a setting, a result or an expression against another one.
+         */
+        get: operations["read_scatter"];
         put?: never;
         post?: never;
         delete?: never;
@@ -11272,6 +11372,38 @@ export interface operations {
             };
         };
     };
+    read_action_shares: {
+        parameters: {
+            query: {
+                /** @description Run ids, separated by commas. */
+                runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_curves: {
         parameters: {
             query: {
@@ -11304,6 +11436,44 @@ export interface operations {
                 x?: "step" | "frames" | "time" | "epoch";
                 x_log?: boolean;
                 y_log?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_episode_histogram: {
+        parameters: {
+            query: {
+                /** @description First step of training to include. */
+                from?: number;
+                /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
+                group_by?: string;
+                /** @description Run ids, separated by commas. */
+                runs: string;
+                /** @description Last step of training to include. */
+                to?: number;
             };
             header?: never;
             path?: never;
@@ -11409,6 +11579,100 @@ export interface operations {
             };
         };
     };
+    read_metric_by_metric: {
+        parameters: {
+            query: {
+                buckets?: number;
+                /** @description Choose the range of the y axis without outliers. */
+                clip?: boolean;
+                /** @description First step of training to include. */
+                from?: number;
+                /** @description Run ids, separated by commas. */
+                runs: string;
+                /** @description Weight of the past. */
+                smoothing?: number;
+                /** @description Last step of training to include. */
+                to?: number;
+                x_log?: boolean;
+                x_metric: string;
+                y_log?: boolean;
+                y_metric?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_percentiles: {
+        parameters: {
+            query: {
+                /** @description Cursor of the last response to the same query. */
+                after?: string | null;
+                buckets?: number;
+                /** @description Choose the range of the y axis without outliers. */
+                clip?: boolean;
+                /** @description Start of the x axis. Seconds on the time axis. */
+                from?: number;
+                /** @description Configuration fields, separated by commas. Runs that agree in all of them form one group. By default, runs that differ only in their seed form one. */
+                group_by?: string;
+                metric?: string;
+                /** @description Run ids, separated by commas. */
+                runs: string;
+                /** @description Weight of the past. The line is the same at every zoom. */
+                smoothing?: number;
+                /** @description End of the x axis. Seconds on the time axis. */
+                to?: number;
+                x?: "step" | "frames" | "time" | "epoch";
+                x_log?: boolean;
+                y_log?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_profile: {
         parameters: {
             query: {
@@ -11454,6 +11718,46 @@ export interface operations {
                 group_by?: string;
                 /** @description Run ids, separated by commas. */
                 runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_scatter: {
+        parameters: {
+            query: {
+                /** @description Choose the range of the y axis without outliers. */
+                clip?: boolean;
+                /** @description Run ids, separated by commas. */
+                runs: string;
+                /** @description A number of each run: a setting, a result, a metric or an expression, such as `learning_rate`, `best_return` or `best_return / hours`. */
+                x: string;
+                x_log?: boolean;
+                /** @description A number of each run: a setting, a result, a metric or an expression, such as `learning_rate`, `best_return` or `best_return / hours`. */
+                y?: string;
+                y_log?: boolean;
             };
             header?: never;
             path?: never;

@@ -138,7 +138,12 @@ def test_several_metrics_require_one_run_and_valid_names(api: Api) -> None:
 
 def test_figures_are_listed(api: Api) -> None:
     names = [figure["name"] for figure in api.user.get("/api/v1/figures").json()]
-    assert names == ["curves", "profile", "sample-efficiency", "together", "evaluations", "evaluation-scores"]
+    of_boards = ["percentiles", "metric-by-metric", "scatter", "episode-histogram", "action-shares"]
+    assert names == [
+        *("curves", "profile", "sample-efficiency", "together"),
+        *of_boards,
+        *("evaluations", "evaluation-scores"),
+    ]
     for name in names:
         assert api.user.get(f"/api/v1/figures/{name}").status_code != 404
 

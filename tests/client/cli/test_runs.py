@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from arcadia.figures import Figure
+from arcadia.images import to_image
 
 from tests.client.cli.conftest import Arcadia, finish, train
 from tests.factories import Api, event, metrics
@@ -173,6 +175,23 @@ def test_figures_are_saved(arcadia: Arcadia, trained: int, tmp_path: Path, suffi
     file = tmp_path / f"curves{suffix}"
     assert arcadia("figure", trained, "--out", file).out == f"{file}\n"
     assert file.read_bytes()[:4] in (b'{"da', b"\x89PNG")
+
+
+def test_figure_takes_any_parameter_of_the_api(arcadia: Arcadia, trained: int, tmp_path: Path) -> None:
+    file = tmp_path / "scatter.csv"
+    arcadia("figure", trained, "--name", "scatter", "--x", "id", "--option", "y=steps", "--out", file)
+    assert file.read_text().splitlines()[0] == "trace,x,y"
+    assert file.read_text().splitlines()[1].startswith(f"trace 0,{trained},")
+    assert "NAME=VALUE" in arcadia("figure", trained, "--json", "--option", "y").err
+
+
+def test_a_heat_map_is_saved_as_image_and_table() -> None:
+    cells = {"type": "heatmap", "x": [100, 300], "y": ["NOOP", "UP"], "z": [[0.5, 0.25], [0.5, 0.75]], "zmin": 0}
+    points = {"type": "scatter", "mode": "markers", "x": [1, 2], "y": [3, 4], "marker": {"color": ["red", "blue"]}}
+    figure = Figure("action-shares", {"data": [cells], "layout": {}})
+    assert figure.to_csv().splitlines() == ["trace,x,y", "NOOP,100,0.5", "NOOP,300,0.25", "UP,100,0.5", "UP,300,0.75"]
+    for data in ([cells], [points]):
+        assert to_image({"data": data, "layout": {}}).startswith(b"\x89PNG")
 
 
 def test_figure_needs_a_known_format(arcadia: Arcadia, trained: int, tmp_path: Path) -> None:
