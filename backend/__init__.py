@@ -15,7 +15,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     games, health, studies
     live_games, papers
     reports
-    archives
+    archives, boards
     examples
     app
     cli, openapi

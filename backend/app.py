@@ -11,6 +11,7 @@ from backend import errors
 from backend.alerts.delivery import AlertDeliverer
 from backend.alerts.routes import router as alerts
 from backend.archives.routes import router as archives
+from backend.boards.routes import router as boards
 from backend.changes.routes import router as changes
 from backend.checkpoints.routes import router as checkpoints
 from backend.comparisons.routes import router as comparisons
@@ -70,6 +71,7 @@ from backend.worker_api.transfers import router as transfers
 ROUTERS = (
     runs,
     projects,
+    boards,
     changes,
     reported,
     metrics,

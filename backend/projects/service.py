@@ -1,5 +1,6 @@
 """Operations on projects. Every function works inside the caller's transaction."""
 
+import secrets
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,7 +8,8 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from backend.database.tables import MAIN, MAIN_ID, Project, Report, Run, Study, StudyRun, name_key
+from backend.database.columns import utc_now
+from backend.database.tables import MAIN, MAIN_ID, MAX_PANELS, Board, Project, Report, Run, Study, StudyRun, name_key
 from backend.errors import Conflict, FieldError, Invalid
 from backend.projects.lookup import announce_projects, find_project, resolve
 from backend.projects.schemas import MAX_TEXT, CreateProject, EditProject, MovedItems, MoveItems
@@ -69,9 +71,12 @@ def merge(session: Session, source: Project, into: str) -> Project:
     target.text = text
     target.pinned_report_id = target.pinned_report_id or source.pinned_report_id
     _move_all(session, source, target)
+    # Lock both in the order of their ids, because saving a board locks its project.
+    for project_id in sorted((source.id, target.id)):
+        find_project(session, project_id, lock=True)
     # Runs that were created before the lock and committed after the first move.
-    find_project(session, source.id, lock=True)
     _move_all(session, source, target)
+    _merge_boards(session, source, target)
     session.delete(source)
     session.flush()
     announce_projects(session)
@@ -102,6 +107,24 @@ def _move_all(session: Session, source: Project, target: Project) -> None:
     for model in (Study, Run, Report):
         moved = update(model).where(model.project_id == source.id).values(project_id=target.id)
         session.execute(moved, execution_options={"synchronize_session": False})
+
+
+def _merge_boards(session: Session, source: Project, target: Project) -> None:
+    """Append the panels of a board to those of another one. Raise Conflict if they are too many."""
+    moved = session.get(Board, source.id, populate_existing=True)
+    if moved is None:
+        return
+    board = session.get(Board, target.id, populate_existing=True)
+    if board is None:
+        board = Board(project_id=target.id, panels=[], version=0)
+        session.add(board)
+    taken = {panel["key"] for panel in board.panels}
+    panels = [panel | {"key": secrets.token_hex(4)} if panel["key"] in taken else panel for panel in moved.panels]
+    if len(board.panels) + len(panels) > MAX_PANELS:
+        raise Conflict(f"The boards of the two projects have more than {MAX_PANELS} panels. Remove some first.")
+    board.panels = [*board.panels, *panels]
+    board.version += 1
+    board.updated_at = utc_now()
 
 
 def _count(session: Session, model: Any, project: Project) -> int:

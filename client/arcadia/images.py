@@ -78,7 +78,10 @@ def _label(trace: Mapping[str, Any], drawn: set[str]) -> str:
 
 def _draw_scatter(axes: Axes, trace: Mapping[str, Any], before: Mapping[str, Any] | None, label: str) -> None:
     line, mode = trace.get("line", {}), trace.get("mode", "lines")
-    color, opacity = _color(line.get("color") or trace.get("marker", {}).get("color")), trace.get("opacity")
+    color, opacity = (
+        _color(line.get("color") or _first(trace.get("marker", {}).get("color"), None)),
+        trace.get("opacity"),
+    )
     step: Literal["post"] | None = "post" if line.get("shape") == "hv" else None
     x, y = _places(trace["x"]), _heights(trace["y"])
     if trace.get("fill") in ("tonexty", "tozeroy"):

@@ -29,8 +29,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/studies(/preview|/{study_id}/extend)?$",
     # The parts of a table or figure are its own.
     "^/api/v1/papers/{paper}/{item}/(preview|studies|measurements)$",
-    # A chart's address must be one of a figure.
-    "^/api/v1/reports(/preview|/{report_id})?$",
+    # A chart's address must be one of a figure. A board's filters are expressions, and its panels have different keys.
+    "^/api/v1/(reports(/preview|/{report_id})?|projects/{project_id}/board)$",
     # A set of start points is of an Atari game that there is, and its frames together fit into an episode.
     "^/api/v1/start-sets$",
     # A body must have the hash that the address names; an event names files that were uploaded, and metrics.

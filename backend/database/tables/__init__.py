@@ -16,6 +16,7 @@ from backend.database.tables.base import (
     StoredKind,
     StudyState,
 )
+from backend.database.tables.boards import MAX_PANELS, Board
 from backend.database.tables.changes import RunChange
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
@@ -38,6 +39,7 @@ from backend.database.tables.workers import Worker
 __all__ = [
     "MAIN",
     "MAIN_ID",
+    "MAX_PANELS",
     "Alert",
     "AlertChannel",
     "AlertDelivery",
@@ -47,6 +49,7 @@ __all__ = [
     "ArchiveImport",
     "Attempt",
     "Base",
+    "Board",
     "ChannelKind",
     "Checkpoint",
     "DeliveryState",

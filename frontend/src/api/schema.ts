@@ -1354,6 +1354,30 @@ export interface paths {
         patch: operations["edit_project"];
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/board": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Board
+         * @description Return the board of a project. Every project has one.
+         */
+        get: operations["read_board"];
+        /**
+         * Save Board
+         * @description Replace the panels of a board. Fail with 409 if the board has changed since the client read it.
+         */
+        put: operations["save_board"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/items": {
         parameters: {
             query?: never;
@@ -3549,6 +3573,79 @@ export interface components {
             problem?: string | null;
             replay?: components["schemas"]["ReplayContent"] | null;
             table?: components["schemas"]["ReportTable"] | null;
+        };
+        /**
+         * Board
+         * @description The board of a project.
+         */
+        Board: {
+            /**
+             * Panels
+             * @description In the order of the page.
+             */
+            panels: components["schemas"]["BoardPanel"][];
+            /**
+             * Project
+             * @description Name of the project.
+             */
+            project: string;
+            /** Project Id */
+            project_id: number;
+            /**
+             * Updated At
+             * @description Null if the board was never saved.
+             */
+            updated_at: string | null;
+            /**
+             * Version
+             * @description Increases with each change. 0 if the board was never saved.
+             */
+            version: number;
+        };
+        /**
+         * BoardPanel
+         * @description A chart on a board: a figure, its runs and its size.
+         */
+        BoardPanel: {
+            /**
+             * Address
+             * @description API address of the figure. Its `runs` are the chosen runs, unless there is a filter.
+             */
+            address: string;
+            /**
+             * Columns
+             * @description Width in twelfths of the page.
+             * @default 6
+             */
+            columns?: number;
+            /**
+             * Filter
+             * @description Expression that selects runs of the project, newest first. An empty one selects all. If null, the runs are those in the address.
+             */
+            filter?: string | null;
+            /**
+             * Height
+             * @description Height of the chart in pixels.
+             * @default 320
+             */
+            height?: number;
+            /**
+             * Key
+             * @description Name of the panel in its board and in the address of its embed.
+             */
+            key: string;
+            /**
+             * Max Runs
+             * @description Most runs that the filter selects.
+             * @default 20
+             */
+            max_runs?: number;
+            /**
+             * Title
+             * @description If empty, the title of the figure is shown.
+             * @default
+             */
+            title?: string;
         };
         /**
          * BrokerHealth
@@ -8951,6 +9048,19 @@ export interface components {
             value_peak: (number | ("NaN" | "Infinity" | "-Infinity"))[];
         };
         /**
+         * SaveBoard
+         * @description The new panels of a board.
+         */
+        SaveBoard: {
+            /** Panels */
+            panels: components["schemas"]["BoardPanel"][];
+            /**
+             * Version
+             * @description Version that the change is based on. The request fails with 409 if it is outdated.
+             */
+            version: number;
+        };
+        /**
          * ScoredEpisode
          * @description One episode of an evaluation.
          */
@@ -12818,6 +12928,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Board"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    save_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveBoard"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Board"];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -1,0 +1,1 @@
+"""Boards: the charts that a project's members arrange on one page."""

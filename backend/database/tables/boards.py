@@ -1,0 +1,25 @@
+"""Table of boards."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.database.columns import utc_now
+from backend.database.tables.base import Base, Id
+
+MAX_PANELS = 50
+
+
+class Board(Base):
+    """The charts on the board of a project."""
+
+    __tablename__ = "boards"
+
+    project_id: Mapped[int] = mapped_column(Id, ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True)
+    # As boards.schemas.BoardPanel.
+    panels: Mapped[list[dict[str, Any]]]
+    # Increases with each change, so that a page with an older version cannot overwrite it.
+    version: Mapped[int] = mapped_column(default=0)
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now)
