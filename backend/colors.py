@@ -1,5 +1,6 @@
 """Colors and dashes of lines in charts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
@@ -56,6 +57,17 @@ def group_strokes(groups: Sequence[Sequence[int]]) -> dict[int, Stroke]:
         first, *_ = groups[0]
         return dict.fromkeys(groups[0], Stroke(color_of(first), "solid"))
     return {run_id: _stroke(place) for place, group in enumerate(groups) for run_id in group}
+
+
+def own_strokes(run_ids: Sequence[int]) -> dict[int, Stroke]:
+    """Return the stroke of each run in the color that lists show. Further runs of a color differ in their dashes."""
+    used: Counter[str] = Counter()
+    drawn = {}
+    for run_id in run_ids:
+        color = color_of(run_id)
+        drawn[run_id] = Stroke(color, DASHES[used[color] % len(DASHES)])
+        used[color] += 1
+    return drawn
 
 
 def _stroke(place: int) -> Stroke:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 
+from backend.colors import own_strokes, strokes
 from backend.comparisons.groups import parse_group_fields
 from backend.comparisons.selection import AtStep, GroupBy, RunIds, load_runs, missing_run_ids
 from backend.comparisons.statistics import Center
@@ -106,14 +107,27 @@ def read_curves(
     ] = "mean",
     seeds: Annotated[bool, Query(description="Also draw each run of a group as a thin line.")] = False,
     group_by: GroupBy = "",
+    colors: Annotated[
+        Literal["chart", "run"],
+        Query(description="Color lines by their place in the chart, or each run as lists do. Ignored for groups."),
+    ] = "chart",
 ) -> Figure:
     """Return one metric of some runs: smoothed lines over the faint raw ones, in a band from minimum to maximum."""
     with db.read() as session:
         runs = load_runs(session, query.runs)
         by = parse_group_fields(group_by, runs)
         grouping = Grouping(band, center, by, seeds) if by or group == "seed" else None
+        styles = (own_strokes if colors == "run" else strokes)([run.id for run in runs])
         figure = service.draw_curves(
-            session, runs, metric, query.look, query.window, query.smoothing, ancestry=ancestry, grouping=grouping
+            session,
+            runs,
+            metric,
+            query.look,
+            query.window,
+            query.smoothing,
+            ancestry=ancestry,
+            grouping=grouping,
+            styles=styles,
         )
     return add_cursor(_add_missing(figure, runs, query.runs), query.after)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.colors import strokes
+from backend.colors import Stroke, strokes
 from backend.comparisons.groups import group_runs, strokes_by_run
 from backend.comparisons.labels import group_labels, run_labels
 from backend.database.tables import Run
@@ -46,11 +46,15 @@ def draw_curves(
     *,
     ancestry: bool = False,
     grouping: Grouping | None = None,
+    styles: Mapping[int, Stroke] | None = None,
 ) -> Figure:
-    """Return the curves of one metric. `window` is on the figure's x axis, in seconds if that is time."""
+    """Return the curves of one metric. `window` is on the figure's x axis, in seconds if that is time.
+
+    `styles` has the stroke of each run without groups. By default, it depends on the run's place.
+    """
     every = _find_series(session, runs, metric)
     before = read_origins(session, runs, metric, window) if ancestry else {}
-    drawn = _read_run_curves(session, runs, every, window, smoothing, before)
+    drawn = _read_run_curves(session, runs, every, window, smoothing, before, styles)
     if grouping is None:
         return curves_figure(list(drawn.values()), metric, look)
     groups = _read_groups(session, runs, every, window, smoothing, grouping.by, before)
@@ -113,11 +117,13 @@ def _read_run_curves(
     window: Window,
     smoothing: float,
     before: Mapping[int, Sequence[Origin]],
+    styles: Mapping[int, Stroke] | None = None,
 ) -> dict[int, RunCurve]:
     """Return the curves of the runs that have the series, by run, in the order of the runs."""
     reported = [run.id for run in runs if run.id in every]
     curves = read_smoothed_curves(session, [every[run_id] for run_id in reported], window, smoothing)
-    names, styles = run_labels(runs), strokes([run.id for run in runs])
+    names = run_labels(runs)
+    styles = strokes([run.id for run in runs]) if styles is None else styles
     return {
         run_id: RunCurve(run_id, names[run_id], styles[run_id], curve, how, before.get(run_id, ()))
         for run_id, (curve, how) in zip(reported, curves, strict=True)

@@ -20,7 +20,7 @@ from backend.runs.filters import Filters, filter_conditions
 from backend.runs.group_keys import GroupKey, group_keys, read_values
 from backend.runs.setting_values import setting_value, value_key
 
-MAX_VALUES, MAX_SEEDS = 10, 20
+MAX_VALUES, MAX_SEEDS, MAX_RUN_IDS = 10, 20, 20
 
 
 class GroupStatistic(BaseModel):
@@ -38,6 +38,7 @@ class ListedGroup(BaseModel):
     values: dict[str, Any] = Field(description="The value of each name in `by`. Null if it is missing.")
     filter: str = Field(description="Filter that selects the runs of the group, with the other parameters unchanged.")
     runs: int
+    run_ids: list[int] = Field(description=f"Ids of its newest runs, {MAX_RUN_IDS} at most, newest first.")
     states: dict[str, int] = Field(description="Number of runs in each state.")
     seeds: list[Any] = Field(description=f"Different seeds that are numbers, {MAX_SEEDS} at most.")
     newest: datetime = Field(description="When the newest run was created, started or finished.")
@@ -133,6 +134,7 @@ def _to_schema(
         values={key.text: value for key, value in zip(keys, values, strict=True)},
         filter=" and ".join([*([f"({expression})"] if expression.strip() else []), *conditions]),
         runs=len(group.runs),
+        run_ids=sorted(group.runs, reverse=True)[:MAX_RUN_IDS],
         states=dict(sorted(group.states.items())),
         seeds=[setting_value("number", seed) for seed in seeds],
         newest=newest if newest.tzinfo else newest.replace(tzinfo=UTC),

@@ -1,6 +1,6 @@
 """Lines in charts."""
 
-from backend.colors import PALETTE, color_of, group_strokes, strokes
+from backend.colors import PALETTE, color_of, group_strokes, own_strokes, strokes
 from backend.comparisons.selection import MAX_RUNS
 
 
@@ -22,3 +22,9 @@ def test_groups_get_the_colors_of_the_palette_in_order_and_their_runs_share_them
 
 def test_a_run_alone_has_its_own_color() -> None:
     assert strokes([17])[17] == (color_of(17), "solid")
+
+
+def test_runs_in_their_own_colors_differ_in_dashes_if_they_share_one() -> None:
+    drawn = own_strokes([7, 8, 17, 27])
+    assert [drawn[run].color for run in (7, 8, 17, 27)] == [color_of(run) for run in (7, 8, 17, 27)]
+    assert [drawn[run].dash for run in (7, 8, 17, 27)] == ["solid", "solid", "dash", "dot"]

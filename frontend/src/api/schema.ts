@@ -5830,6 +5830,11 @@ export interface components {
              * @description When the newest run was created, started or finished.
              */
             newest: string;
+            /**
+             * Run Ids
+             * @description Ids of its newest runs, 20 at most, newest first.
+             */
+            run_ids: number[];
             /** Runs */
             runs: number;
             /**
@@ -11528,6 +11533,8 @@ export interface operations {
                 center?: "mean" | "iqm";
                 /** @description Choose the range of the y axis without outliers. */
                 clip?: boolean;
+                /** @description Color lines by their place in the chart, or each run as lists do. Ignored for groups. */
+                colors?: "chart" | "run";
                 /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 /** @description Draw runs that differ only in their seed as one line. */

@@ -15,6 +15,8 @@ interface FigureProps {
   view: CurveView;
   height?: number;
   legend?: boolean;
+  /** True to draw each run in the color that lists show. */
+  ownColors?: boolean;
   /** Content above the plot, given where its x axis is. */
   overlay?: (area: PlotArea) => ReactNode;
 }
@@ -26,11 +28,15 @@ export function Figure({
   view,
   height = 260,
   legend = chart.metrics.length > 1,
+  ownColors = false,
   overlay,
 }: FigureProps) {
   const { title, metrics, shares = false, counts = false } = chart;
   const [zoom, setZoom] = useZoom(view.xLog);
-  const look = figureRequest(counts ? { ...view, smoothing: 0 } : view, zoom, BUCKETS, runs.length > 1);
+  const look = {
+    ...figureRequest(counts ? { ...view, smoothing: 0 } : view, zoom, BUCKETS, runs.length > 1),
+    ...(ownColors && { colors: "run" as const }),
+  };
   const points = async () => {
     const perRun = await Promise.all(runs.map((run) => metricRows(run, metrics, view.x, zoom)));
     return { header: ROW_HEADER(view.x), rows: perRun.flat() };

@@ -1,5 +1,6 @@
 import type { Config, PlotlyHTMLElement } from "plotly.js";
 import { useEffect, useRef } from "react";
+import { followHighlight, showHighlight } from "./highlight";
 import { linkHover } from "./linkedHover";
 import { type PlotlyFigure, zoomOf } from "./figureTheme";
 import type { Zoom } from "./curveView";
@@ -47,13 +48,16 @@ export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn
     element.on("plotly_afterplot", () => {
       const area = plotAreaOf(element);
       if (area) latest.current.onArea?.(area);
+      showHighlight(element);
     });
+    const endHighlight = followHighlight(element);
     latest.current.onDrawn(element);
     const { onDrawn: gone } = latest.current;
     const observer = new ResizeObserver(() => void library.Plots.resize(element));
     observer.observe(element);
     return () => {
       observer.disconnect();
+      endHighlight();
       gone(null);
       library.purge(element);
     };

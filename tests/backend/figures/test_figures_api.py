@@ -25,6 +25,17 @@ def test_each_run_has_its_own_color(api: Api) -> None:
     assert figure["layout"]["showlegend"]
 
 
+def test_runs_can_have_the_colors_of_lists(api: Api) -> None:
+    runs = []
+    for _ in range(2):
+        run_id, attempt = api.running()
+        api.send(run_id, attempt, metrics(2, 10, returns=[1]))
+        runs.append(api.run(run_id))
+    newest_first = f"{runs[1]['id']},{runs[0]['id']}"
+    figure = api.user.get(CURVES, params={"runs": newest_first, "colors": "run"}).json()
+    assert [trace["line"]["color"] for trace in figure["data"]] == [runs[1]["color"], runs[0]["color"]]
+
+
 def test_the_time_axis_is_in_seconds(api: Api) -> None:
     run_id, attempt = api.running()
     sent = [metrics(seq, seq, {"a": seq}) | {"time": 1_700_000_000.0 + 60 * seq} for seq in range(2, 7)]

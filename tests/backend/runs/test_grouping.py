@@ -55,6 +55,7 @@ def test_groups_have_labels_statistics_seeds_and_states(api: Api, made: dict[int
     ids = sorted(made)
     first, last = found[0], found[3]
     assert first["values"] == {"method": "paac", "env": "CartPole-v1", "learning_rate": 0.0007}
+    assert (first["run_ids"], last["run_ids"]) == (ids[2::-1], ids[:8:-1])
     assert (first["runs"], first["states"], first["seeds"]) == (3, {"queued": 2, "stopped": 1}, [1, 2, 3])
     returns = [made[run_id] or 0.0 for run_id in ids[:3]]
     assert first["statistics"]["return"] == {

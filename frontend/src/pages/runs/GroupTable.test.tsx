@@ -15,6 +15,7 @@ const group = (label: string, filter: string, changes: object = {}) => ({
   statistics: { return: { mean: 18.2, std: 1.1, n: 5 }, best_return: { mean: null, std: null, n: 0 } },
   newest: "2026-01-01T10:30:00Z",
   seeds: [1, 2],
+  run_ids: [2, 1],
   values: {},
   ...changes,
 });

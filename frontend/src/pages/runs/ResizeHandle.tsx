@@ -1,6 +1,6 @@
-import { type PointerEvent, useRef } from "react";
 import { MIN_WIDTH, WIDTH_STEP } from "./columnSpecs";
 import classes from "./runs.module.css";
+import { useDragWidth } from "./useDragWidth";
 
 interface ResizeHandleProps {
   title: string;
@@ -13,9 +13,7 @@ interface ResizeHandleProps {
 
 /** Edge of a column header. Drag it or use the arrow keys to resize; double-click to reset. */
 export function ResizeHandle({ title, width, onDrag, onResize, onReset }: ResizeHandleProps) {
-  const drag = useRef<{ startX: number; width: number } | null>(null);
-  const widthAt = (event: PointerEvent) =>
-    drag.current ? Math.max(MIN_WIDTH, drag.current.width + event.clientX - drag.current.startX) : width;
+  const handlers = useDragWidth({ width, minimum: MIN_WIDTH, direction: 1, onDrag, onResize });
   return (
     <div
       role="separator"
@@ -31,23 +29,7 @@ export function ResizeHandle({ title, width, onDrag, onResize, onReset }: Resize
         event.preventDefault();
         event.stopPropagation();
       }}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId);
-        drag.current = { startX: event.clientX, width };
-      }}
-      onPointerMove={(event) => {
-        if (drag.current) onDrag(widthAt(event));
-      }}
-      onPointerUp={(event) => {
-        const width = widthAt(event);
-        onDrag(null);
-        if (drag.current && width !== drag.current.width) onResize(width);
-        drag.current = null;
-      }}
-      onPointerCancel={() => {
-        onDrag(null);
-        drag.current = null;
-      }}
+      {...handlers}
       onDoubleClick={onReset}
       onKeyDown={(event) => {
         if (event.key === "ArrowLeft") onResize(width - WIDTH_STEP);

@@ -5,7 +5,7 @@ import { useCurrentProject } from "@/ui/currentProject";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
 import { OriginBadge } from "@/ui/OriginBadge";
-import { RunDot } from "@/ui/RunDot";
+import { CurveDot, PinButton } from "./CurveChoice";
 import { ReplayPreview } from "./ReplayPreview";
 import classes from "./runs.module.css";
 
@@ -14,7 +14,7 @@ export function RunCell({ run }: { run: ListedRun }) {
   const showsAll = useCurrentProject() === null;
   return (
     <div className={classes.run}>
-      <RunDot run={run} />
+      <CurveDot run={run} />
       <ReplayPreview run={run}>
         <Thumbnail fileId={run.poster_file_id} size={40} alt="" />
       </ReplayPreview>
@@ -28,6 +28,7 @@ export function RunCell({ run }: { run: ListedRun }) {
           {showsAll && run.project !== MAIN_PROJECT && ` · ${run.project}`}
         </span>
       </div>
+      <PinButton run={run} />
     </div>
   );
 }

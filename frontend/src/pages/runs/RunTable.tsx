@@ -2,6 +2,7 @@ import { Checkbox, VisuallyHidden } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, useEffect, useRef, useState } from "react";
+import { highlightRun } from "@/charts/highlight";
 import { ColumnHeader } from "./ColumnHeader";
 import { RUN_COLUMN, type RunColumn } from "./columns";
 import { RunMenu } from "@/run-actions/RunMenu";
@@ -94,6 +95,8 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
                   aria-rowindex={index + 2}
                   data-selected={row.getIsSelected() || undefined}
                   style={{ height: ROW_HEIGHT }}
+                  onMouseEnter={() => highlightRun(row.original.id)}
+                  onMouseLeave={() => highlightRun(null)}
                 >
                   <td data-pinned style={{ left: 0 }}>
                     <Checkbox

@@ -11,8 +11,10 @@ import { plural } from "@/ui/format";
 import { notifyProblem } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
 import { BulkBar } from "./BulkBar";
+import { ChartsButton, WithCharts } from "./ChartPanel";
 import { ColumnMenu } from "./ColumnMenu";
 import { includedInColumns, metricsInColumns } from "./columns";
+import { CurveChoiceContext } from "./CurveChoice";
 import { FailureGroups } from "./FailureGroups";
 import { FirstRun } from "./FirstRun";
 import { GroupBy } from "./GroupBy";
@@ -24,8 +26,10 @@ import { RunCards } from "./RunCards";
 import { RunFilters } from "./RunFilters";
 import classes from "./runs.module.css";
 import { RunTable } from "./RunTable";
+import { useCharts } from "./useCharts";
 import { useColumns } from "./useColumns";
 import { useImports } from "./useImports";
+import { usePinnedRuns } from "./usePinnedRuns";
 import { useRunsView } from "./useRunsView";
 import { useRunTable } from "./useRunTable";
 import { isFiltered, toListQuery, clearFilters, type RunsView } from "./view";
@@ -38,7 +42,9 @@ export default function RunsPage() {
   const { columns, choose, reset } = useColumns(view, project, chosen.columns, chosen.chooseColumns);
   const list = useRunList(view, project, columns);
   const imports = useImports(project);
-  const model = useRunTable(list.runs, columns);
+  const runs = usePinnedRuns(list.runs, view.pinned, list.request);
+  const model = useRunTable(runs, columns);
+  const charts = useCharts(view, list.runs, change);
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
   const isListEmpty = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
   const hasNoRuns = Boolean(isListEmpty) && !isFiltered(view) && !view.archived;
@@ -85,6 +91,7 @@ export default function RunsPage() {
         <Group gap="xs">
           <ImportButton importing={imports.isImporting} onChoose={imports.add} />
           <GroupBy view={view} project={project} onChange={(by) => change({ by })} />
+          <ChartsButton charts={charts} />
           <ColumnMenu view={view} project={project} chosen={columns} onChange={choose} onReset={reset} />
         </Group>
       </Group>
@@ -99,22 +106,27 @@ export default function RunsPage() {
       )}
       {list.query.data && list.runs.length === 0 && !hasNoRuns && <NoRuns view={view} onChange={change} />}
       <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
-      {list.runs.length > 0 &&
-        (view.by.length > 0 ? (
-          <GroupTable view={view} project={project} />
-        ) : narrow ? (
-          <RunCards model={model} />
-        ) : (
-          <RunTable
-            model={model}
-            columns={columns}
-            onColumns={choose}
-            sort={view.sort}
-            onSort={(sort) => change({ sort })}
-          />
-        ))}
-      {view.by.length === 0 && list.query.hasNextPage && (
-        <LoadMore query={list.query} shown={list.runs.length} total={list.total} />
+      {list.runs.length > 0 && (
+        <WithCharts charts={charts} view={view} project={project} total={list.total}>
+          <CurveChoiceContext value={view.by.length > 0 ? null : charts.choice}>
+            {view.by.length > 0 ? (
+              <GroupTable view={view} project={project} />
+            ) : narrow ? (
+              <RunCards model={model} />
+            ) : (
+              <RunTable
+                model={model}
+                columns={columns}
+                onColumns={choose}
+                sort={view.sort}
+                onSort={(sort) => change({ sort })}
+              />
+            )}
+          </CurveChoiceContext>
+          {view.by.length === 0 && list.query.hasNextPage && (
+            <LoadMore query={list.query} shown={list.runs.length} total={list.total} />
+          )}
+        </WithCharts>
       )}
       {model.selected.length > 0 && (
         <BulkBar
@@ -131,9 +143,8 @@ export default function RunsPage() {
 }
 
 function useRunList(view: RunsView, project: string | null, columns: readonly string[]) {
-  const options = runListQuery(
-    toListQuery(view, project, metricsInColumns(columns), includedInColumns(columns)),
-  );
+  const request = toListQuery(view, project, metricsInColumns(columns), includedInColumns(columns));
+  const options = runListQuery(request);
   const query = useInfiniteQuery(options);
   const client = useQueryClient();
   const pages = query.data?.pages;
@@ -156,7 +167,7 @@ function useRunList(view: RunsView, project: string | null, columns: readonly st
     return all.pages.flatMap((page) => page.items);
   }
 
-  return { query, runs, total, loadAll };
+  return { request, query, runs, total, loadAll };
 }
 
 interface LoadMoreProps {

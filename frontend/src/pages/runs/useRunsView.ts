@@ -2,7 +2,7 @@ import { useLocalStorage } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
 import { DEFAULT_COLUMNS } from "./columns";
-import { toParams, parseView, type RunsView } from "./view";
+import { parseView, replaceView, type RunsView } from "./view";
 
 /** Return the view in the URL and functions that change it. Searching replaces the history entry; other changes add one. */
 export function useRunsView() {
@@ -21,7 +21,7 @@ export function useRunsView() {
 
   function change(changes: Partial<RunsView>, { replace = false } = {}) {
     // Start from the latest URL, so that two changes in a row do not undo each other.
-    setParams((now) => toParams({ ...parseView(now), ...changes }), { replace });
+    setParams((now) => replaceView(now, { ...parseView(now), ...changes }), { replace });
   }
 
   function chooseColumns(columns: string[]) {

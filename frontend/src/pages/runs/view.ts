@@ -22,6 +22,14 @@ export interface RunsView {
   sort: string;
   /** Specs of the columns, if the URL has any. Otherwise the saved choice applies. */
   columns: string[] | null;
+  /** Metrics of the charts beside the table. If empty, the charts are closed. Without it, the saved choice applies. */
+  charts: string[] | null;
+  /** Runs that stay on top and in the charts. */
+  pinned: number[];
+  /** Runs without curves. */
+  hidden: number[];
+  /** Runs with curves although they are not among the first. */
+  shown: number[];
 }
 
 export type Facet = "state" | "algorithm" | "env" | "tag" | "origin";
@@ -41,10 +49,20 @@ export const DEFAULT_VIEW: RunsView = {
   by: [],
   sort: NEWEST_FIRST,
   columns: null,
+  charts: null,
+  pinned: [],
+  hidden: [],
+  shown: [],
 };
+
+const RUN_IDS = ["pinned", "hidden", "shown"] as const;
+
+/** Parameters of the page that are not part of the view. */
+const KEPT_PARAMS = ["project", "zoom", "x", "smoothing", "x_log", "y_log", "clip", "ancestry"];
 
 export function parseView(params: URLSearchParams): RunsView {
   const columns = params.get("columns");
+  const charts = params.get("charts");
   return {
     state: params.getAll("state").filter(isState),
     algorithm: params.getAll("algorithm"),
@@ -57,6 +75,10 @@ export function parseView(params: URLSearchParams): RunsView {
     by: splitNames(params.get("by") ?? ""),
     sort: params.get("sort") ?? NEWEST_FIRST,
     columns: columns === null ? null : splitNames(columns),
+    charts: charts === null ? null : splitNames(charts),
+    pinned: readRunIds(params, "pinned"),
+    hidden: readRunIds(params, "hidden"),
+    shown: readRunIds(params, "shown"),
   };
 }
 
@@ -70,7 +92,22 @@ export function toParams(view: RunsView): URLSearchParams {
   if (view.by.length > 0) params.set("by", joinNames(view.by));
   if (view.sort !== NEWEST_FIRST) params.set("sort", view.sort);
   if (view.columns) params.set("columns", joinNames(view.columns));
+  if (view.charts) params.set("charts", joinNames(view.charts));
+  for (const name of RUN_IDS) if (view[name].length > 0) params.set(name, view[name].join());
   return params;
+}
+
+/** Return the page's URL parameters with another view. */
+export function replaceView(params: URLSearchParams, view: RunsView): URLSearchParams {
+  const next = toParams(view);
+  for (const [name, value] of params) if (KEPT_PARAMS.includes(name)) next.append(name, value);
+  return next;
+}
+
+/** Return the run numbers in "pinned=12,15". */
+function readRunIds(params: URLSearchParams, name: (typeof RUN_IDS)[number]): number[] {
+  const numbers = (params.get(name) ?? "").split(",").map(Number);
+  return [...new Set(numbers.filter((number) => Number.isSafeInteger(number) && number > 0))];
 }
 
 /** Return the query for the runs, with the metrics and the fields that the columns show. */

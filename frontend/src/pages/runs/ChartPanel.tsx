@@ -1,0 +1,181 @@
+import { ActionIcon, Button, MultiSelect, Popover, Text, Tooltip } from "@mantine/core";
+import { IconAdjustmentsHorizontal, IconChartLine, IconX } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { type CSSProperties, type ReactNode, useState } from "react";
+import { allMetricNamesQuery } from "@/api/metrics";
+import { runGroupsQuery } from "@/api/runs";
+import { CurveControls } from "@/charts/CurveControls";
+import { Figure } from "@/charts/Figure";
+import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
+import { useCurveView } from "@/charts/useCurveView";
+import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import classes from "./ChartPanel.module.css";
+import { curvesText, drawnFields, drawnGroups, groupCurvesText } from "./curveRuns";
+import type { Charts } from "./useCharts";
+import { useDragWidth } from "./useDragWidth";
+import { toFailuresQuery, type RunsView } from "./view";
+
+const MIN_WIDTH = 320;
+const WIDTH_STEP = 32;
+/** Charts in one panel. */
+const MAX_CHARTS = 6;
+const CHART_HEIGHT = 260;
+/** With the legend of groups. */
+const GROUP_CHART_HEIGHT = 360;
+
+interface ChartPanelProps {
+  charts: Charts;
+  view: RunsView;
+  project: string | null;
+  /** Number of runs that the filters select. */
+  total: number;
+}
+
+/** The listed runs with charts beside them, if these are open. */
+export function WithCharts({ children, ...props }: ChartPanelProps & { children: ReactNode }) {
+  const { charts } = props;
+  const [dragged, setDragged] = useState<number | null>(null);
+  const width = dragged ?? charts.width;
+  return (
+    <div className={classes.split} style={{ "--charts-width": `${width}px` } as CSSProperties}>
+      <div className={classes.runs}>{children}</div>
+      {charts.isOpen && (
+        <aside className={classes.panel} aria-label="Charts">
+          <PanelEdge width={width} onDrag={setDragged} onResize={charts.setWidth} />
+          {props.view.by.length > 0 ? <GroupCharts {...props} /> : <RunCharts {...props} />}
+        </aside>
+      )}
+    </div>
+  );
+}
+
+/** Button that opens and closes the charts. */
+export function ChartsButton({ charts }: { charts: Charts }) {
+  return (
+    <Button
+      variant={charts.isOpen ? "light" : "default"}
+      size="xs"
+      leftSection={<IconChartLine size={16} />}
+      aria-pressed={charts.isOpen}
+      onClick={() => charts.setOpen(!charts.isOpen)}
+    >
+      Charts
+    </Button>
+  );
+}
+
+function RunCharts({ charts, total }: ChartPanelProps) {
+  const { drawn } = charts;
+  const text =
+    drawn.length === 0 ? "All curves are hidden. Show a run with its dot." : curvesText(drawn, total);
+  return <MetricCharts charts={charts} runs={drawn} by={null} text={text} />;
+}
+
+function GroupCharts({ charts, view, project }: ChartPanelProps) {
+  const { data } = useQuery(runGroupsQuery({ ...toFailuresQuery(view, project), by: view.by.join() }));
+  const groups = drawnGroups(data?.items ?? []);
+  const runs = [...new Set(groups.flatMap((group) => group.run_ids))].sort((a, b) => a - b);
+  return (
+    <MetricCharts
+      charts={charts}
+      runs={runs}
+      by={drawnFields(view.by)}
+      text={data ? groupCurvesText(groups, data.total, view.by) : "Loading groups…"}
+    />
+  );
+}
+
+interface MetricChartsProps {
+  charts: Charts;
+  runs: readonly number[];
+  /** Settings that the curves are grouped by, or null without groups. */
+  by: readonly string[] | null;
+  /** Which runs have curves. */
+  text: string;
+}
+
+function MetricCharts({ charts, runs, by, text }: MetricChartsProps) {
+  const catalog = useMetricCatalog();
+  const [view, setView] = useCurveView();
+  const { data: names = [] } = useQuery(allMetricNamesQuery);
+  const choices = metricSections(catalog, [...new Set([...names, ...charts.metrics])]);
+  return (
+    <>
+      <div className={classes.head}>
+        <MultiSelect
+          className={classes.metrics}
+          aria-label="Metrics of the charts"
+          size="xs"
+          data={choices.map(({ title, names: members }) => ({
+            group: title,
+            items: members.map((name) => ({ value: name, label: metricTitle(catalog, name) })),
+          }))}
+          value={charts.metrics}
+          onChange={(metrics) => metrics.length > 0 && charts.chooseMetrics(metrics)}
+          maxValues={MAX_CHARTS}
+          searchable
+          hidePickedOptions
+        />
+        <Popover position="bottom-end" shadow="md" width={320} trapFocus>
+          <Popover.Target>
+            <Tooltip label="Curve settings">
+              <ActionIcon size={32} aria-label="Curve settings">
+                <IconAdjustmentsHorizontal size={18} stroke={1.75} />
+              </ActionIcon>
+            </Tooltip>
+          </Popover.Target>
+          <Popover.Dropdown>
+            <CurveControls view={view} onChange={setView} forks />
+          </Popover.Dropdown>
+        </Popover>
+        <Tooltip label="Close charts">
+          <ActionIcon size={32} aria-label="Close charts" onClick={() => charts.setOpen(false)}>
+            <IconX size={18} stroke={1.75} />
+          </ActionIcon>
+        </Tooltip>
+      </div>
+      <Text size="xs" c="dimmed">
+        {text}
+      </Text>
+      {runs.length > 0 &&
+        charts.metrics.map((metric) => (
+          <Figure
+            key={metric}
+            runs={runs}
+            chart={chartOf(catalog, metric)}
+            view={{ ...view, grouped: by !== null, by: by ?? [] }}
+            height={by === null ? CHART_HEIGHT : GROUP_CHART_HEIGHT}
+            legend={by !== null}
+            ownColors={by === null}
+          />
+        ))}
+    </>
+  );
+}
+
+interface PanelEdgeProps {
+  width: number;
+  onDrag: (width: number | null) => void;
+  onResize: (width: number) => void;
+}
+
+/** Left edge of the charts. Drag it or use the arrow keys to resize. */
+function PanelEdge({ width, onDrag, onResize }: PanelEdgeProps) {
+  const handlers = useDragWidth({ width, minimum: MIN_WIDTH, direction: -1, onDrag, onResize });
+  return (
+    <div
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="Width of the charts"
+      aria-valuenow={Math.round(width)}
+      aria-valuemin={MIN_WIDTH}
+      tabIndex={0}
+      className={classes.edge}
+      {...handlers}
+      onKeyDown={(event) => {
+        if (event.key === "ArrowLeft") onResize(width + WIDTH_STEP);
+        if (event.key === "ArrowRight") onResize(Math.max(MIN_WIDTH, width - WIDTH_STEP));
+      }}
+    />
+  );
+}

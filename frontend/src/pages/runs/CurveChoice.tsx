@@ -1,0 +1,61 @@
+import { ActionIcon, Tooltip, UnstyledButton } from "@mantine/core";
+import { IconEye, IconEyeOff, IconPin, IconPinFilled } from "@tabler/icons-react";
+import { createContext, use } from "react";
+import type { ListedRun } from "@/api/types";
+import { RunDot } from "@/ui/RunDot";
+import classes from "./CurveChoice.module.css";
+
+interface CurveChoice {
+  /** The runs with curves, or null if the charts are closed. */
+  drawn: readonly number[] | null;
+  pinned: readonly number[];
+  toggle: (run: number) => void;
+  togglePin: (run: number) => void;
+}
+
+/** The choice of curves and pins on the runs page. It is null where runs are not listed one by one. */
+export const CurveChoiceContext = createContext<CurveChoice | null>(null);
+
+/** Dot in the run's color. Beside open charts, it shows or hides the run's curve. */
+export function CurveDot({ run }: { run: ListedRun }) {
+  const choice = use(CurveChoiceContext);
+  if (!choice?.drawn) return <RunDot run={run} />;
+  const isDrawn = choice.drawn.includes(run.id);
+  const Eye = isDrawn ? IconEyeOff : IconEye;
+  return (
+    <Tooltip label={isDrawn ? "Hide curve" : "Show curve"}>
+      <UnstyledButton
+        className={classes.dot}
+        aria-label={`Curve of ${run.name}`}
+        aria-pressed={isDrawn}
+        style={{ color: run.color }}
+        onClick={() => choice.toggle(run.id)}
+      >
+        <span className={classes.mark} data-drawn={isDrawn || undefined} />
+        <Eye size={16} aria-hidden />
+      </UnstyledButton>
+    </Tooltip>
+  );
+}
+
+/** Button that keeps a run on top. It appears when the row is hovered, and stays on pinned runs. */
+export function PinButton({ run }: { run: ListedRun }) {
+  const choice = use(CurveChoiceContext);
+  if (!choice) return null;
+  const isPinned = choice.pinned.includes(run.id);
+  const Pin = isPinned ? IconPinFilled : IconPin;
+  return (
+    <Tooltip label={isPinned ? "Unpin run" : "Keep run on top and in the charts"}>
+      <ActionIcon
+        className={classes.pin}
+        data-pinned={isPinned || undefined}
+        size={24}
+        aria-label={`Pin ${run.name}`}
+        aria-pressed={isPinned}
+        onClick={() => choice.togglePin(run.id)}
+      >
+        <Pin size={16} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
