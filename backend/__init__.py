@@ -8,7 +8,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance
     alerts, backup, jobs, projects, replays
-    checkpoints, saliency, start_sets
+    checkpoints, saliency, start_sets, views
     kept_games, recordings, runs
     changes, comparisons, evaluations, reported
     figures, marks, worker_api

@@ -52,6 +52,7 @@ from backend.saliency.routes import router as saliency
 from backend.start_sets.routes import router as start_points
 from backend.studies.routes import router as studies
 from backend.studies.scheduler import StudyScheduler
+from backend.views.routes import router as views
 from backend.web import idempotency, waiting, write_slots
 from backend.web.allow import AllowedMethods, MethodNotAllowed
 from backend.web.api_reference.routes import serve_reference
@@ -72,6 +73,7 @@ ROUTERS = (
     runs,
     projects,
     boards,
+    views,
     changes,
     reported,
     metrics,

@@ -9,10 +9,25 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
-from backend.database.tables import MAIN, MAIN_ID, MAX_PANELS, Board, Project, Report, Run, Study, StudyRun, name_key
+from backend.database.tables import (
+    MAIN,
+    MAIN_ID,
+    MAX_PANELS,
+    Board,
+    Project,
+    Report,
+    Run,
+    Study,
+    StudyRun,
+    View,
+    name_key,
+)
 from backend.errors import Conflict, FieldError, Invalid
 from backend.projects.lookup import announce_projects, find_project, resolve
 from backend.projects.schemas import MAX_TEXT, CreateProject, EditProject, MovedItems, MoveItems
+
+# Leaves room for a space and a number.
+MAX_NUMBERED_NAME = 90
 
 _ITEMS: tuple[tuple[type[Run] | type[Study] | type[Report], str, str], ...] = (
     (Run, "run", "runs"),
@@ -77,6 +92,7 @@ def merge(session: Session, source: Project, into: str) -> Project:
     # Runs that were created before the lock and committed after the first move.
     _move_all(session, source, target)
     _merge_boards(session, source, target)
+    _move_views(session, source, target)
     session.delete(source)
     session.flush()
     announce_projects(session)
@@ -125,6 +141,17 @@ def _merge_boards(session: Session, source: Project, target: Project) -> None:
     board.panels = [*board.panels, *panels]
     board.version += 1
     board.updated_at = utc_now()
+
+
+def _move_views(session: Session, source: Project, target: Project) -> None:
+    """Move the views. If the target has the name of one, the moved one gets a number."""
+    taken = set(session.scalars(select(View.name_key).where(View.project_id == target.id)))
+    for view in session.scalars(select(View).where(View.project_id == source.id).order_by(View.id)):
+        names = [view.name, *(f"{view.name[:MAX_NUMBERED_NAME]} {number}" for number in range(2, len(taken) + 3))]
+        view.name = next(name for name in names if name_key(name) not in taken)
+        view.name_key, view.project_id = name_key(view.name), target.id
+        taken.add(view.name_key)
+    session.flush()
 
 
 def _count(session: Session, model: Any, project: Project) -> int:

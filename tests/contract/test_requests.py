@@ -41,6 +41,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/(alert-channels|alert-rules/{kind})$",
     # A run or a study moves to a project that exists. A project is merged into another one, and its report exists.
     "^/api/v1/(runs/{run_id}|studies/{study_id}|projects/{project_id}(/merge)?)$",
+    # A view is of a project that exists.
+    "^/api/v1/views$",
     # An archive is more than bytes, and its runs are a list separated by commas.
     "^/api/v1/archives$",
 )

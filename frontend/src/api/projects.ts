@@ -4,6 +4,7 @@ import { gameKeys } from "./games";
 import { OWN_ERRORS } from "./mutationState";
 import { runKeys } from "./runs";
 import { studyKeys } from "./studies";
+import { viewKeys } from "./views";
 import type { MoveItems, MovedItems, Project, ProjectEdit, ProjectSummary } from "./types";
 
 /** The project of everything that names no other. It cannot be renamed, merged or deleted. */
@@ -24,6 +25,7 @@ export const KEYS_BY_PROJECT = [
   studyKeys.all,
   ["reports"],
   gameKeys.all,
+  viewKeys.all,
 ];
 
 export const projectsQuery = queryOptions({

@@ -2772,6 +2772,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Views
+         * @description Return all saved views, or those of some projects, by name.
+         */
+        get: operations["list_views"];
+        put?: never;
+        /**
+         * Create View
+         * @description Save a view. Fail with 409 if the project has one with this name in upper or lower case.
+         */
+        post: operations["create_view"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{view_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read View
+         * @description Return a view.
+         */
+        get: operations["read_view"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete View
+         * @description Delete a view. The runs stay.
+         */
+        delete: operations["delete_view"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit View
+         * @description Change the name or the query of a view.
+         */
+        patch: operations["edit_view"];
+        trace?: never;
+    };
     "/api/v1/worker/claim": {
         parameters: {
             query?: never;
@@ -4214,6 +4266,25 @@ export interface components {
             tags?: string[];
         };
         /**
+         * CreateView
+         * @description A view to save.
+         */
+        CreateView: {
+            /** Name */
+            name: string;
+            /**
+             * Project
+             * @description Name of an existing project. Default: Main.
+             */
+            project?: string | null;
+            /**
+             * Query
+             * @description Query of the runs page: filters, columns, order, groups, baseline and charts. For example env=ALE/Pong-v5&sort=-best_return.
+             * @default
+             */
+            query?: string;
+        };
+        /**
          * DatabaseHealth
          * @description Health of the database.
          */
@@ -4501,6 +4572,16 @@ export interface components {
             project?: string | null;
             /** Question */
             question?: string | null;
+        };
+        /**
+         * EditView
+         * @description Changes to a view. Omitted fields stay unchanged.
+         */
+        EditView: {
+            /** Name */
+            name?: string | null;
+            /** Query */
+            query?: string | null;
         };
         /**
          * Environment
@@ -10305,6 +10386,33 @@ export interface components {
             standings: components["schemas"]["GroupStanding"][];
         };
         /**
+         * View
+         * @description A named view of the runs of a project.
+         */
+        View: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Query
+             * @description Query of the runs page.
+             */
+            query: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
          * WaitingEvaluation
          * @description An evaluation without a score: it is queued, running or failed.
          */
@@ -15978,6 +16086,169 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_views: {
+        parameters: {
+            query?: {
+                /** @description Only of these projects, in upper or lower case. */
+                project?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_view: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateView"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                view_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                view_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edit_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                view_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditView"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
                 };
             };
             /** @description The error, with the wrong fields. */

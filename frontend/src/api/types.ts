@@ -50,6 +50,8 @@ export type BulkRequest = Schema["BulkRequest"];
 export type BulkAction = BulkRequest["action"];
 export type BulkResult = Schema["BulkResult"];
 
+export type SavedView = Schema["View"];
+
 export type ProjectSummary = Schema["ProjectSummary"];
 export type Project = Schema["Project"];
 export type ProjectAgent = Schema["ProjectAgent"];

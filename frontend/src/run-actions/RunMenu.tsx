@@ -15,6 +15,7 @@ import {
   IconSettings,
   IconTrash,
 } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
@@ -41,10 +42,12 @@ interface RunMenuProps {
   run: ListedRun;
   onLaunched?: (copy: Run) => void;
   onPurged?: () => void;
+  /** More items, after those that start and stop the run. */
+  children?: ReactNode;
 }
 
 /** Menu of the actions for one run. A disabled action says why. */
-export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
+export function RunMenu({ run, onLaunched, onPurged, children }: RunMenuProps) {
   const [isPurgeOpen, purgeDialog] = useDisclosure(false);
   const [isMoveOpen, moveDialog] = useDisclosure(false);
   const [isChangeOpen, changeDialog] = useDisclosure(false);
@@ -90,6 +93,7 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
             (["stop", "pause", "resume"] as const).map(item)
           )}
           <Menu.Divider />
+          {children}
           {!isReported(run) && (
             <>
               <Menu.Item leftSection={<IconSettings size={16} />} onClick={changeDialog.open}>

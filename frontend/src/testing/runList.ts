@@ -27,6 +27,7 @@ export function openRuns(
     "GET /metric-names": [],
     "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
     "GET /run-failures": [],
+    "GET /views": [],
     "GET /run-settings": { examined: runs.length, settings: [] },
     "GET /config-schema": { oneOf: [] },
     ...more,

@@ -1,5 +1,5 @@
-import { ActionIcon, Tooltip, UnstyledButton } from "@mantine/core";
-import { IconEye, IconEyeOff, IconPin, IconPinFilled } from "@tabler/icons-react";
+import { ActionIcon, Menu, Tooltip, UnstyledButton } from "@mantine/core";
+import { IconEye, IconEyeOff, IconPin, IconPinFilled, IconScale, IconX } from "@tabler/icons-react";
 import { createContext, use } from "react";
 import type { ListedRun } from "@/api/types";
 import { RunDot } from "@/ui/RunDot";
@@ -9,11 +9,14 @@ interface CurveChoice {
   /** The runs with curves, or null if the charts are closed. */
   drawn: readonly number[] | null;
   pinned: readonly number[];
+  /** The run that others are compared with. */
+  baseline: ListedRun | null;
   toggle: (run: number) => void;
   togglePin: (run: number) => void;
+  setBaseline: (run: number | null) => void;
 }
 
-/** The choice of curves and pins on the runs page. It is null where runs are not listed one by one. */
+/** The choice of curves, pins and the baseline on the runs page. It is null where runs are not listed one by one. */
 export const CurveChoiceContext = createContext<CurveChoice | null>(null);
 
 /** Dot in the run's color. Beside open charts, it shows or hides the run's curve. */
@@ -57,5 +60,42 @@ export function PinButton({ run }: { run: ListedRun }) {
         <Pin size={16} />
       </ActionIcon>
     </Tooltip>
+  );
+}
+
+/** Mark of the baseline. A click clears it. */
+export function BaselineMark({ run }: { run: ListedRun }) {
+  const choice = use(CurveChoiceContext);
+  if (choice?.baseline?.id !== run.id) return null;
+  return (
+    <UnstyledButton
+      className={classes.baseline}
+      title="Clear baseline"
+      onClick={() => choice.setBaseline(null)}
+    >
+      Baseline <IconX size={12} aria-label="Clear" />
+    </UnstyledButton>
+  );
+}
+
+/** Menu items that pin a run or make it the baseline. */
+export function ChoiceItems({ run }: { run: ListedRun }) {
+  const choice = use(CurveChoiceContext);
+  if (!choice) return null;
+  const isPinned = choice.pinned.includes(run.id);
+  const isBaseline = choice.baseline?.id === run.id;
+  return (
+    <>
+      <Menu.Item
+        leftSection={<IconScale size={16} />}
+        onClick={() => choice.setBaseline(isBaseline ? null : run.id)}
+      >
+        {isBaseline ? "Clear baseline" : "Use as baseline"}
+      </Menu.Item>
+      <Menu.Item leftSection={<IconPin size={16} />} onClick={() => choice.togglePin(run.id)}>
+        {isPinned ? "Unpin run" : "Pin run to the top"}
+      </Menu.Item>
+      <Menu.Divider />
+    </>
   );
 }

@@ -6,6 +6,7 @@ import { Rate, Score, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { shortEnv } from "./columns";
 import { RunMenu } from "@/run-actions/RunMenu";
+import { ChoiceItems } from "./CurveChoice";
 import { RunCell } from "./RunCell";
 import classes from "./runs.module.css";
 import { StateCell } from "./StateCell";
@@ -44,7 +45,9 @@ const RunCard = memo(function RunCard({ run, selected, onToggle }: RunCardProps)
           onChange={(event) => onToggle(String(run.id), event)}
         />
         <RunCell run={run} />
-        <RunMenu run={run} />
+        <RunMenu run={run}>
+          <ChoiceItems run={run} />
+        </RunMenu>
       </div>
       <CardBody run={run} />
     </li>

@@ -5,7 +5,7 @@ import { useCurrentProject } from "@/ui/currentProject";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { RunName } from "@/ui/RunName";
 import { OriginBadge } from "@/ui/OriginBadge";
-import { CurveDot, PinButton } from "./CurveChoice";
+import { BaselineMark, CurveDot, PinButton } from "./CurveChoice";
 import { ReplayPreview } from "./ReplayPreview";
 import classes from "./runs.module.css";
 
@@ -23,7 +23,8 @@ export function RunCell({ run }: { run: ListedRun }) {
           <RunName name={run.name} wraps />
         </Link>
         <span className={classes.dim}>
-          #{run.id} <OriginBadge run={run} />
+          #{run.id} <BaselineMark run={run} />
+          <OriginBadge run={run} />
           {run.parent && ` · from #${run.parent.run_id}`}
           {showsAll && run.project !== MAIN_PROJECT && ` · ${run.project}`}
         </span>

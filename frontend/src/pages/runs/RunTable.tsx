@@ -3,9 +3,11 @@ import { useElementSize } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { highlightRun } from "@/charts/highlight";
+import { BaselineDelta } from "./BaselineDelta";
 import { ColumnHeader } from "./ColumnHeader";
 import { RUN_COLUMN, type RunColumn } from "./columns";
 import { RunMenu } from "@/run-actions/RunMenu";
+import { ChoiceItems } from "./CurveChoice";
 import classes from "./runs.module.css";
 import { useRovingTabIndex } from "./useRovingTabIndex";
 import { useRowKeys } from "./useRowKeys";
@@ -114,10 +116,13 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
                       style={pinned[at]}
                     >
                       <table.FlexRender cell={cell} />
+                      <BaselineDelta run={row.original} column={cell.column.id} />
                     </td>
                   ))}
                   <td>
-                    <RunMenu run={row.original} />
+                    <RunMenu run={row.original}>
+                      <ChoiceItems run={row.original} />
+                    </RunMenu>
                   </td>
                 </tr>
               );

@@ -2,6 +2,7 @@ import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { joinNames } from "@/api/nameList";
 import { facetsQuery, RUN_PAGE_SIZE, runListQuery } from "@/api/runs";
 import { useVisible } from "@/charts/useVisible";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -32,7 +33,9 @@ import { useImports } from "./useImports";
 import { usePinnedRuns } from "./usePinnedRuns";
 import { useRunsView } from "./useRunsView";
 import { useRunTable } from "./useRunTable";
-import { isFiltered, toListQuery, clearFilters, type RunsView } from "./view";
+import { useSavedViews } from "./useSavedViews";
+import { isFiltered, toListQuery, clearFilters, runsOnTop, type RunsView } from "./view";
+import { ViewsMenu } from "./ViewsMenu";
 
 /** The list of the runs of the current project or of all, with live updates. */
 export default function RunsPage() {
@@ -42,9 +45,13 @@ export default function RunsPage() {
   const { columns, choose, reset } = useColumns(view, project, chosen.columns, chosen.chooseColumns);
   const list = useRunList(view, project, columns);
   const imports = useImports(project);
-  const runs = usePinnedRuns(list.runs, view.pinned, list.request);
+  const runs = usePinnedRuns(list.runs, runsOnTop(view), list.request);
   const model = useRunTable(runs, columns);
-  const charts = useCharts(view, list.runs, change);
+  const charts = useCharts(view, list.runs, runs, change);
+  const saved = useSavedViews(project, {
+    columns: joinNames(chosen.columns),
+    charts: joinNames(charts.metrics),
+  });
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
   const isListEmpty = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
   const hasNoRuns = Boolean(isListEmpty) && !isFiltered(view) && !view.archived;
@@ -90,6 +97,7 @@ export default function RunsPage() {
         </Group>
         <Group gap="xs">
           <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+          <ViewsMenu saved={saved} project={project} />
           <GroupBy view={view} project={project} onChange={(by) => change({ by })} />
           <ChartsButton charts={charts} />
           <ColumnMenu view={view} project={project} chosen={columns} onChange={choose} onReset={reset} />

@@ -168,6 +168,13 @@ export type Statistic = (typeof STATISTICS)[number];
 
 const METRIC_ID = /^metric\.(.+)\.(last|max|min)$/;
 
+/** Return the metric and the statistic of a column, or null if it shows no metric. */
+export function parseMetricId(id: string): { metric: string; statistic: Statistic } | null {
+  const [, metric, word] = METRIC_ID.exec(id) ?? [];
+  const statistic = STATISTICS.find((name) => name === word);
+  return metric && statistic ? { metric, statistic } : null;
+}
+
 export const metricColumnId = (metric: string, statistic: Statistic) => `metric.${metric}.${statistic}`;
 
 function metricColumn(catalog: Catalog, id: string, metric: string, statistic: Statistic): RunColumn {
@@ -195,9 +202,8 @@ export function metricsInColumns(columns: readonly string[]): string[] {
 }
 
 function findColumn(catalog: Catalog, titles: SettingTitles, id: string): RunColumn | undefined {
-  const [, metric, word] = METRIC_ID.exec(id) ?? [];
-  const statistic = STATISTICS.find((name) => name === word);
-  if (metric && statistic) return metricColumn(catalog, id, metric, statistic);
+  const found = parseMetricId(id);
+  if (found) return metricColumn(catalog, id, found.metric, found.statistic);
   if (id.startsWith(CONFIG_PREFIX)) return configColumn(titles, id.slice(CONFIG_PREFIX.length));
   return COLUMN_SECTIONS.flatMap(({ columns }) => columns).find((column) => column.id === id);
 }

@@ -24,6 +24,8 @@ export interface RunsView {
   columns: string[] | null;
   /** Metrics of the charts beside the table. If empty, the charts are closed. Without it, the saved choice applies. */
   charts: string[] | null;
+  /** Run that the numbers of the others are compared with. */
+  baseline: number | null;
   /** Runs that stay on top and in the charts. */
   pinned: number[];
   /** Runs without curves. */
@@ -50,6 +52,7 @@ export const DEFAULT_VIEW: RunsView = {
   sort: NEWEST_FIRST,
   columns: null,
   charts: null,
+  baseline: null,
   pinned: [],
   hidden: [],
   shown: [],
@@ -58,7 +61,7 @@ export const DEFAULT_VIEW: RunsView = {
 const RUN_IDS = ["pinned", "hidden", "shown"] as const;
 
 /** Parameters of the page that are not part of the view. */
-const KEPT_PARAMS = ["project", "zoom", "x", "smoothing", "x_log", "y_log", "clip", "ancestry"];
+const KEPT_PARAMS = ["project", "view", "zoom", "x", "smoothing", "x_log", "y_log", "clip", "ancestry"];
 
 export function parseView(params: URLSearchParams): RunsView {
   const columns = params.get("columns");
@@ -76,6 +79,7 @@ export function parseView(params: URLSearchParams): RunsView {
     sort: params.get("sort") ?? NEWEST_FIRST,
     columns: columns === null ? null : splitNames(columns),
     charts: charts === null ? null : splitNames(charts),
+    baseline: readRunIds(params, "baseline")[0] ?? null,
     pinned: readRunIds(params, "pinned"),
     hidden: readRunIds(params, "hidden"),
     shown: readRunIds(params, "shown"),
@@ -93,6 +97,7 @@ export function toParams(view: RunsView): URLSearchParams {
   if (view.sort !== NEWEST_FIRST) params.set("sort", view.sort);
   if (view.columns) params.set("columns", joinNames(view.columns));
   if (view.charts) params.set("charts", joinNames(view.charts));
+  if (view.baseline !== null) params.set("baseline", String(view.baseline));
   for (const name of RUN_IDS) if (view[name].length > 0) params.set(name, view[name].join());
   return params;
 }
@@ -104,8 +109,13 @@ export function replaceView(params: URLSearchParams, view: RunsView): URLSearchP
   return next;
 }
 
+/** Return the runs that stay on top of the list, the baseline first. */
+export function runsOnTop({ baseline, pinned }: RunsView): number[] {
+  return baseline === null ? pinned : [baseline, ...pinned.filter((id) => id !== baseline)];
+}
+
 /** Return the run numbers in "pinned=12,15". */
-function readRunIds(params: URLSearchParams, name: (typeof RUN_IDS)[number]): number[] {
+function readRunIds(params: URLSearchParams, name: string): number[] {
   const numbers = (params.get(name) ?? "").split(",").map(Number);
   return [...new Set(numbers.filter((number) => Number.isSafeInteger(number) && number > 0))];
 }

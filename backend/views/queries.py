@@ -1,0 +1,31 @@
+"""Lookup of views, and the schema of the API."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.database import tables
+from backend.errors import NotFound
+from backend.projects.lookup import in_projects
+from backend.views import schemas
+
+
+def list_views(session: Session, projects: Sequence[str]) -> list[schemas.View]:
+    """Return the views of these projects, or of all, by name."""
+    query = select(tables.View).where(*in_projects(tables.View.project_id, projects))
+    found = session.scalars(query.order_by(tables.View.name_key, tables.View.id))
+    return [to_schema(view) for view in found]
+
+
+def find_view(session: Session, view_id: int, *, lock: bool = False) -> tables.View:
+    """Return a view, locked until the transaction ends if `lock` is True. Raise NotFound if it does not exist."""
+    view = session.get(tables.View, view_id, with_for_update=True if lock else None)
+    if view is None:
+        raise NotFound(f"There is no view {view_id}.")
+    return view
+
+
+def to_schema(view: tables.View) -> schemas.View:
+    """Return a view as the API shows it."""
+    return schemas.View.model_validate(view)

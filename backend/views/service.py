@@ -1,0 +1,45 @@
+"""Operations on views. Every function works inside the caller's transaction."""
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from backend.database.columns import utc_now
+from backend.database.tables import View, name_key
+from backend.errors import Conflict
+from backend.projects.lookup import resolve
+from backend.views.schemas import CreateView, EditView
+
+MAX_VIEWS = 200
+
+
+def create(session: Session, new: CreateView) -> View:
+    """Save a view. Raise Conflict if the project has one with this name."""
+    project_id = resolve(session, new.project)
+    count = session.scalar(select(func.count()).select_from(View).where(View.project_id == project_id)) or 0
+    if count >= MAX_VIEWS:
+        raise Conflict(f"The project has {MAX_VIEWS} views, which is the limit. Delete one first.")
+    view = View(project_id=project_id, name=new.name, name_key=name_key(new.name), query=new.query)
+    session.add(view)
+    _flush(session, new.name)
+    session.refresh(view, ["project"])
+    return view
+
+
+def edit(session: Session, view: View, changes: EditView) -> None:
+    """Change the name or the query. Raise Conflict if another view has the name."""
+    if changes.name is not None:
+        view.name, view.name_key = changes.name, name_key(changes.name)
+    if changes.query is not None:
+        view.query = changes.query
+    view.updated_at = utc_now()
+    _flush(session, view.name)
+
+
+def _flush(session: Session, name: str) -> None:
+    try:
+        session.flush()
+    except IntegrityError as error:
+        if "name_key" not in str(error.orig):
+            raise
+        raise Conflict(f"The project already has a view {name!r}. Names differ in more than case.") from error
