@@ -187,6 +187,9 @@ def test_a_study_is_previewed_started_and_steered(client: Client) -> None:
 
 
 def test_a_report_is_written_shared_and_saved(client: Client, tmp_path: Path) -> None:
+    client.transport.post("/views", {"name": "Best", "query": "sort=-best_return"})
+    assert [(view.name, view.project, view.query) for view in client.views()] == [("Best", "Main", "sort=-best_return")]
+    assert client.views(project="none") == []
     report = client.create_report("Results", [{"kind": "text", "markdown": "# First"}])
     assert report.edit(title="Final", blocks=[{"kind": "text", "markdown": "# Second"}]).title == "Final"
     assert [each.title for each in client.reports()] == ["Final"]
