@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Text, cast, select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
-from backend.errors import FieldError, Invalid
+from backend.errors import FieldError, Invalid, Problem
 from backend.metrics.models import MetricSeries
 from backend.runs.expressions.names import Column, setting_kinds
 from backend.runs.expressions.nodes import Setting, Value
@@ -39,11 +39,16 @@ class SortKey:
 
 def sort_keys(session: Session, sort: str, computed: Mapping[str, Value]) -> list[SortKey]:
     """Return the keys of an order such as `-best_return,created_at`. Raise Invalid if one is wrong."""
-    # The name of a metric or a field may contain a comma.
-    parts = [sort] if _stored_key(session, sort.removeprefix("-")) else split_list(sort)
-    if len(parts) > MAX_KEYS:
-        raise Invalid(FieldError(field="sort", message=f"sort by at most {MAX_KEYS} columns"))
-    return [_sort_key(session, part.strip(), computed) for part in parts]
+    parts = split_list(sort)
+    try:
+        if len(parts) > MAX_KEYS:
+            raise Invalid(FieldError(field="sort", message=f"sort by at most {MAX_KEYS} columns"))
+        return [_sort_key(session, part.strip(), computed) for part in parts]
+    except Problem:
+        # The name of a metric or a field may contain a comma.
+        if stored := _stored_key(session, sort.removeprefix("-")):
+            return [SortKey(*stored, sort.startswith("-"))]
+        raise
 
 
 def split_list(text: str) -> list[str]:

@@ -28,6 +28,8 @@ export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
 export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
 export type GroupsQuery = Omit<QueryOf<"/api/v1/run-groups">, "value" | "limit" | "offset">;
 
+export type ExpressionKind = NonNullable<QueryOf<"/api/v1/run-expression">["kind"]>;
+
 /** Runs per request. */
 export const RUN_PAGE_SIZE = 100;
 
@@ -38,10 +40,12 @@ export const runKeys = {
   facets: (archived: boolean, project: string | null) =>
     [...runKeys.allFacets, { archived, project }] as const,
   groups: (query: GroupsQuery) => [...runKeys.allFacets, "groups", query] as const,
-  ofGroup: (query: RunListQuery) => [...runKeys.allFacets, "runs of a group", query] as const,
+  ofGroup: (query: RunListQuery, limit: number) =>
+    [...runKeys.allFacets, "runs of a group", query, limit] as const,
   settings: (query: FailuresQuery, every: boolean) =>
     [...runKeys.allFacets, "settings", query, every] as const,
-  expressions: (expression: string, cursor: number) => ["run-expression", { expression, cursor }] as const,
+  expressions: (expression: string, cursor: number, kind: ExpressionKind) =>
+    ["run-expression", { expression, cursor, kind }] as const,
   failures: (query: FailuresQuery) => [...runKeys.allFacets, "failures", query] as const,
   /** A run with everything in it: checkpoints, replays, evaluations and so on. */
   everythingOf: (id: number) => ["run", id] as const,
@@ -85,13 +89,11 @@ export const runGroupsQuery = (query: GroupsQuery) =>
   });
 
 /** The first runs of a group. */
-export const groupRunsQuery = (query: RunListQuery) =>
+export const groupRunsQuery = (query: RunListQuery, limit = RUN_PAGE_SIZE) =>
   queryOptions({
-    queryKey: runKeys.ofGroup(query),
+    queryKey: runKeys.ofGroup(query, limit),
     queryFn: ({ signal }): Promise<RunPage> =>
-      call("get", "/api/v1/runs", { params: { query: { ...query, limit: RUN_PAGE_SIZE } }, signal }).then(
-        readRunPage,
-      ),
+      call("get", "/api/v1/runs", { params: { query: { ...query, limit } }, signal }).then(readRunPage),
     placeholderData: keepPreviousData,
   });
 
@@ -104,13 +106,12 @@ export const runSettingsQuery = (query: FailuresQuery, every = false) =>
     placeholderData: keepPreviousData,
   });
 
-/** What is wrong with a filter, and what can follow at the cursor. */
-export const expressionQuery = (expression: string, cursor: number) =>
+/** What is wrong with an expression, and what can follow at the cursor. */
+export const expressionQuery = (expression: string, cursor: number, kind: ExpressionKind) =>
   queryOptions({
-    queryKey: runKeys.expressions(expression, cursor),
+    queryKey: runKeys.expressions(expression, cursor, kind),
     queryFn: ({ signal }): Promise<CheckedExpression> =>
-      call("get", "/api/v1/run-expression", { params: { query: { expression, cursor } }, signal }),
-    placeholderData: keepPreviousData,
+      call("get", "/api/v1/run-expression", { params: { query: { expression, cursor, kind } }, signal }),
     staleTime: 30_000,
   });
 
@@ -184,12 +185,13 @@ export function shownState(client: QueryClient, runId: number): string | undefin
   return undefined;
 }
 
-/** Return true if a list on screen shows metrics. */
+/** Return true if a list on screen shows metrics, or columns computed from them. */
 export function listsShowMetrics(client: QueryClient): boolean {
   const lists = client.getQueryCache().findAll({ queryKey: runKeys.lists, type: "active" });
-  return lists.some(
-    ({ queryKey: [, query] }) => ((query as RunListQuery | undefined)?.metric?.length ?? 0) > 0,
-  );
+  return lists.some(({ queryKey: [, query] }) => {
+    const { metric = [], compute = [] } = (query ?? {}) as RunListQuery;
+    return metric.length + compute.length > 0;
+  });
 }
 
 /** Drop a purged run from the cache. An open page keeps its data until its next fetch. */
@@ -237,13 +239,20 @@ export function sendOnUnload(id: number, action: RunAction): void {
   call("post", `/api/v1/runs/{run_id}/${action}`, { params, keepalive: true }).catch(() => undefined);
 }
 
-/** Edit a run. Edits are sent one after another. `onSaved` is called even if the user has left the page. */
-export function useEditRun(id: number, onSaved?: (edit: RunEdit) => void) {
+interface EditCallbacks {
+  onSaved?: (edit: RunEdit) => void;
+  /** Replaces the notification of an error. */
+  onFailed?: (error: Error) => void;
+}
+
+/** Edit a run. Edits are sent one after another. The callbacks are called even if the user has left the page. */
+export function useEditRun(id: number, { onSaved, onFailed }: EditCallbacks = {}) {
   const client = useQueryClient();
   return useMutation({
     scope: { id: `edit-run-${id}` },
     mutationFn: (body: RunEdit): Promise<Run> =>
       call("patch", "/api/v1/runs/{run_id}", { params: { path: { run_id: id } }, body }),
+    ...(onFailed && { meta: OWN_ERRORS, onError: onFailed }),
     onSuccess: (run, edit) => {
       onSaved?.(edit);
       return settle(client, run);

@@ -25,6 +25,7 @@ const TABLE_KEYS = [
   { keys: "k", does: "Run table: previous run" },
   { keys: "x", does: "Run table: select run" },
   { keys: "Enter", does: "Run table: open run" },
+  { keys: "F2", does: "Run table: edit name, tags and notes" },
 ];
 
 /** Keys that replays handle. */

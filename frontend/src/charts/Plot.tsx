@@ -38,6 +38,12 @@ export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn
     if (box.current) void library.react(box.current, figure.data, figure.layout, CONFIG);
   }, [library, figure]);
 
+  // Before the effect that purges the element on unmount, because that removes its methods.
+  useEffect(() => {
+    const element = box.current as unknown as PlotlyHTMLElement | null;
+    return element && linkedAxis ? linkHover(library, element, `${linkedAxis} ${xLog}`) : undefined;
+  }, [library, linkedAxis, xLog]);
+
   useEffect(() => {
     const element = box.current as unknown as PlotlyHTMLElement | null;
     if (!element) return;
@@ -62,11 +68,6 @@ export function Plot({ library, figure, label, xLog, linkedAxis, onZoom, onDrawn
       library.purge(element);
     };
   }, [library]);
-
-  useEffect(() => {
-    const element = box.current as unknown as PlotlyHTMLElement | null;
-    return element && linkedAxis ? linkHover(library, element, `${linkedAxis} ${xLog}`) : undefined;
-  }, [library, linkedAxis, xLog]);
 
   return <div ref={box} className={classes.plot} role="img" aria-label={label} />;
 }

@@ -66,6 +66,10 @@ def test_runs_are_sorted_by_several_columns(api: Api, rows: dict[int, dict[str, 
     expected = sorted(sorted(rows), key=lambda i: rows[i]["name"])
     expected.sort(key=lambda i: -rows[i]["seed"])
     assert walk(api, RUNS, sort="-seed, name") == expected
+    assert walk(api, RUNS, sort="-config:seed,name") == expected
+    expected = sorted(sorted(rows), key=lambda i: -rows[i]["seed"])
+    expected.sort(key=lambda i: (rows[i]["loss"] is None, rows[i]["loss"] or 0))
+    assert walk(api, RUNS, sort="metric:loss:last,-config:seed,metric:other:max") == expected
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 import { Code, Group, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Run } from "@/api/types";
+import { FixButton } from "@/run-actions/FixButton";
 import { CopyText } from "@/ui/CopyText";
-import { FixButton } from "./FixButton";
 import classes from "./run.module.css";
 
 /** Remove the last line of a traceback if it repeats the message, which is the title of the card. */

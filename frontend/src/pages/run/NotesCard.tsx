@@ -11,9 +11,11 @@ export function NotesCard({ run }: { run: Run }) {
   const storageKey = `arcadia-notes-${run.id}`;
   // The unsaved text. Without one, show the run's notes, which another tab may change.
   const [draft, setDraft] = useState(() => tabStorage.read<string>(storageKey));
-  const editNotes = useEditRun(run.id, ({ notes }) => {
-    if (tabStorage.read(storageKey) === notes) tabStorage.forget(storageKey);
-    setDraft((now) => (now === notes ? null : now));
+  const editNotes = useEditRun(run.id, {
+    onSaved({ notes }) {
+      if (tabStorage.read(storageKey) === notes) tabStorage.forget(storageKey);
+      setDraft((now) => (now === notes ? null : now));
+    },
   });
   const editTags = useEditRun(run.id);
   // While a change is being saved, add the next tag to the unsaved tags.

@@ -11,6 +11,7 @@ import type { ConfigValue } from "@/api/types";
 import { CONFIG_PREFIX, DIFFERING, MAX_AUTOMATIC } from "./automaticColumns";
 import { COLUMN_SECTIONS, metricColumnId, RUN_COLUMN, settingsInColumns, STATISTICS } from "./columns";
 import { hasColumn } from "./columnSpecs";
+import { type ComputedColumn, computedColumns, computedId } from "./computedColumns";
 import classes from "./ColumnMenu.module.css";
 import { toFailuresQuery, type RunsView } from "./view";
 
@@ -46,6 +47,7 @@ export function ColumnChoices({ view, project, chosen, search, onToggle }: Colum
   const found = (choice: Choice) => matches(search, `${choice.title} ${choice.words ?? ""}`);
   const sections: Section[] = [
     ...COLUMN_SECTIONS.map(({ title, columns }) => ({ title, choices: columns, pairs: true })),
+    { title: "Computed", choices: computedColumns(chosen).map(computedChoice) },
     ...settings,
   ];
   const shownSections = sections
@@ -94,6 +96,13 @@ export function ColumnChoices({ view, project, chosen, search, onToggle }: Colum
     </>
   );
 }
+
+const computedChoice = (column: ComputedColumn): Choice => ({
+  id: computedId(column),
+  title: column.title || column.expression,
+  words: column.expression,
+  ...(column.title && { detail: column.expression }),
+});
 
 interface MetricChoicesProps {
   names: readonly string[];

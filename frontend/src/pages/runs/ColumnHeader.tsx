@@ -6,7 +6,7 @@ import { updateColumn, moveColumn, WIDTH_STEP, removeColumn } from "./columnSpec
 import { ResizeHandle } from "./ResizeHandle";
 import classes from "./runs.module.css";
 import { ROVING_ITEM } from "./useRovingTabIndex";
-import { nextSort } from "./view";
+import { addSort, MAX_SORT_KEYS, nextSort, type SortPlace, sortPlace, splitSort } from "./sorting";
 
 interface ColumnHeaderProps {
   column: RunColumn;
@@ -24,17 +24,17 @@ interface ColumnHeaderProps {
 
 const DRAG_TYPE = "application/x-arcadia-column";
 
-/** Column header: click to sort, drag to move, drag the edge to resize. The menu offers the same for keyboards. */
+/** Column header: click to sort, Shift-click to sort by several columns, drag to move, drag the edge to resize. The menu offers the same for keyboards. */
 export function ColumnHeader(props: ColumnHeaderProps) {
   const { column, columns, onColumns, sort, style } = props;
   const { id, title, number, pinned, sort: key } = column;
-  const direction = key === sort ? "ascending" : sort === `-${key}` ? "descending" : "none";
+  const place = sortPlace(sort, key);
   const isRunColumn = id === RUN_COLUMN;
   const [isDragOver, setIsDragOver] = useState(false);
   return (
     <th
       scope="col"
-      aria-sort={key ? direction : undefined}
+      aria-sort={key ? place.direction : undefined}
       data-number={number || undefined}
       data-pinned={pinned || undefined}
       data-drop={isDragOver || undefined}
@@ -57,7 +57,7 @@ export function ColumnHeader(props: ColumnHeaderProps) {
       }}
     >
       <div className={classes.headerCell}>
-        <SortButton column={column} direction={direction} sort={sort} onSort={props.onSort} />
+        <SortButton column={column} place={place} sort={sort} onSort={props.onSort} />
         {pinned && !isRunColumn && <IconPinFilled size={12} aria-label="pinned" />}
         <HeaderMenu {...props} />
       </div>
@@ -74,28 +74,65 @@ export function ColumnHeader(props: ColumnHeaderProps) {
 
 interface SortButtonProps {
   column: RunColumn;
-  direction: "ascending" | "descending" | "none";
+  place: SortPlace;
   sort: string;
   onSort: (sort: string) => void;
 }
 
-function SortButton({ column: { title, sort: key }, direction, sort, onSort }: SortButtonProps) {
+function SortButton({ column: { title, sort: key }, place, sort, onSort }: SortButtonProps) {
   const label = (
     <span className={classes.clip} title={title}>
       {title}
     </span>
   );
   if (!key) return label;
+  const { direction, rank } = place;
   return (
-    <UnstyledButton {...ROVING_ITEM} className={classes.sort} onClick={() => onSort(nextSort(sort, key))}>
+    <UnstyledButton
+      {...ROVING_ITEM}
+      className={classes.sort}
+      title="Click to sort, Shift-click to add to the order"
+      onClick={(event) => onSort(event.shiftKey ? addSort(sort, key) : nextSort(sort, key))}
+    >
       {label}
       {direction === "ascending" && <IconArrowUp size={14} aria-hidden style={{ flex: "none" }} />}
       {direction === "descending" && <IconArrowDown size={14} aria-hidden style={{ flex: "none" }} />}
+      {rank > 0 && <span className={classes.rank}>{rank}</span>}
     </UnstyledButton>
   );
 }
 
-function HeaderMenu({ column, before, after, columns, onColumns }: ColumnHeaderProps) {
+type SortItemsProps = Pick<ColumnHeaderProps, "sort" | "onSort"> & { sortKey: string };
+
+/** Menu items that sort by the column alone, or add it to the order. */
+function SortItems({ sort, onSort, sortKey: key }: SortItemsProps) {
+  const parts = splitSort(sort);
+  const { direction } = sortPlace(sort, key);
+  const isAlone = parts.length === 1 && direction !== "none";
+  return (
+    <>
+      <Menu.Item onClick={() => onSort(`-${key}`)}>Sort descending</Menu.Item>
+      <Menu.Item onClick={() => onSort(key)}>Sort ascending</Menu.Item>
+      {!isAlone && (
+        <Menu.Item
+          disabled={direction === "none" && parts.length >= MAX_SORT_KEYS}
+          onClick={() => onSort(addSort(sort, key))}
+        >
+          {ADD_LABELS[direction]}
+        </Menu.Item>
+      )}
+      <Menu.Divider />
+    </>
+  );
+}
+
+const ADD_LABELS: Record<SortPlace["direction"], string> = {
+  none: "Add to sort order",
+  descending: "Reverse in sort order",
+  ascending: "Remove from sort order",
+};
+
+function HeaderMenu({ column, before, after, columns, onColumns, sort, onSort }: ColumnHeaderProps) {
   const { id, title, width } = column;
   const widen = (by: number) => onColumns(updateColumn(columns, id, { width: width + by }));
   return (
@@ -106,6 +143,7 @@ function HeaderMenu({ column, before, after, columns, onColumns }: ColumnHeaderP
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
+        {column.sort && <SortItems sort={sort} onSort={onSort} sortKey={column.sort} />}
         <Menu.Item closeMenuOnClick={false} onClick={() => widen(WIDTH_STEP)}>
           Wider
         </Menu.Item>

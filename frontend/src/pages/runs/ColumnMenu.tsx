@@ -1,8 +1,10 @@
-import { ActionIcon, Button, Popover, ScrollArea, Stack, Text, TextInput, Tooltip } from "@mantine/core";
-import { IconColumns3, IconSearch } from "@tabler/icons-react";
+import { ActionIcon, Button, Popover, ScrollArea, Stack, TextInput, Tooltip } from "@mantine/core";
+import { IconColumns3, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import { ColumnChoices } from "./ColumnChoices";
-import { toggleColumn } from "./columnSpecs";
+import { hasColumn, toggleColumn } from "./columnSpecs";
+import { ComputedColumnForm } from "./ComputedColumnForm";
+import { computedColumns, MAX_COMPUTED } from "./computedColumns";
 import classes from "./ColumnMenu.module.css";
 import type { RunsView } from "./view";
 
@@ -18,8 +20,14 @@ interface ColumnMenuProps {
 /** Searchable menu that selects columns: run fields, progress, settings, and the last, max or min of any metric. */
 export function ColumnMenu({ view, project, chosen, onChange, onReset }: ColumnMenuProps) {
   const [search, setSearch] = useState("");
+  const [isAdding, setAdding] = useState(false);
+  const isFull = computedColumns(chosen).length >= MAX_COMPUTED;
+  const restart = () => {
+    setSearch("");
+    setAdding(false);
+  };
   return (
-    <Popover position="bottom-end" shadow="md" width={400} trapFocus onClose={() => setSearch("")}>
+    <Popover position="bottom-end" shadow="md" width={400} trapFocus onClose={restart}>
       <Popover.Target>
         <Tooltip label="Choose columns">
           <ActionIcon size={32} aria-label="Choose columns" visibleFrom="sm">
@@ -28,37 +36,57 @@ export function ColumnMenu({ view, project, chosen, onChange, onReset }: ColumnM
         </Tooltip>
       </Popover.Target>
       <Popover.Dropdown p={0} aria-label="Columns">
-        <div className={classes.search}>
-          <TextInput
-            type="search"
-            size="xs"
-            data-autofocus
-            aria-label="Search columns"
-            placeholder="Search columns"
-            leftSection={<IconSearch size={14} aria-hidden />}
-            value={search}
-            onChange={(event) => setSearch(event.currentTarget.value)}
+        {isAdding ? (
+          <ComputedColumnForm
+            onAdd={(id) => {
+              if (!hasColumn(chosen, id)) onChange([...chosen, id]);
+              setAdding(false);
+            }}
+            onCancel={() => setAdding(false)}
           />
-        </div>
-        <ScrollArea.Autosize mah={440} type="auto" scrollbars="y">
-          <Stack gap="sm" p="sm">
-            <ColumnChoices
-              view={view}
-              project={project}
-              chosen={chosen}
-              search={search}
-              onToggle={(id) => onChange(toggleColumn(chosen, id))}
-            />
-          </Stack>
-        </ScrollArea.Autosize>
-        <div className={classes.foot}>
-          <Text size="xs" c="dimmed">
-            Drag headers to reorder
-          </Text>
-          <Button variant="subtle" size="compact-xs" h={24} onClick={onReset}>
-            Reset columns
-          </Button>
-        </div>
+        ) : (
+          <>
+            <div className={classes.search}>
+              <TextInput
+                type="search"
+                size="xs"
+                data-autofocus
+                aria-label="Search columns"
+                placeholder="Search columns"
+                leftSection={<IconSearch size={14} aria-hidden />}
+                value={search}
+                onChange={(event) => setSearch(event.currentTarget.value)}
+              />
+            </div>
+            <ScrollArea.Autosize mah={440} type="auto" scrollbars="y">
+              <Stack gap="sm" p="sm">
+                <ColumnChoices
+                  view={view}
+                  project={project}
+                  chosen={chosen}
+                  search={search}
+                  onToggle={(id) => onChange(toggleColumn(chosen, id))}
+                />
+              </Stack>
+            </ScrollArea.Autosize>
+            <div className={classes.foot}>
+              <Button
+                variant="subtle"
+                size="compact-xs"
+                h={24}
+                leftSection={<IconPlus size={14} aria-hidden />}
+                disabled={isFull}
+                title={isFull ? `At most ${MAX_COMPUTED} computed columns` : undefined}
+                onClick={() => setAdding(true)}
+              >
+                Computed column
+              </Button>
+              <Button variant="subtle" size="compact-xs" h={24} onClick={onReset}>
+                Reset columns
+              </Button>
+            </div>
+          </>
+        )}
       </Popover.Dropdown>
     </Popover>
   );

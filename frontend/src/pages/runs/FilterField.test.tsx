@@ -46,15 +46,28 @@ it("completes the word before the cursor with Tab", async () => {
   expect(field.value).toBe("method ");
 });
 
-it("applies a right filter with Enter, and an empty one at once", async () => {
+it("applies a right filter with Enter once it is checked, and an empty one at once", async () => {
   const { field, applied } = show();
-  await userEvent.type(field, "return > 15");
-  await waitFor(async () => {
-    await userEvent.type(field, "{Enter}");
-    expect(applied).toEqual(["return > 15"]);
-  });
+  await userEvent.type(field, "return > 15{Enter}");
+  await waitFor(() => expect(applied).toEqual(["return > 15"]));
   await userEvent.clear(field);
   expect(applied.at(-1)).toBe("");
+});
+
+it("applies a filter with Enter that was wrong before", async () => {
+  const { field, applied } = show();
+  await userEvent.type(field, "metod");
+  await screen.findByRole("alert");
+  await userEvent.clear(field);
+  await userEvent.type(field, "return > 15{Enter}");
+  await waitFor(() => expect(applied.at(-1)).toBe("return > 15"));
+});
+
+it("does not apply a filter that is changed after Enter", async () => {
+  const { field, applied } = show();
+  await userEvent.type(field, "return > 15{Enter}0 or metod = PAAC");
+  await screen.findByRole("alert");
+  expect(applied).toEqual([]);
 });
 
 it("marks the wrong part, says what is wrong, and does not apply it", async () => {

@@ -8,15 +8,17 @@ import { OriginBadge } from "@/ui/OriginBadge";
 import { BaselineMark, CurveDot, PinButton } from "./CurveChoice";
 import { ReplayPreview } from "./ReplayPreview";
 import classes from "./runs.module.css";
+import { useRowDensity } from "./useDensity";
 
 /** Color, latest frame and linked name of a run. */
 export function RunCell({ run }: { run: ListedRun }) {
   const showsAll = useCurrentProject() === null;
+  const isCompact = useRowDensity() === "compact";
   return (
     <div className={classes.run}>
       <CurveDot run={run} />
       <ReplayPreview run={run}>
-        <Thumbnail fileId={run.poster_file_id} size={40} alt="" />
+        <Thumbnail fileId={run.poster_file_id} size={isCompact ? 24 : 40} alt="" />
       </ReplayPreview>
       <div className={classes.runWords}>
         <Link to={`/runs/${run.id}`} className={classes.runLink}>

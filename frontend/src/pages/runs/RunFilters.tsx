@@ -12,7 +12,8 @@ import { shortEnv } from "./columns";
 import { FilterField } from "./FilterField";
 import { FacetFilter, type FacetOption } from "./FacetFilter";
 import classes from "./runs.module.css";
-import { FACETS, isFiltered, NEWEST_FIRST, clearFilters, type Facet, type RunsView } from "./view";
+import { NEWEST_FIRST } from "./sorting";
+import { FACETS, isFiltered, clearFilters, type Facet, type RunsView } from "./view";
 
 const FACET_NAMES: Record<Facet, string> = {
   state: "State",

@@ -5,16 +5,18 @@ import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { highlightRun } from "@/charts/highlight";
 import { BaselineDelta } from "./BaselineDelta";
 import { ColumnHeader } from "./ColumnHeader";
+import { EditableRun } from "./EditableRun";
 import { RUN_COLUMN, type RunColumn } from "./columns";
 import { RunMenu } from "@/run-actions/RunMenu";
 import { ChoiceItems } from "./CurveChoice";
 import classes from "./runs.module.css";
+import { type EditedField, isEditedField } from "./RunEditor";
+import { ROW_HEIGHTS, useRowDensity } from "./useDensity";
 import { useRovingTabIndex } from "./useRovingTabIndex";
 import { useRowKeys } from "./useRowKeys";
 import { SparklineBatches } from "./SparklineCell";
 import type { RunTableModel } from "./useRunTable";
 
-const ROW_HEIGHT = 48;
 const SELECT_WIDTH = 44;
 const MENU_WIDTH = 40;
 
@@ -30,6 +32,7 @@ interface RunTableProps {
 /** Table of runs. It is virtualized, so a thousand rows are as fast as ten. */
 export function RunTable({ model, columns, onColumns, sort, onSort }: RunTableProps) {
   const { table } = model;
+  const density = useRowDensity();
   const [dragged, setDragged] = useState<{ id: string; width: number } | null>(null);
   const shown = model.shown.map((column) =>
     column.id === dragged?.id ? { ...column, width: dragged.width } : column,
@@ -39,15 +42,27 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   const body = useRef<HTMLTableSectionElement>(null);
   const head = useRef<HTMLTableRowElement>(null);
   useRovingTabIndex(head);
-  const { items, before, after, scrollTo } = useVisibleRows(rows.length, body);
-  useRowKeys({ ids: rows.map(({ id }) => id), body, scrollTo, toggle: (row) => rows[row]?.toggleSelected() });
+  const { items, before, after, scrollTo } = useVisibleRows(rows.length, body, ROW_HEIGHTS[density]);
+  const [edited, setEdited] = useState<{ id: string; field: EditedField } | null>(null);
+  useRowKeys({
+    ids: rows.map(({ id }) => id),
+    body,
+    scrollTo,
+    toggle: (row) => rows[row]?.toggleSelected(),
+    edit: (id) => setEdited({ id, field: "name" }),
+  });
   const { ref: frame, width: frameWidth } = useElementSize();
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
 
   return (
     <SparklineBatches runs={model.runs}>
       <div ref={frame} className={classes.tableFrame} data-scrolls={frameWidth < width || undefined}>
-        <table className={classes.table} style={{ minWidth: width }} aria-rowcount={rows.length + 1}>
+        <table
+          className={classes.table}
+          data-density={density}
+          style={{ minWidth: width }}
+          aria-rowcount={rows.length + 1}
+        >
           <colgroup>
             <col style={{ width: SELECT_WIDTH }} />
             {shown.map(({ id, width: columnWidth }) => (
@@ -96,7 +111,7 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
                   key={row.id}
                   aria-rowindex={index + 2}
                   data-selected={row.getIsSelected() || undefined}
-                  style={{ height: ROW_HEIGHT }}
+                  style={{ height: ROW_HEIGHTS[density] }}
                   onMouseEnter={() => highlightRun(row.original.id)}
                   onMouseLeave={() => highlightRun(null)}
                 >
@@ -108,17 +123,38 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
                       onChange={row.getToggleSelectedHandler()}
                     />
                   </td>
-                  {row.getAllCells().map((cell, at) => (
-                    <td
-                      key={cell.id}
-                      data-number={shown[at]?.number || undefined}
-                      data-pinned={shown[at]?.pinned || undefined}
-                      style={pinned[at]}
-                    >
-                      <table.FlexRender cell={cell} />
-                      <BaselineDelta run={row.original} column={cell.column.id} />
-                    </td>
-                  ))}
+                  {row.getAllCells().map((cell, at) => {
+                    const id = shown[at]?.id;
+                    const content = (
+                      <>
+                        <table.FlexRender cell={cell} />
+                        <BaselineDelta run={row.original} column={cell.column.id} />
+                      </>
+                    );
+                    return (
+                      <td
+                        key={cell.id}
+                        data-number={shown[at]?.number || undefined}
+                        data-pinned={shown[at]?.pinned || undefined}
+                        style={pinned[at]}
+                        onDoubleClick={
+                          isEditedField(id) ? () => setEdited({ id: row.id, field: id }) : undefined
+                        }
+                      >
+                        {id === RUN_COLUMN ? (
+                          <EditableRun
+                            run={row.original}
+                            field={edited?.id === row.id ? edited.field : null}
+                            onEdit={(field) => setEdited(field && { id: row.id, field })}
+                          >
+                            {content}
+                          </EditableRun>
+                        ) : (
+                          content
+                        )}
+                      </td>
+                    );
+                  })}
                   <td>
                     <RunMenu run={row.original}>
                       <ChoiceItems run={row.original} />
@@ -135,7 +171,7 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   );
 }
 
-function useVisibleRows(count: number, body: React.RefObject<HTMLElement | null>) {
+function useVisibleRows(count: number, body: React.RefObject<HTMLElement | null>, height: number) {
   const [top, setTop] = useState(0);
   // Content above the table changes, so measure its position whenever the page's height changes.
   useEffect(() => {
@@ -147,10 +183,12 @@ function useVisibleRows(count: number, body: React.RefObject<HTMLElement | null>
   }, [body]);
   const virtual = useWindowVirtualizer({
     count,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => height,
     overscan: 8,
     scrollMargin: top,
   });
+  const { measure } = virtual;
+  useEffect(measure, [measure, height]);
   const items = virtual.getVirtualItems();
   const first = items[0];
   const last = items.at(-1);

@@ -260,6 +260,37 @@ describe("the list of runs", () => {
     }
   });
 
+  it("is sorted by several columns with Shift-clicks or the menus of the headers", async () => {
+    openRuns({ runs: TWO });
+    const { router } = show();
+    const sort = () => new URLSearchParams(router.state.location.search).get("sort");
+    const header = (title: string) => screen.getByText(title, { selector: "th *" });
+    await userEvent.click(await screen.findByText("Method", { selector: "th *" }));
+    fireEvent.click(header("Best return"), { shiftKey: true });
+    await waitFor(() => expect(sort()).toBe("-algorithm,-best_return"));
+    const places = ["Method", "Best return"].map((title) => header(title).closest("th"));
+    expect(places.map((th) => th?.getAttribute("aria-sort"))).toEqual(["descending", "descending"]);
+    expect(places.map((th) => th?.textContent)).toEqual(["Method1", "Best return2"]);
+    screen.getByLabelText("Column Steps/s").focus();
+    await userEvent.keyboard("{Enter}");
+    await userEvent.click(await screen.findByText("Add to sort order"));
+    await waitFor(() => expect(sort()).toBe("-algorithm,-best_return,-steps_per_second"));
+  });
+
+  it("has compact rows on request, which the browser keeps", async () => {
+    openRuns({ runs: TWO });
+    const { unmount } = show();
+    const rowHeight = async () => (await screen.findByText("one")).closest("tr")?.style.height;
+    expect(await rowHeight()).toBe("48px");
+    await userEvent.click(screen.getByRole("button", { name: "Compact rows" }));
+    expect(await rowHeight()).toBe("32px");
+    unmount();
+    show();
+    expect(await rowHeight()).toBe("32px");
+    await userEvent.click(screen.getByRole("button", { name: "Compact rows" }));
+    expect(await rowHeight()).toBe("48px");
+  });
+
   it("groups identical failures and filters by a group", async () => {
     const full = "Out of memory: 16 GiB were not enough.";
     const server = openRuns(
@@ -268,13 +299,13 @@ describe("the list of runs", () => {
     );
     const { router } = show("/?env=Pong");
     const group = within(await screen.findByRole("group", { name: "Runs with the same failure" }));
-    expect(group.getAllByRole("button")).toHaveLength(1);
-    await userEvent.click(group.getByText(`480 runs failed: ${full}`));
+    expect(group.getByTitle(full).textContent).toBe(`480 runs failed: ${full}`);
+    await userEvent.click(group.getByText("Show runs"));
     await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe(full));
     expect(server.of("GET /run-failures")[0]?.query.getAll("env")).toEqual(["Pong"]);
     const search = new URLSearchParams(router.state.location.search);
     expect([search.get("text"), search.getAll("state")]).toEqual([full, ["failed"]]);
-    expect(screen.queryByRole("group", { name: "Runs with the same failure" })).toBeNull();
+    await waitFor(() => expect(screen.queryByText("Show runs")).toBeNull());
   });
 
   it("is loaded page by page", async () => {

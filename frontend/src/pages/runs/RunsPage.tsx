@@ -14,8 +14,9 @@ import { QueryError } from "@/ui/QueryError";
 import { BulkBar } from "./BulkBar";
 import { ChartsButton, WithCharts } from "./ChartPanel";
 import { ColumnMenu } from "./ColumnMenu";
-import { includedInColumns, metricsInColumns } from "./columns";
+import { valuesOfColumns } from "./columns";
 import { CurveChoiceContext } from "./CurveChoice";
+import { DensityButton } from "./DensityButton";
 import { FailureGroups } from "./FailureGroups";
 import { FirstRun } from "./FirstRun";
 import { GroupBy } from "./GroupBy";
@@ -29,6 +30,7 @@ import classes from "./runs.module.css";
 import { RunTable } from "./RunTable";
 import { useCharts } from "./useCharts";
 import { useColumns } from "./useColumns";
+import { RowDensity, useDensity } from "./useDensity";
 import { useImports } from "./useImports";
 import { usePinnedRuns } from "./usePinnedRuns";
 import { useRunsView } from "./useRunsView";
@@ -44,6 +46,7 @@ export default function RunsPage() {
   const project = useCurrentProject();
   const { columns, choose, reset } = useColumns(view, project, chosen.columns, chosen.chooseColumns);
   const list = useRunList(view, project, columns);
+  const [density, setDensity] = useDensity();
   const imports = useImports(project);
   const runs = usePinnedRuns(list.runs, runsOnTop(view), list.request);
   const model = useRunTable(runs, columns);
@@ -100,6 +103,7 @@ export default function RunsPage() {
           <ViewsMenu saved={saved} project={project} />
           <GroupBy view={view} project={project} onChange={(by) => change({ by })} />
           <ChartsButton charts={charts} />
+          <DensityButton density={density} onChange={setDensity} />
           <ColumnMenu view={view} project={project} chosen={columns} onChange={choose} onReset={reset} />
         </Group>
       </Group>
@@ -122,13 +126,15 @@ export default function RunsPage() {
             ) : narrow ? (
               <RunCards model={model} />
             ) : (
-              <RunTable
-                model={model}
-                columns={columns}
-                onColumns={choose}
-                sort={view.sort}
-                onSort={(sort) => change({ sort })}
-              />
+              <RowDensity value={density}>
+                <RunTable
+                  model={model}
+                  columns={columns}
+                  onColumns={choose}
+                  sort={view.sort}
+                  onSort={(sort) => change({ sort })}
+                />
+              </RowDensity>
             )}
           </CurveChoiceContext>
           {view.by.length === 0 && list.query.hasNextPage && (
@@ -151,7 +157,7 @@ export default function RunsPage() {
 }
 
 function useRunList(view: RunsView, project: string | null, columns: readonly string[]) {
-  const request = toListQuery(view, project, metricsInColumns(columns), includedInColumns(columns));
+  const request = toListQuery(view, project, valuesOfColumns(columns));
   const options = runListQuery(request);
   const query = useInfiniteQuery(options);
   const client = useQueryClient();

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { CATALOG } from "@/testing/catalog";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
-import { includedInColumns, metricsInColumns, resolveColumns } from "./columns";
+import { includedInColumns, metricsInColumns, resolveColumns, valuesOfColumns } from "./columns";
+import { computedName } from "./computedColumns";
 
 const NO_TITLES = new Map<string, string>();
 const shown = (...columns: string[]) =>
@@ -65,4 +66,31 @@ it("lists each setting in the columns once, and all settings if there are too ma
 
 it("includes the notes only if they have a column", () => {
   expect(includedInColumns(["notes~90", "config.seed"])).toEqual(["config.seed", "notes"]);
+});
+
+it("sorts by names with commas in quotes", () => {
+  const [, metric, field] = resolveColumns(CATALOG, NO_TITLES, [
+    "name",
+    "metric.loss, mean.last",
+    "config.a,b",
+  ]);
+  expect([metric?.sort, field?.sort]).toEqual(['last("loss, mean")', 'config("a,b")']);
+});
+
+it("shows and sorts by a computed column", () => {
+  const [, titled, plain] = resolveColumns(CATALOG, NO_TITLES, [
+    "name",
+    "compute.Efficiency=best_return / hours~90",
+    "compute.=return + 1",
+  ]);
+  expect(titled).toMatchObject({ title: "Efficiency", sort: "(best_return / hours)", width: 90 });
+  expect(plain?.title).toBe("return + 1");
+  const run = { ...aRun(), computed: { [computedName("return + 1")]: 4.5 } };
+  renderPage(<>{plain?.cell(run)}</>);
+  expect(screen.getByText("4.5")).toBeTruthy();
+  expect(valuesOfColumns(["compute.=return + 1", "metric.a/b.last", "notes"])).toEqual({
+    metric: ["a/b"],
+    include: ["notes"],
+    compute: [`${computedName("return + 1")} = return + 1`],
+  });
 });

@@ -8,6 +8,7 @@ import { RunProgress } from "@/ui/RunProgress";
 import { isReported, originName } from "@/ui/states";
 import { CONFIG_PREFIX, DIFFERING } from "./automaticColumns";
 import { hasColumn, parseSpec } from "./columnSpecs";
+import { type ComputedColumn, computedInColumns, computedName, parseComputed } from "./computedColumns";
 import { RunCell } from "./RunCell";
 import { SparklineCell } from "./SparklineCell";
 import { StateCell } from "./StateCell";
@@ -133,7 +134,7 @@ function configColumn(titles: SettingTitles, field: string): RunColumn {
   return {
     id: CONFIG_PREFIX + field,
     title: titles.get(field) ?? field,
-    sort: `config:${field}`,
+    sort: /[,()]/.test(field) ? `config("${field}")` : `config:${field}`,
     number: true,
     width: 104,
     cell: (run) => plainText(settingText(value(run))),
@@ -175,6 +176,11 @@ export function parseMetricId(id: string): { metric: string; statistic: Statisti
   return metric && statistic ? { metric, statistic } : null;
 }
 
+/** Return the sort key of a metric. A comma would end it, so such a name is in quotes. */
+function metricSort(metric: string, statistic: Statistic): string {
+  return /[,()]/.test(metric) ? `${statistic}("${metric}")` : `metric:${metric}:${statistic}`;
+}
+
 export const metricColumnId = (metric: string, statistic: Statistic) => `metric.${metric}.${statistic}`;
 
 function metricColumn(catalog: Catalog, id: string, metric: string, statistic: Statistic): RunColumn {
@@ -182,7 +188,7 @@ function metricColumn(catalog: Catalog, id: string, metric: string, statistic: S
   return {
     id,
     title,
-    sort: `metric:${metric}:${statistic}`,
+    sort: metricSort(metric, statistic),
     number: true,
     width: 128,
     cell: (run) => (
@@ -201,9 +207,33 @@ export function metricsInColumns(columns: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
+function computedColumn(id: string, { title, expression }: ComputedColumn): RunColumn {
+  const name = computedName(expression);
+  return {
+    id,
+    title: title || expression,
+    // The server takes a colon for a metric or a setting.
+    ...(!expression.includes(":") && { sort: `(${expression})` }),
+    number: true,
+    width: 120,
+    cell: (run) => <Score value={run.computed?.[name] ?? null} meaning={expression} />,
+  };
+}
+
+/** Return the values that the list must include for these columns. */
+export function valuesOfColumns(columns: readonly string[]) {
+  return {
+    metric: metricsInColumns(columns),
+    include: includedInColumns(columns),
+    compute: computedInColumns(columns),
+  };
+}
+
 function findColumn(catalog: Catalog, titles: SettingTitles, id: string): RunColumn | undefined {
   const found = parseMetricId(id);
   if (found) return metricColumn(catalog, id, found.metric, found.statistic);
+  const computed = parseComputed(id);
+  if (computed) return computedColumn(id, computed);
   if (id.startsWith(CONFIG_PREFIX)) return configColumn(titles, id.slice(CONFIG_PREFIX.length));
   return COLUMN_SECTIONS.flatMap(({ columns }) => columns).find((column) => column.id === id);
 }

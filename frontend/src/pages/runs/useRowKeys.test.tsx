@@ -4,9 +4,15 @@ import { useRef } from "react";
 import { expect, it, vi } from "vitest";
 import { useRowKeys } from "./useRowKeys";
 
-function Rows({ ids, toggle }: { ids: string[]; toggle: (id: string) => void }) {
+interface RowsProps {
+  ids: string[];
+  toggle: (id: string) => void;
+  edit?: (id: string) => void;
+}
+
+function Rows({ ids, toggle, edit = () => undefined }: RowsProps) {
   const body = useRef<HTMLDivElement>(null);
-  useRowKeys({ ids, body, scrollTo: () => undefined, toggle: (row) => toggle(ids[row] ?? "none") });
+  useRowKeys({ ids, body, scrollTo: () => undefined, toggle: (row) => toggle(ids[row] ?? "none"), edit });
   return (
     <div ref={body}>
       {ids.map((id, at) => (
@@ -38,4 +44,13 @@ it("selects nothing once the run is no longer listed", async () => {
   rerender(<Rows ids={["2"]} toggle={toggle} />);
   await userEvent.keyboard("x");
   expect(toggle).not.toHaveBeenCalled();
+});
+
+it("edits the current run with F2, and nothing before a run is current", async () => {
+  const edit = vi.fn();
+  render(<Rows ids={["1", "2"]} toggle={vi.fn()} edit={edit} />);
+  await userEvent.keyboard("{F2}");
+  expect(edit).not.toHaveBeenCalled();
+  await userEvent.keyboard("jj{F2}");
+  expect(edit.mock.calls).toEqual([["2"]]);
 });

@@ -7,13 +7,14 @@ interface RowKeys {
   body: RefObject<HTMLElement | null>;
   scrollTo: (row: number) => void;
   toggle: (row: number) => void;
+  edit: (id: string) => void;
 }
 
 /**
- * Add shortcuts to a table: j and k move between rows, x selects a row, Enter opens the focused link. The current row
- * is stored as a run id, so that x selects the focused run even if the rows were reordered.
+ * Add shortcuts to a table: j and k move between rows, x selects a row, F2 edits it, Enter opens the focused link. The
+ * current row is stored as a run id, so that x selects the focused run even if the rows were reordered.
  */
-export function useRowKeys({ ids, body, scrollTo, toggle }: RowKeys): void {
+export function useRowKeys({ ids, body, scrollTo, toggle, edit }: RowKeys): void {
   const [current, setCurrent] = useState<string | null>(null);
   const at = current === null ? -1 : ids.indexOf(current);
 
@@ -29,6 +30,7 @@ export function useRowKeys({ ids, body, scrollTo, toggle }: RowKeys): void {
     { keys: "j", does: "Next run", run: () => move(1) },
     { keys: "k", does: "Previous run", run: () => move(-1) },
     { keys: "x", does: "Select run", run: () => at >= 0 && toggle(at) },
+    { keys: "F2", does: "Edit run", run: () => current !== null && at >= 0 && edit(current) },
   ]);
 
   const latest = useRef(ids);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_VIEW, isFiltered, nextSort, toParams, toListQuery, parseView, clearFilters } from "./view";
+import { DEFAULT_VIEW, isFiltered, toParams, toListQuery, parseView, clearFilters } from "./view";
 
 const FILTERED =
   "state=running&state=queued&env=ALE%2FPong-v5&tag=sweep&text=lr&filter=return+%3E+15&archived=true&sort=-last_return";
@@ -28,7 +28,11 @@ describe("the view in the URL", () => {
 
   it("becomes the query of the run list", () => {
     const view = parseView(new URLSearchParams(`${FILTERED}&columns=state`));
-    const query = toListQuery(view, "maze", ["train/entropy"], ["config.seed"]);
+    const query = toListQuery(view, "maze", {
+      metric: ["train/entropy"],
+      include: ["config.seed"],
+      compute: [],
+    });
     expect(query).toEqual({
       state: ["running", "queued"],
       algorithm: [],
@@ -42,6 +46,7 @@ describe("the view in the URL", () => {
       sort: "-last_return",
       metric: ["train/entropy"],
       include: ["config.seed"],
+      compute: [],
     });
   });
 });
@@ -51,12 +56,6 @@ it("clears every filter but keeps the sort order and the archive", () => {
   expect(isFiltered(cleared)).toBe(false);
   expect(cleared.sort).toBe("-last_return");
   expect(cleared.archived).toBe(true);
-});
-
-it("sorts descending, then ascending, then newest first again", () => {
-  expect(nextSort("-created_at", "step")).toBe("-step");
-  expect(nextSort("-step", "step")).toBe("step");
-  expect(nextSort("step", "step")).toBe("-created_at");
 });
 
 it("keeps the origin and columns of metrics with commas in the URL", () => {

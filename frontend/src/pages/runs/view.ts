@@ -3,6 +3,7 @@ import type { FailuresQuery, RunListQuery } from "@/api/runs";
 import type { Run, RunState } from "@/api/types";
 import { joinNames, splitNames } from "@/api/nameList";
 import { isOrigin, isState } from "@/ui/states";
+import { NEWEST_FIRST } from "./sorting";
 
 type RunOrigin = Run["origin"];
 
@@ -36,8 +37,6 @@ export interface RunsView {
 
 export type Facet = "state" | "algorithm" | "env" | "tag" | "origin";
 export const FACETS: readonly Facet[] = ["state", "algorithm", "env", "tag", "origin"];
-
-export const NEWEST_FIRST = "-created_at";
 
 export const DEFAULT_VIEW: RunsView = {
   state: [],
@@ -120,14 +119,12 @@ function readRunIds(params: URLSearchParams, name: string): number[] {
   return [...new Set(numbers.filter((number) => Number.isSafeInteger(number) && number > 0))];
 }
 
-/** Return the query for the runs, with the metrics and the fields that the columns show. */
-export function toListQuery(
-  view: RunsView,
-  project: string | null,
-  metric: string[],
-  include: string[],
-): RunListQuery {
-  return { ...toFailuresQuery(view, project), sort: view.sort, metric, include };
+/** Values that the list includes for its columns. */
+type ColumnQuery = Pick<RunListQuery, "metric" | "include" | "compute">;
+
+/** Return the query for the runs, with the values that the columns show. */
+export function toListQuery(view: RunsView, project: string | null, columns: ColumnQuery): RunListQuery {
+  return { ...toFailuresQuery(view, project), sort: view.sort, ...columns };
 }
 
 /** Return the query for the failures of the listed runs. */
@@ -143,12 +140,6 @@ export function isFiltered(view: RunsView): boolean {
 
 export function clearFilters(view: RunsView): RunsView {
   return { ...view, state: [], algorithm: [], env: [], tag: [], origin: [], text: "", filter: "" };
-}
-
-/** Return the sort order after a click on a header: descending, ascending, then newest first. */
-export function nextSort(current: string, key: string): string {
-  if (current === `-${key}`) return key;
-  return current === key ? NEWEST_FIRST : `-${key}`;
 }
 
 export function toggleValue(values: readonly string[], value: string): string[] {

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
-import { findFix } from "./fixes";
+import { findFix, fixLabel } from "./fixes";
 
-const failed = (message: string, config: Record<string, string | number>) =>
-  findFix({ failure: { message, traceback: null }, config });
+const failed = (message: string, config: Record<string, string | number>) => findFix(message, config);
 
 it("changes the device if the requested GPU is missing", () => {
   const message = "device is cuda, but this machine has no GPU that torch can use: choose auto or cpu";
@@ -25,4 +24,13 @@ it("names the fields that limit an update if the run diverged", () => {
 
 it("has no fix for a bug", () => {
   expect(failed("ValueError: shapes differ", { device: "cuda", num_envs: 32 })).toBeNull();
+});
+
+it("has a label with the settings", () => {
+  expect(fixLabel({ changes: { device: "auto" } }, {})).toBe("Launch again with device auto");
+  expect(fixLabel({ changes: { device: "auto" } }, {}, 12)).toBe("Launch 12 again with device auto");
+  const config = { num_envs: 32, t_max: 5 };
+  expect(fixLabel({ lower: ["num_envs", "t_max"] }, config)).toBe(
+    "Launch again with lower num_envs (32) or t_max (5)…",
+  );
 });

@@ -3,30 +3,27 @@ import { Link, useNavigate } from "react-router";
 import { isSubmitted } from "@/api/mutationState";
 import { useCloneRun } from "@/api/runs";
 import type { Run } from "@/api/types";
-import { shown } from "@/config-form/draft";
 import { notifyDone } from "@/ui/notify";
-import { findFix, type Fix } from "./fixes";
+import { findFix, fixLabel, type Fix } from "./fixes";
 
 /** Button that launches a failed run again with changed settings. Empty if no setting fixes the failure. */
 export function FixButton({ run }: { run: Run }) {
-  const fix = findFix(run);
-  if (fix?.changes) return <LaunchWithChanges run={run} changes={fix.changes} />;
-  if (!fix?.lower) return null;
-  const fields = fix.lower.map((name) => `${name} (${shown(run.config[name])})`).join(" or ");
+  const fix = run.failure && findFix(run.failure.message, run.config);
+  if (!fix) return null;
+  if (fix.changes) return <LaunchWithChanges run={run} fix={fix} />;
   return (
     <Button size="xs" component={Link} to={`/launch?like=${run.id}`}>
-      Launch again with lower {fields}…
+      {fixLabel(fix, run.config)}
     </Button>
   );
 }
 
-function LaunchWithChanges({ run, changes }: { run: Run; changes: NonNullable<Fix["changes"]> }) {
+function LaunchWithChanges({ run, fix }: { run: Run; fix: Fix }) {
   const clone = useCloneRun();
   const navigate = useNavigate();
-  const settings = Object.entries(changes).map(([name, value]) => `${name} ${shown(value)}`);
   const launch = () =>
     clone.mutate(
-      { id: run.id, overrides: changes },
+      { id: run.id, overrides: fix.changes ?? {} },
       {
         onSuccess(copy) {
           notifyDone(`Launched ${copy.name} as run ${copy.id}.`);
@@ -36,7 +33,7 @@ function LaunchWithChanges({ run, changes }: { run: Run; changes: NonNullable<Fi
     );
   return (
     <Button size="xs" loading={isSubmitted(clone)} onClick={launch}>
-      Launch again with {settings.join(", ")}
+      {fixLabel(fix, run.config)}
     </Button>
   );
 }

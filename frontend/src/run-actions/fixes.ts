@@ -1,6 +1,7 @@
 /** Suggested fixes for failed runs. */
 
-import type { Run, RunConfig } from "@/api/types";
+import type { RunConfig } from "@/api/types";
+import { shown } from "@/config-form/draft";
 
 export interface Fix {
   /** Settings to change. The run can then be launched with one click. */
@@ -26,9 +27,7 @@ const MEMORY_FIELDS = [
 const UPDATE_SIZE_FIELDS = ["learning_rate", "max_grad_norm"];
 
 /** Return the fix for a failure, or null if no setting fixes it. */
-export function findFix({ failure, config }: Pick<Run, "failure" | "config">): Fix | null {
-  if (!failure) return null;
-  const { message } = failure;
+export function findFix(message: string, config: RunConfig): Fix | null {
   if (/memory|MemoryError/i.test(message)) {
     const present = MEMORY_FIELDS.filter((name) => typeof config[name] === "number");
     const named = present.filter((name) => new RegExp(`\\b${name}\\b`).test(message));
@@ -39,4 +38,14 @@ export function findFix({ failure, config }: Pick<Run, "failure" | "config">): F
     return { lower: UPDATE_SIZE_FIELDS.filter((name) => typeof config[name] === "number") };
   if (config["device"] === "cuda" && /cuda|gpu/i.test(message)) return { changes: { device: "auto" } };
   return null;
+}
+
+/** Return the label of the button that applies a fix: "Launch again with device auto". */
+export function fixLabel({ changes, lower = [] }: Fix, config: RunConfig, runs = 1): string {
+  const start = runs > 1 ? `Launch ${runs} again with` : "Launch again with";
+  if (changes) {
+    const settings = Object.entries(changes).map(([name, value]) => `${name} ${shown(value)}`);
+    return `${start} ${settings.join(", ")}`;
+  }
+  return `Launch again with lower ${lower.map((name) => `${name} (${shown(config[name])})`).join(" or ")}…`;
 }

@@ -1,0 +1,185 @@
+"""The run table in the browser: filters, groups, columns, sorting, density, editing and failures."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.reported import installation_without_workers, open_api
+from tests.factories import CARTPOLE, Api, metrics
+from tests.installation import Installation
+
+NO_GPU = "device is cuda, but this machine has no GPU that torch can use: choose auto or cpu"
+# Learning rate, seed, and the returns of episodes.
+RUNS = [(0.001, 1, [10.0]), (0.001, 2, [20.0]), (0.01, 1, [5.0]), (0.01, 2, [7.0])]
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation without workers."""
+    with installation_without_workers(tmp_path_factory.mktemp("table")) as installation:
+        yield installation
+
+
+@pytest.fixture(scope="module")
+def api(installation: Installation) -> Iterator[Api]:
+    """Yield calls to an installation with four finished runs of two learning rates and two seeds."""
+    with open_api(installation) as api:
+        for rate, seed, returns in RUNS:
+            config = {**CARTPOLE, "learning_rate": rate, "seed": seed}
+            run_id, attempt = api.running(name=f"rate {rate} seed {seed}", config=config)
+            assert api.send(run_id, attempt, metrics(2, 500, returns=returns)).is_success
+            assert api.release(run_id, attempt, "finished").is_success
+        yield api
+
+
+def expect_names(page: Page, *expected: str) -> None:
+    """Wait until the table has exactly these runs."""
+    expect(page.locator("tbody a")).to_have_text(list(expected))
+
+
+@pytest.mark.usefixtures("api")
+def test_a_typed_filter_is_completed_marked_and_applied(page: Page) -> None:
+    page.goto("/")
+    field = page.get_by_role("textbox", name="Filter expression")
+    field.press_sequentially("learning_ra")
+    page.get_by_role("option", name=re.compile("^learning_rate Learning rate")).click()
+    expect(field).to_have_value("learning_rate ")
+    field.press_sequentially("= 1e-3 and retrn > 15")
+    expect(page.get_by_role("alert").filter(has_text="retrn")).to_be_visible()
+    expect(page.locator("mark")).to_have_text("retrn")
+    field.fill("learning_rate = 1e-3 and return > 15")
+    expect(page.get_by_role("alert").filter(has_text="retrn")).to_have_count(0)
+    field.press("Enter")
+    expect_names(page, "rate 0.001 seed 2")
+    page.reload()
+    expect_names(page, "rate 0.001 seed 2")
+    page.get_by_role("button", name="Clear all").click()
+    expect(page.locator("tbody a")).to_have_count(4)
+
+
+@pytest.mark.usefixtures("api")
+def test_runs_are_grouped_by_a_setting_and_expanded(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("combobox", name="Group runs by").click()
+    page.get_by_role("option", name="Learning rate").click()
+    page.keyboard.press("Escape")
+    group = page.get_by_label("Groups of runs").get_by_role("row").filter(has_text="0.001")
+    expect(group).to_contain_text("15 ± 7.07")
+    group.get_by_role("button", name=re.compile("^Open")).click()
+    expect(page.get_by_role("link", name="rate 0.001 seed 2")).to_be_visible()
+    expect(page).to_have_url(re.compile("by=learning_rate"))
+
+
+@pytest.mark.usefixtures("api")
+def test_columns_are_automatic_searched_computed_and_kept(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_role("columnheader", name="Learning rate")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Seed")).to_be_visible()
+    page.get_by_role("button", name="Choose columns").click()
+    page.get_by_role("searchbox", name="Search columns").fill("discount")
+    page.get_by_role("checkbox", name="Discount").check()
+    page.get_by_role("searchbox", name="Search columns").fill("seed")
+    page.get_by_role("checkbox", name="Seed", exact=True).uncheck()
+
+    page.get_by_role("button", name="Computed column").click()
+    expression = page.get_by_role("textbox", name="Expression", exact=True)
+    expression.fill("best_retrn * 2")
+    expect(page.locator("mark")).to_have_text("best_retrn")
+    expect(page.get_by_role("button", name="Add column")).to_be_disabled()
+    expression.fill("best_return * 2")
+    page.get_by_label("Title").fill("Double")
+    page.get_by_role("button", name="Add column").click()
+    page.keyboard.press("Escape")
+
+    page.reload()
+    headers = page.get_by_role("columnheader")
+    expect(headers.filter(has_text="Discount")).to_have_count(1)
+    expect(headers.filter(has_text="Seed")).to_have_count(0)
+    expect(page.get_by_role("row").filter(has_text="rate 0.001 seed 2")).to_contain_text("40")
+    page.get_by_role("columnheader", name="Double").get_by_role("button", name="Double", exact=True).click()
+    expect_names(page, "rate 0.001 seed 2", "rate 0.001 seed 1", "rate 0.01 seed 2", "rate 0.01 seed 1")
+
+
+@pytest.mark.usefixtures("api")
+def test_the_order_has_several_keys_from_the_mouse_and_the_keyboard(page: Page) -> None:
+    page.goto("/?columns=name,config.learning_rate,last_return")
+    page.get_by_role("button", name="Learning rate", exact=True).click()
+    page.get_by_role("button", name="Last return", exact=True).focus()
+    page.keyboard.press("Shift+Enter")
+    expect_names(page, "rate 0.01 seed 2", "rate 0.01 seed 1", "rate 0.001 seed 2", "rate 0.001 seed 1")
+    page.get_by_role("button", name="Last return 2").click(modifiers=["Shift"])
+    expect_names(page, "rate 0.01 seed 1", "rate 0.01 seed 2", "rate 0.001 seed 1", "rate 0.001 seed 2")
+    expect(page.get_by_role("columnheader", name="Last return")).to_have_attribute("aria-sort", "ascending")
+    expect(page).to_have_url(re.compile("sort=-config%3Alearning_rate%2Clast_return"))
+
+
+def test_a_run_is_edited_in_its_row(page: Page, api: Api) -> None:
+    run = api.launch(name="unnamed", tags=["old"])
+    page.goto("/?sort=-id")
+    expect(page.get_by_role("link", name="unnamed")).to_be_visible()
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="unnamed")).to_be_focused()
+    page.keyboard.press("F2")
+    form = page.get_by_role("dialog", name="Edit unnamed")
+    form.get_by_label("Name").fill(" ")
+    page.keyboard.press("Enter")
+    expect(form.get_by_text("Enter a name.")).to_be_visible()
+    form.get_by_label("Name").fill("Best of all")
+    form.get_by_role("combobox", name="Tags").press_sequentially("good")
+    page.keyboard.press("Enter")
+    form.get_by_label("Notes").fill("Learns quickly.")
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("link", name="Best of all")).to_be_focused()
+    saved = api.run(run["id"])
+    assert (saved["name"], saved["tags"], saved["notes"]) == ("Best of all", ["good", "old"], "Learns quickly.")
+    api.act(run["id"], "stop")
+
+
+def test_compact_rows_show_more_runs_and_the_keys_move_through_all(page: Page, api: Api) -> None:
+    runs = [api.launch(name=f"many {number}", tags=["many"]) for number in range(150)]
+    try:
+        page.goto("/?tag=many&sort=id")
+        page.get_by_role("button", name="Dismiss notice").click()
+        page.get_by_role("button", name="Compact rows").click()
+        expect(page.get_by_role("link", name="many 0", exact=True)).to_be_visible()
+        heights = page.locator("tbody tr:not([aria-hidden])").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+        assert max(heights) <= 33
+        visible = page.locator("tbody a").evaluate_all(
+            "links => links.filter(link => link.getBoundingClientRect().bottom < innerHeight).length"
+        )
+        assert visible >= 20
+        page.keyboard.press("j")
+        expect(page.get_by_role("link", name="many 0", exact=True)).to_be_focused()
+        for _ in range(99):
+            page.keyboard.press("j")
+        expect(page.get_by_role("link", name="many 99", exact=True)).to_be_focused()
+        # The next page has been loaded.
+        expect(page.get_by_role("link", name="many 100", exact=True)).to_be_visible()
+        for _ in range(21):
+            page.keyboard.press("j")
+        expect(page.get_by_role("link", name="many 120", exact=True)).to_be_focused()
+        page.keyboard.press("x")
+        expect(page.get_by_text("1 run selected")).to_be_visible()
+        page.keyboard.press("k")
+        expect(page.get_by_role("link", name="many 119", exact=True)).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="many 119")).to_be_visible()
+    finally:
+        api.user.post("/api/v1/runs/bulk", json={"action": "stop", "ids": [run["id"] for run in runs]})
+
+
+def test_runs_with_the_same_failure_are_launched_again_with_the_fix(page: Page, api: Api) -> None:
+    for _ in range(3):
+        run_id, attempt = api.running(name="needs a GPU", config={**CARTPOLE, "device": "cuda"}, queue="cpu")
+        assert api.send(run_id, attempt, metrics(2, 500, returns=[1.0])).is_success
+        assert api.release(run_id, attempt, "failed", message=NO_GPU).is_success
+    page.goto("/")
+    notice = page.get_by_role("group", name="Runs with the same failure")
+    expect(notice).to_contain_text(f"3 runs failed: {NO_GPU}")
+    notice.get_by_role("button", name="Launch 3 again with device auto").click()
+    page.get_by_role("dialog").get_by_role("button", name="Launch again").click()
+    expect(page.get_by_text("Launched 3 runs.")).to_be_visible()
+    queued = api.user.get("/api/v1/runs", params={"state": "queued", "include": "config.device"}).json()["items"]
+    assert [run["config"]["device"] for run in queued] == ["auto"] * 3
