@@ -22,7 +22,7 @@ def record(directory: Path, checkpoint_file: str) -> RecordedReplay:
     """Record the replay of a checkpoint."""
     checkpoint = checkpoints.read(path_inside(directory, checkpoint_file))
     config = config_adapter.validate_python(checkpoint.config)
-    return record_replay(directory, checkpoint, config, of_training(config, checkpoint.state.step))
+    return record_replay(directory, checkpoint, config, of_training(config))
 
 
 def follow_parent(parent: int) -> None:

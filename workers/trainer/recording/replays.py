@@ -15,10 +15,10 @@ from workers.trainer.run.recorder import RecordedReplay
 LONGEST_SECONDS = 300.0
 
 
-def of_training(config: RunConfig, step: int) -> RecordingParameters:
-    """Return the episode of a replay at a step. Each step has another one."""
+def of_training(config: RunConfig) -> RecordingParameters:
+    """Return the episode of the replays of a run. All start in the same way, so that they can be compared."""
     usual = fitting_protocols(config.environment.family)[0]
-    return RecordingParameters(protocol=usual, seed=config.seed + step, episode=0)
+    return RecordingParameters(protocol=usual, seed=config.seed, episode=0)
 
 
 def record_replay(

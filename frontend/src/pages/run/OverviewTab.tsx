@@ -16,6 +16,7 @@ import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
 import { CurveMarks } from "./marks/CurveMarks";
 import { NotesCard } from "./NotesCard";
+import { Milestones, useMilestones } from "@/replays/Milestones";
 import { ReplayStage } from "@/replays/ReplayStage";
 import { newestFirst } from "@/replays/places";
 import { RolesCard } from "./RolesCard";
@@ -28,20 +29,24 @@ import classes from "./run.module.css";
 /** Charts of a run that reports no return. */
 const MAIN_CHARTS = 2;
 
-/** Summary of a run: failure, warnings, return, newest replay, notes and configuration. */
+/** Summary of a run: failure, warnings, replays, return, notes and configuration. */
 export function OverviewTab({ run }: { run: Run }) {
   const starting = isStarting(run);
   // A resumed run keeps its curve.
   const isNew = starting && run.step === 0;
+  const learned = useMilestones(run);
+  // While a run trains, its newest replay is the most interesting one.
+  const hasNewest = !isReported(run) && (isActive(run) || learned.length === 0);
   return (
     <Stack gap="md">
       <FailureCard run={run} />
       <WarningsCard run={run} />
       {starting && !isNew && <StartCard run={run} />}
+      {learned.length > 0 && <Milestones run={run} shown={learned} />}
       <div className={classes.overview}>
         {isNew ? <StartCard run={run} /> : <MainCharts run={run} />}
         <Stack gap="md" className={classes.side}>
-          {!isReported(run) && <NewestReplay run={run} />}
+          {hasNewest && <NewestReplay run={run} />}
           <NotesCard run={run} />
         </Stack>
         <Stack gap="md">

@@ -386,6 +386,19 @@ describe("the overview", () => {
     );
   });
 
+  it("shows four replays of a run that has ended, from the first to the best, instead of the newest", async () => {
+    const replays = [0, 1, 2, 3, 4, 5].map((step) => aReplay(step + 1, step));
+    open(aFinishedRun({ id: 1 }), {
+      "GET /runs/1/replays": replays,
+      "GET /runs/1/checkpoints": [aCheckpoint(1, 3, { best: true })],
+    });
+    const section = within(await screen.findByRole("region", { name: "How this agent learned" }));
+    for (const title of ["First", "Early", "Late", "Best"]) expect(section.getByText(title)).toBeTruthy();
+    const link = section.getByRole("link", { name: "Open these replays" });
+    expect(link.getAttribute("href")).toBe("/runs/1/replays?replays=1,2,3,4");
+    expect(screen.queryByRole("region", { name: "Newest replay" })).toBeNull();
+  });
+
   it("shows the age of the newest replay and the steps since", async () => {
     const played = aReplay(1, 100_000, { created_at: new Date(Date.now() - 3.5 * 3600_000).toISOString() });
     open(aRun({ step: 250_000 }), { "GET /runs/1/replays": [played] });
