@@ -15,7 +15,7 @@ function show() {
   const page = renderPage(
     <>
       <input aria-label="Name" />
-      <CommandPalette onShortcuts={() => undefined} />
+      <CommandPalette onShortcuts={() => undefined} onTour={() => undefined} />
     </>,
     {
       routes: [

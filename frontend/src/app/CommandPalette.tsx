@@ -15,7 +15,7 @@ const SEARCH_DELAY_MS = 200;
 const MOST_RUNS = 8;
 
 /** Opens a page, a run or a project by a few letters. Ctrl-K opens it everywhere, also while typing. */
-export function CommandPalette({ onShortcuts }: { onShortcuts: () => void }) {
+export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => void; onTour: () => void }) {
   const navigate = useNavigate();
   const chooseProject = useChooseProject();
   const [isOpen, setOpen] = useState(false);
@@ -30,6 +30,7 @@ export function CommandPalette({ onShortcuts }: { onShortcuts: () => void }) {
     ...[...PAGES, { to: "/launch", name: "Launch run" }, { to: "/alerts", name: "Alerts" }].map(
       ({ to, name }) => ({ id: `page ${to}`, label: name, onClick: () => void navigate(to) }),
     ),
+    { id: "tour", label: "Tour of the pages", onClick: onTour },
     { id: "shortcuts", label: "Keyboard shortcuts", onClick: onShortcuts },
   ];
   const found: SpotlightActionData[] = (runs.data?.pages[0]?.items ?? []).slice(0, MOST_RUNS).map((run) => ({

@@ -1,6 +1,6 @@
 import { AppShell } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { Outlet, useNavigate } from "react-router";
 import { LiveProvider } from "@/api/live/LiveProvider";
 import { sessionQuery } from "@/api/session";
@@ -13,6 +13,8 @@ import { ShortcutSheet } from "./ShortcutSheet";
 import { UnsentActions } from "@/run-actions/UnsentActions";
 import { useShortcuts, type Shortcut } from "@/ui/shortcuts";
 import { SignInPage } from "./SignInPage";
+import { TourContext } from "@/ui/tour";
+import { Tour } from "./Tour";
 import { useScrollRestoration } from "./useScrollRestoration";
 
 const MAIN_ID = "content";
@@ -49,6 +51,8 @@ export function Shell() {
 
 function Frame({ canSignOut }: { canSignOut: boolean }) {
   const [sheetOpened, setSheetOpened] = useState(false);
+  const [tourStop, setTourStop] = useState(0);
+  const startTour = useCallback(() => setTourStop(1), []);
   const shortcuts = usePageShortcuts(() => setSheetOpened(true));
   useShortcuts(shortcuts);
   useScrollRestoration();
@@ -63,9 +67,12 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       <AppShell.Main id={MAIN_ID} tabIndex={-1} className={classes.main}>
         <UnsentActions />
         <UnknownProject />
-        <Outlet />
+        <TourContext value={startTour}>
+          <Outlet />
+        </TourContext>
       </AppShell.Main>
-      <CommandPalette onShortcuts={() => setSheetOpened(true)} />
+      <CommandPalette onShortcuts={() => setSheetOpened(true)} onTour={startTour} />
+      <Tour number={tourStop} onChange={setTourStop} />
       <ShortcutSheet
         opened={sheetOpened}
         shortcuts={[...shortcuts, PALETTE_KEYS, ...TABLE_KEYS, ...REPLAY_KEYS]}

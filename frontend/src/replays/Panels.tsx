@@ -116,7 +116,7 @@ function Player({ playback: { ensemble }, head, label, onShape, ...replay }: Pla
 
 export function ReplayFacts({ replay }: { replay: PlayableReplay }) {
   return (
-    <Group gap={12} wrap="wrap">
+    <Group gap="0 12px" wrap="wrap">
       <Text size="sm" fw={600} title={exact(replay.step, "steps")}>
         {short(replay.step, "steps")}
       </Text>

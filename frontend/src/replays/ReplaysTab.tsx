@@ -1,4 +1,5 @@
 import { Box, Group, SegmentedControl, Slider, Stack, Text } from "@mantine/core";
+import { IconMovie } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { useSearchParams } from "react-router";
@@ -34,7 +35,7 @@ function OwnReplays({ run }: { run: Run }) {
   const replays = inTrainingOrder(query.data);
   if (replays.length === 0) {
     return (
-      <EmptyState title="No replays yet">
+      <EmptyState icon={IconMovie} title="No replays yet">
         {availabilityText(
           run,
           "One episode is recorded at every checkpoint, the first a few seconds after training starts.",

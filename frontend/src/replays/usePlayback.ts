@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { isCalm } from "@/ui/isCalm";
 import { USUAL_RATE } from "./clock";
 import { Ensemble } from "./ensemble";
 
@@ -20,8 +21,6 @@ interface PlaybackOptions {
   /** Initial time of a paused replay. */
   from?: number | null;
 }
-
-const isCalm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** Play the videos of a stage in sync. */
 export function usePlayback({ shown, rate = USUAL_RATE, from = null }: PlaybackOptions): Playback {

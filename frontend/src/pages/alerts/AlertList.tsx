@@ -9,7 +9,7 @@ import {
   Switch,
   Tooltip,
 } from "@mantine/core";
-import { IconAlertCircle, IconAlertTriangle, IconCheck, IconInfoCircle } from "@tabler/icons-react";
+import { IconAlertCircle, IconAlertTriangle, IconBell, IconCheck, IconInfoCircle } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { alertRulesQuery, alertsQuery, useMarkRead } from "@/api/alerts";
@@ -89,7 +89,7 @@ export function AlertList() {
 function NoAlerts({ filtered }: { filtered: boolean }) {
   if (filtered) return <EmptyState title="No matching alerts">Change the filters to see others.</EmptyState>;
   return (
-    <EmptyState title="No alerts yet">
+    <EmptyState icon={IconBell} title="No alerts yet">
       An alert appears here when a run ends, fails or stalls, and when a study has a verdict. Channels send
       them to other programs, such as Slack or e-mail.
     </EmptyState>

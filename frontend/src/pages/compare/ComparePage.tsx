@@ -1,4 +1,5 @@
 import { Button, Stack, Title } from "@mantine/core";
+import { IconChartLine } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { comparisonQuery, groupFields, metricNames } from "@/api/comparisons";
@@ -46,7 +47,7 @@ export default function ComparePage() {
       <Title order={1}>Compare runs</Title>
       <RunPicker runs={runs} known={comparison.data?.runs ?? []} onChange={setRuns} />
       {runs.length === 0 && (
-        <EmptyState title="Choose runs to compare">
+        <EmptyState icon={IconChartLine} title="Choose runs to compare">
           <Stack align="center" gap="md">
             <span>
               Add runs above, or select them in the run list and press “Compare”. This page's URL contains

@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { IconDeviceGamepad2, IconPlus } from "@tabler/icons-react";
+import { IconDeviceGamepad2, IconPlus, IconTrophy } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
@@ -58,7 +58,7 @@ function GameSheet({ game }: { game: Game }) {
       <WaitingRuns game={game} />
       <KeptGames env={game.env} />
       {game.runs === 0 && game.tables.length === 0 && (
-        <EmptyState title="No scores yet">
+        <EmptyState icon={IconTrophy} title="No scores yet">
           The papers have no scores for {game.name}. Launch a run and evaluate its first checkpoint.
         </EmptyState>
       )}

@@ -1,4 +1,5 @@
 import { Alert, Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { IconDeviceGamepad2 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { gamesQuery } from "@/api/games";
@@ -112,7 +113,7 @@ function WithoutRuns({ games }: { games: readonly GameCard[] }) {
 /** Explains how to get a first score without runs. */
 function NoRuns({ onAll }: { onAll: () => void }) {
   return (
-    <EmptyState title="No games with runs yet">
+    <EmptyState icon={IconDeviceGamepad2} title="No games with runs yet">
       <Stack align="center" gap="md">
         <span>
           Launch a run of an Atari game and evaluate its first checkpoint. Its score then appears here next to

@@ -1,4 +1,5 @@
 import { Anchor, Button, Group, Stack } from "@mantine/core";
+import { IconFolder } from "@tabler/icons-react";
 import { Link } from "react-router";
 import type { Project } from "@/api/types";
 import { OpenExamples } from "@/run-actions/OpenExamples";
@@ -8,7 +9,7 @@ import { EmptyState } from "@/ui/EmptyState";
 /** What to do first in an empty project. */
 export function FirstSteps({ project }: { project: Project }) {
   return (
-    <EmptyState title="This project is empty">
+    <EmptyState icon={IconFolder} title="This project is empty">
       <Stack align="center" gap="md">
         <span>
           Launch a run or start a study. To bring existing runs here, select them{" "}

@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { IconPlus, IconReportAnalytics } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { isSubmitted } from "@/api/mutationState";
@@ -50,7 +50,10 @@ export default function ReportsPage() {
       )}
       {reports.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading reports…" />}
       {reports.data?.length === 0 && (
-        <EmptyState title={project ? `No reports in ${project}` : "No reports yet"}>
+        <EmptyState
+          icon={IconReportAnalytics}
+          title={project ? `No reports in ${project}` : "No reports yet"}
+        >
           <Stack align="center" gap="md">
             <span>
               Create a report to write down results with charts, tables and replays. You can share it by a

@@ -1,4 +1,5 @@
 import { Badge, Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { IconDeviceFloppy } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePinCheckpoint, checkpointsQuery } from "@/api/checkpoints";
@@ -29,7 +30,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
   if (!query.data) return <Text c="dimmed">Loading checkpoints…</Text>;
   if (query.data.length === 0) {
     return (
-      <EmptyState title="No checkpoints yet">
+      <EmptyState icon={IconDeviceFloppy} title="No checkpoints yet">
         {availabilityText(
           run,
           "The first checkpoint is saved a few seconds after training starts.",

@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { IconChartLine } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { metricCatalogQuery, metricNamesQuery } from "@/api/metrics";
@@ -59,7 +60,7 @@ function CurveGrid({ run, includes }: { run: Run; includes: (name: string) => bo
   }
   if (sections.length === 0) {
     return (
-      <EmptyState title="No curves yet">
+      <EmptyState icon={IconChartLine} title="No curves yet">
         {availabilityText(
           run,
           "Curves appear here when the run reports its first metrics.",

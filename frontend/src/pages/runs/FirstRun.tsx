@@ -1,7 +1,7 @@
-import { Anchor, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
-import { IconPlayerPlayFilled } from "@tabler/icons-react";
+import { Anchor, Button, Group, List, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { IconPlayerPlayFilled, IconRoute } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useContext } from "react";
 import { Link, useNavigate } from "react-router";
 import { isSubmitted } from "@/api/mutationState";
 import { useLaunchRun } from "@/api/runs";
@@ -9,16 +9,31 @@ import { presetsQuery } from "@/api/configuration";
 import type { Preset } from "@/api/types";
 import { OpenExamples } from "@/run-actions/OpenExamples";
 import { short } from "@/ui/format";
+import { isCalm } from "@/ui/isCalm";
 import { QueryError } from "@/ui/QueryError";
+import { TourContext } from "@/ui/tour";
 import { shortEnv } from "./columns";
+import classes from "./runs.module.css";
+import cartPole from "./videos/paac-cartpole.mp4";
+import pong from "./videos/paac-pong.mp4";
+
+/** Episodes of agents that were trained with these presets. */
+const VIDEOS: Partial<Record<string, string>> = { "paac-cartpole": cartPole, "paac-pong": pong };
 
 const FIRST_PRESETS = ["paac-cartpole", "paac-pong"];
+
+const STEPS = [
+  "Press “Start this run”. A worker on this machine takes it within seconds.",
+  "Its curve appears while it trains: the return rises as the agent learns.",
+  "Each checkpoint has a replay that you can play step by step. You can also watch the agent live.",
+];
 
 /** Start page of a new installation: two runs that start with one click, and the examples. */
 export function FirstRun({ children }: { children: ReactNode }) {
   const presets = useQuery(presetsQuery);
   const navigate = useNavigate();
   const launch = useLaunchRun();
+  const startTour = useContext(TourContext);
   const start = (preset: string) =>
     launch.mutate({ preset }, { onSuccess: (run) => void navigate(`/runs/${run.id}`) });
   const offered = FIRST_PRESETS.flatMap(
@@ -28,8 +43,17 @@ export function FirstRun({ children }: { children: ReactNode }) {
   return (
     <Stack maw={880} mx="auto" py={48} px="md" gap="lg">
       <Stack gap={4}>
-        <Title order={1}>Start your first run</Title>
-        <Text c="dimmed">Start one of these runs and watch it learn.</Text>
+        <Group justify="space-between">
+          <Title order={1}>Start your first run</Title>
+          <Button variant="subtle" leftSection={<IconRoute size={16} />} onClick={startTour}>
+            Take a tour
+          </Button>
+        </Group>
+        <List type="ordered" c="dimmed" spacing={2}>
+          {STEPS.map((step) => (
+            <List.Item key={step}>{step}</List.Item>
+          ))}
+        </List>
       </Stack>
       {presets.isError && <QueryError error={presets.error} retry={() => void presets.refetch()} />}
       {launch.isError && <QueryError error={launch.error} />}
@@ -73,6 +97,17 @@ function PresetCard({ preset, busy, onStart }: { preset: Preset; busy: boolean; 
     <Paper withBorder p="lg" component="article">
       <Stack gap="md" h="100%" justify="space-between" align="flex-start">
         <Stack gap="xs">
+          {VIDEOS[preset.name] && (
+            <video
+              className={`pixelated ${classes.cardVideo}`}
+              src={VIDEOS[preset.name]}
+              aria-label={`A trained agent: ${preset.title}`}
+              autoPlay={!isCalm()}
+              muted
+              loop
+              playsInline
+            />
+          )}
           <Title order={2}>{preset.title}</Title>
           <Text size="sm">{preset.shows}</Text>
           <Text size="xs" c="dimmed">

@@ -1,4 +1,5 @@
 import { Anchor, Button, Group, Stack, Title } from "@mantine/core";
+import { IconFolder } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { inProject, projectAddress } from "@/ui/currentProject";
@@ -15,7 +16,7 @@ export function FirstRunOfProject({ project, children }: FirstRunOfProjectProps)
   return (
     <>
       <Title order={1}>Runs</Title>
-      <EmptyState title={`No runs in ${project}`}>
+      <EmptyState icon={IconFolder} title={`No runs in ${project}`}>
         <Stack align="center" gap="md">
           <span>
             Launch a run here, or select runs{" "}

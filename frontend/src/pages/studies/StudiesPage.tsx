@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { IconAdjustments, IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { studiesQuery } from "@/api/studies";
@@ -36,7 +36,7 @@ export default function StudiesPage() {
       {studies.isError && !items && <QueryError error={studies.error} retry={() => void studies.refetch()} />}
       {studies.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading studies…" />}
       {items?.length === 0 && (
-        <EmptyState title={project ? `No studies in ${project}` : "No studies yet"}>
+        <EmptyState icon={IconAdjustments} title={project ? `No studies in ${project}` : "No studies yet"}>
           <Stack align="center" gap="md">
             <span>
               Choose the settings to vary, such as the learning rate, and several seeds. Arcadia launches the

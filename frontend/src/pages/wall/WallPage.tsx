@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useFullscreenElement } from "@mantine/hooks";
-import { IconMaximize, IconMinimize } from "@tabler/icons-react";
+import { IconDeviceTv, IconMaximize, IconMinimize } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { Link } from "react-router";
@@ -80,7 +80,10 @@ function Tiles({ runs, wall }: { runs: ListedRun[]; wall: React.RefObject<HTMLUL
 
 function EmptyWall({ project }: { project: string | null }) {
   return (
-    <EmptyState title={project ? `No runs of ${project} are training` : "No runs are training"}>
+    <EmptyState
+      icon={IconDeviceTv}
+      title={project ? `No runs of ${project} are training` : "No runs are training"}
+    >
       <Stack align="center" gap="md">
         <span>This page plays the newest replay of each training run. Launch a run to see it here.</span>
         <Button component={Link} to="/launch">

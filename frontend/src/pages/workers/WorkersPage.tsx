@@ -1,4 +1,5 @@
 import { Anchor, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { IconServer } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { workersQuery } from "@/api/workers";
@@ -30,7 +31,7 @@ export default function WorkersPage() {
       )}
       {workers.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading workers…" />}
       {workers.data?.length === 0 && (
-        <EmptyState title="No workers connected">
+        <EmptyState icon={IconServer} title="No workers connected">
           A worker trains queued runs, one at a time. Start one to train your runs.
         </EmptyState>
       )}

@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { IconTrophy } from "@tabler/icons-react";
 import { useDisclosure } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { evaluationsQuery } from "@/api/evaluations";
@@ -29,7 +30,7 @@ export function EvaluationList({ run }: { run: Run }) {
   return (
     <Stack gap="md">
       {evaluations.length === 0 ? (
-        <EmptyState title="No evaluations yet">
+        <EmptyState icon={IconTrophy} title="No evaluations yet">
           <Text mb="md">
             An evaluation plays episodes from a checkpoint under fixed rules. Its score can be compared with
             other runs and with the papers.

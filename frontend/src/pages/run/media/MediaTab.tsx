@@ -1,4 +1,5 @@
 import { Stack, Text, Title, useMatches } from "@mantine/core";
+import { IconPhoto } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { mediaNamesQuery } from "@/api/media";
 import type { MediaSeries, Run } from "@/api/types";
@@ -17,7 +18,7 @@ export function MediaTab({ run }: { run: Run }) {
   if (!names.data) return <Text c="dimmed">Loading media…</Text>;
   if (names.data.length === 0) {
     return (
-      <EmptyState title="No media">
+      <EmptyState icon={IconPhoto} title="No media">
         A script adds images, videos, histograms and tables with <code>run.log</code>.
       </EmptyState>
     );

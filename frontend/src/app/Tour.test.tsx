@@ -1,0 +1,34 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { useState } from "react";
+import { expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { Tour } from "./Tour";
+
+function Page() {
+  const [number, setNumber] = useState(1);
+  return <Tour number={number} onChange={setNumber} />;
+}
+
+const press = (name: string) => userEvent.click(screen.getByRole("button", { name }));
+
+it("leads from page to page and back, and ends where it is", async () => {
+  const { router } = renderPage(<Page />, { at: "/", path: "*" });
+  expect(screen.getByText("Find and compare runs")).toBeTruthy();
+  await press("Next");
+  expect(router.state.location.pathname).toBe("/launch");
+  await press("Next");
+  expect(router.state.location.pathname).toBe("/games");
+  await press("Back");
+  expect(screen.getByText("2 of 6")).toBeTruthy();
+  await press("End tour");
+  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(router.state.location.pathname).toBe("/launch");
+});
+
+it("ends after the last page", async () => {
+  renderPage(<Page />, { at: "/", path: "*" });
+  for (let stop = 1; stop < 6; stop += 1) await press("Next");
+  await press("Finish");
+  expect(screen.queryByRole("dialog")).toBeNull();
+});
