@@ -27,10 +27,10 @@ def find_project(session: Session, project_id: int, *, lock: bool = False) -> Pr
     return project
 
 
-def resolve(session: Session, name: str | None, default: int = MAIN_ID, *, field: str = "project") -> int:
-    """Return the id of a project by its name. Raise Invalid, which lists the projects, if there is none."""
+def resolve(session: Session, name: str | None, *, field: str = "project") -> int:
+    """Return the id of a project by its name, or of Main. Raise Invalid, which lists the projects, if there is none."""
     if name is None:
-        return default
+        return MAIN_ID
     found = _find_id(session, name)
     if found is None:
         raise Invalid(FieldError(field=field, message=_unknown(session, name)))
@@ -55,6 +55,14 @@ def resolve_or_create(session: Session, name: str | None) -> int:
     savepoint.commit()
     announce_projects(session)
     return project.id
+
+
+def project_of(session: Session, run: Run) -> int:
+    """Return the id of a run's project, which no merge can delete before this transaction ends."""
+    query = select(Project.id).join(Run, Run.project_id == Project.id).where(Run.id == run.id)
+    locked = query.with_for_update(read=True, key_share=True, of=Project)
+    # While the first query waits for a merge, its project is deleted. The second one finds where the run is now.
+    return session.scalar(locked) or session.scalar(locked) or MAIN_ID
 
 
 def assign(session: Session, item: Run | Study | Report, name: str) -> None:

@@ -16,7 +16,7 @@ from backend.errors import Conflict
 from backend.files.service import delete_run_files
 from backend.live.notices import publish
 from backend.logs.service import note
-from backend.projects.lookup import assign, resolve
+from backend.projects.lookup import assign, project_of, resolve
 from backend.provenance.service import delete_unused_documents, document_hashes
 from backend.runs.names import name_for_copy
 from backend.runs.notices import announce_run
@@ -156,7 +156,7 @@ def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None
     return {
         "queue": _queue_for_copy(run, config),
         "tags": [tag.tag for tag in run.tags],
-        "project_id": resolve(session, project, run.project_id),
+        "project_id": project_of(session, run) if project is None else resolve(session, project),
     }
 
 

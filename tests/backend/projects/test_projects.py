@@ -1,9 +1,16 @@
 """Projects: create, edit, merge and delete them, and read their pages."""
 
-import pytest
+from concurrent.futures import Future, ThreadPoolExecutor
 
+import pytest
+from sqlalchemy import text
+
+from backend.database.engine import Database
+from backend.projects import service
+from backend.projects.lookup import find_project
 from tests.backend.projects.conftest import Projects
-from tests.factories import PONG, Api, event, metrics
+from tests.factories import PONG, Api, Response, event, metrics
+from tests.workers.waiting import wait_until
 
 
 def test_main_always_exists_and_stays_as_it_is(api: Api, projects: Projects) -> None:
@@ -68,6 +75,24 @@ def test_a_merge_moves_everything_and_deletes_the_project(api: Api, projects: Pr
     assert merged["pinned_report"] == {"id": report, "title": "All"}
     assert [api.run(each)["project"] for each in (active, archived)] == ["Carts", "Carts"]
     assert [each["name"] for each in projects.list()] == ["Main", "Carts"]
+
+
+def test_a_copy_made_during_a_merge_goes_where_the_run_goes(api: Api, projects: Projects, database: Database) -> None:
+    source, run = projects.create("Maze")["id"], api.launch(project="Maze")["id"]
+
+    def is_blocked(request: Future[Response]) -> bool:
+        with database.read() as session:
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            return request.done() or session.scalar(text(waiting)) > 0
+
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as session:
+            service.merge(session, find_project(session, source), "Main")
+            copying = pool.submit(api.user.post, f"/api/v1/runs/{run}/clone", json={})
+            if not database.is_sqlite:  # which has one writer at a time
+                wait_until(lambda: is_blocked(copying))
+        copied = copying.result()
+    assert (copied.status_code, copied.json()["project"]) == (201, "Main")
 
 
 def test_the_list_counts_and_knows_the_last_activity(api: Api, projects: Projects) -> None:
