@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from backend.alerts import webhooks
+from backend.alerts.attempts import Attempted
 from backend.alerts.webhooks import Webhook
 
 HOST = "hooks.example.org"
@@ -76,7 +77,7 @@ def names(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
     server.server_close()
 
 
-def post(host: str, port: int) -> webhooks.Attempted:
+def post(host: str, port: int) -> Attempted:
     hook = Webhook(f"https://{host}:{port}/hook", "secret", allow_private=True)
     return webhooks.post(hook, "key", 1, b"{}")
 

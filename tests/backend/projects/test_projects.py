@@ -80,6 +80,9 @@ def test_a_merge_moves_everything_and_deletes_the_project(api: Api, projects: Pr
 def test_a_copy_made_during_a_merge_goes_where_the_run_goes(api: Api, projects: Projects, database: Database) -> None:
     source, run = projects.create("Maze")["id"], api.launch(project="Maze")["id"]
 
+    def copy() -> Response:
+        return api.user.post(f"/api/v1/runs/{run}/clone", json={})
+
     def is_blocked(request: Future[Response]) -> bool:
         with database.read() as session:
             waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
@@ -88,7 +91,7 @@ def test_a_copy_made_during_a_merge_goes_where_the_run_goes(api: Api, projects: 
     with ThreadPoolExecutor(1) as pool:
         with database.write() as session:
             service.merge(session, find_project(session, source), "Main")
-            copying = pool.submit(api.user.post, f"/api/v1/runs/{run}/clone", json={})
+            copying = pool.submit(copy)
             if not database.is_sqlite:  # which has one writer at a time
                 wait_until(lambda: is_blocked(copying))
         copied = copying.result()
