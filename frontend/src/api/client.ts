@@ -49,7 +49,7 @@ const client = createClient<paths>({
   querySerializer: queryString,
 });
 type Client = typeof client;
-type Method = "get" | "post" | "patch" | "delete";
+type Method = "get" | "post" | "put" | "patch" | "delete";
 
 const send = client.request as (
   method: Method,

@@ -6,6 +6,11 @@ import type { Figure, QueryOf } from "./types";
 
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
 
+/** Figures that take the cursor of an earlier response and return only new points. */
+const UPDATED_FIGURES = ["curves", "together", "percentiles", "evaluations"];
+/** Figures of one run that its recordings and evaluations change. */
+const FIGURES_OF_FILES = ["evaluations", "action-shares"];
+
 /** Query keys of figures that live events refresh. The last part names the runs that a figure shows. */
 export const figureKeys = {
   all: ["figure"] as const,
@@ -16,6 +21,10 @@ export const figureKeys = {
   ) => [...figureKeys.all, metrics, { runs, ...options }] as const,
   evaluations: (run: number, query?: object) =>
     [...figureKeys.all, "evaluations", { runs: [run], ...query }] as const,
+  at: (figure: string, runs: readonly number[]) =>
+    FIGURES_OF_FILES.includes(nameOf(figure)) && runs.length === 1
+      ? figureKeys.evaluations(runs[0] ?? 0, { address: figure })
+      : ([...figureKeys.all, "at", figure, { runs }] as const),
   report: (source: readonly unknown[], runs: readonly number[]) =>
     [...figureKeys.all, "report", ...source, { runs }] as const,
 };
@@ -28,6 +37,29 @@ export interface FigureAddress extends Record<string, unknown> {
 export function figureAt(path: string, query: Record<string, unknown>): FigureAddress {
   return { figure: address(path, query) };
 }
+
+const nameOf = (figure: string) => /\/figures\/([\w-]+)/.exec(figure)?.[1] ?? "";
+
+/** The figure at an address of the API, which shows these runs. */
+export const figureAtQuery = (figure: string, runs: readonly number[]) =>
+  queryOptions({
+    queryKey: figureKeys.at(figure, runs),
+    meta: { figure } satisfies FigureAddress,
+    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
+      const cached = client.getQueryData<Figure>(queryKey);
+      const { pathname, searchParams } = new URL(figure, "http://arcadia");
+      const query: Record<string, string> = Object.fromEntries(searchParams);
+      if (cached?.cursor && UPDATED_FIGURES.includes(nameOf(figure))) query["after"] = cached.cursor;
+      // The type of one figure stands for all, since every figure has the same response.
+      const path = pathname as "/api/v1/figures/profile";
+      const update: Figure = await call("get", path, {
+        params: { query: query as { runs: string } },
+        signal,
+      });
+      return mergeFigure(cached, update);
+    },
+    placeholderData: keepPreviousData,
+  });
 
 /** One metric of several runs, or several metrics of one run as lines or shares. A later fetch returns only new points. */
 export const figureQuery = (

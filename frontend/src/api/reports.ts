@@ -117,6 +117,13 @@ export function partsOf(figure: string): { path: string; query: URLSearchParams 
 /** Return the runs in the address of a figure. */
 export const runsAt = (figure: string) => parseRunNumbers(partsOf(figure).query.get("runs") ?? "");
 
+/** Return the address of the same figure with other runs. */
+export function replaceRuns(figure: string, runs: readonly number[]): string {
+  const { path, query } = partsOf(figure);
+  query.set("runs", runs.join(","));
+  return `/api/v1/${path}?${query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
+}
+
 export interface ReportContent {
   title: string;
   blocks: StoredBlock[];

@@ -141,6 +141,9 @@ export type BlockContent = Schema["BlockContent"];
 export type ReportTable = Schema["ReportTable"];
 export type ReportReplay = Schema["ReplayContent"];
 
+export type Board = Schema["Board"];
+export type BoardPanel = Schema["BoardPanel"];
+
 export type Alert = Schema["Alert"];
 export type AlertPage = Schema["AlertPage"];
 export type AlertRule = Schema["AlertRule"];

@@ -25,6 +25,13 @@ export const routes: RouteObject[] = [
     HydrateFallback: Connecting,
   },
   {
+    // Outside the shell, because other sites frame these pages.
+    path: "embed/:project?/:panel?",
+    lazy: page(() => import("@/pages/embed/EmbedPage")),
+    ErrorBoundary: ErrorPage,
+    HydrateFallback: Connecting,
+  },
+  {
     Component: Shell,
     ErrorBoundary: ErrorPage,
     HydrateFallback: Connecting,
@@ -47,6 +54,7 @@ export const routes: RouteObject[] = [
           { path: "reports/:id", lazy: page(() => import("@/pages/reports/ReportPage")) },
           { path: "projects", lazy: page(() => import("@/pages/projects/ProjectsPage")) },
           { path: "projects/:name", lazy: page(() => import("@/pages/projects/ProjectPage")) },
+          { path: "projects/:name/board", lazy: page(() => import("@/pages/board/BoardPage")) },
           { path: "games", lazy: page(() => import("@/pages/games/GamesPage")) },
           { path: "games/:slug", lazy: page(() => import("@/pages/games/GamePage")) },
           { path: "games/:slug/play/:id?", lazy: page(() => import("@/pages/play/PlayPage")) },

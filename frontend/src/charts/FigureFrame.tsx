@@ -7,6 +7,7 @@ import type { Figure } from "@/api/types";
 import { outdatedMessage } from "@/ui/outdatedMessage";
 import classes from "./charts.module.css";
 import type { Zoom } from "./curveView";
+import { embedAddress } from "./embed";
 import { FigureMenu, type Points } from "./FigureMenu";
 import { FigureWords } from "./FigureWords";
 import { hasUndrawable, roomOfBrokenNames, themed } from "./figureTheme";
@@ -39,6 +40,10 @@ interface FigureFrameProps<Answer, Key extends QueryKey> {
   /** Message in place of an empty figure. */
   empty?: string;
   file: string;
+  /** Path of the page that shows only this chart. By default, it shows the figure at this address. */
+  embed?: string;
+  /** Hide the menu, as for readers of another site. */
+  bare?: boolean;
   points: () => Promise<Points>;
   /** Content above the plot, given where its x axis is. */
   overlay?: (area: PlotArea) => ReactNode;
@@ -50,6 +55,7 @@ const OVERLAY_ROOM = 24;
 /** A figure from the API with its title, fetched while it is visible and drawn in the theme's colors. */
 export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProps<Answer, Key>) {
   const { title, query, zoom, revision, legend, wholeLegend = false, xLog = false } = props;
+  const address = String(query.meta?.["figure"] ?? "");
   const frame = useRef<HTMLElement>(null);
   const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
   const [area, setArea] = useState<PlotArea | null>(null);
@@ -91,15 +97,18 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
             Show all
           </Button>
         )}
-        <FigureMenu
-          title={title}
-          file={props.file}
-          points={props.points}
-          figure={answer.data}
-          address={String(query.meta?.["figure"] ?? "")}
-          drawn={element}
-          library={library.data}
-        />
+        {!props.bare && (
+          <FigureMenu
+            title={title}
+            file={props.file}
+            points={props.points}
+            figure={answer.data}
+            address={address}
+            embed={props.embed ?? embedAddress(address)}
+            drawn={element}
+            library={library.data}
+          />
+        )}
       </figcaption>
       <div ref={canvas} className={classes.canvas} style={{ height }}>
         {drawable && (

@@ -8,6 +8,7 @@ import { notifyDone } from "@/ui/notify";
 import { copyText } from "@/ui/useCopy";
 import { AddToReport } from "./AddToReport";
 import { type Cell, save, saveCsv } from "./csv";
+import { embedCode } from "./embed";
 import { notebookLines } from "./notebook";
 import type { PlotlyLibrary } from "./plotly";
 
@@ -25,12 +26,14 @@ interface FigureMenuProps {
   /** The figure from the server, and its address. */
   figure: Figure | undefined;
   address: string;
+  /** Path of the page that shows only this chart. */
+  embed: string;
   drawn: PlotlyHTMLElement | null;
   library: PlotlyLibrary | undefined;
 }
 
 /** Menu of a chart: save its image, its points or the figure. */
-export function FigureMenu({ title, file, points, figure, address, drawn, library }: FigureMenuProps) {
+export function FigureMenu({ title, file, points, figure, address, embed, drawn, library }: FigureMenuProps) {
   const picture = useMutation({
     mutationFn: async (format: "png" | "svg") => {
       if (!drawn || !library) return;
@@ -40,6 +43,10 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
   async function copyForNotebook() {
     if (await copyText(notebookLines(`${window.location.origin}${address}`)))
       notifyDone("Code copied. Paste it into a notebook with plotly.");
+  }
+  async function copyEmbed() {
+    if (await copyText(embedCode(window.location.origin, embed, title)))
+      notifyDone("Code copied. Paste it into a page whose address ARCADIA_EMBED_ORIGINS lists.");
   }
   const saveFigure = ({ data, layout }: Figure) =>
     save(`${file}.json`, new Blob([JSON.stringify({ data, layout })], { type: "application/json" }));
@@ -71,6 +78,7 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
             Save figure (Plotly JSON)
           </Menu.Item>
           {address && <Menu.Item onClick={() => void copyForNotebook()}>Copy for a notebook</Menu.Item>}
+          {address && <Menu.Item onClick={() => void copyEmbed()}>Copy embed code</Menu.Item>}
           {address && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
           {failed && <Menu.Label>Saving failed. Try again.</Menu.Label>}
         </Menu.Dropdown>

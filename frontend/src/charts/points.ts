@@ -59,10 +59,23 @@ export const DRAWN_HEADER = ["curve", "x", "y", "label"];
 /** Every mark of a figure, with what the pointer tells of it. */
 export function drawnRows({ data }: Figure): Cell[][] {
   return data.flatMap((trace) => {
+    if (trace["type"] === "heatmap") return heatMapRows(trace);
     const cells = (name: string) => (trace[name] ?? []) as Cell[];
     const [y, hover] = [cells("y"), cells("hovertext")];
     return cells("x").map((x, i) => [trace["name"], x, y[i], hover[i]].map((cell) => asRead(cell as Cell)));
   });
+}
+
+/** Return a row for each cell of a heat map. Its curve is the name of its line of cells. */
+function heatMapRows(trace: Figure["data"][number]): Cell[][] {
+  const [x, names, z, hover] = ["x", "y", "z", "hovertext"].map((name) => (trace[name] ?? []) as Cell[]);
+  const cellOf = (table: Cell[] | undefined, row: number, column: number) =>
+    (table?.[row] as unknown as Cell[] | undefined)?.[column];
+  return (names ?? []).flatMap((name, row) =>
+    (x ?? []).map((place, column) =>
+      [name, place, cellOf(z, row, column), cellOf(hover, row, column)].map((cell) => asRead(cell as Cell)),
+    ),
+  );
 }
 
 /** Plotly is given text as HTML. */

@@ -9,10 +9,13 @@ const STORAGE_KEY = "arcadia-project";
 
 /** Pages that show only the current project. Their URL has its name, so that a link shows the same to others. */
 const FOLLOWING_PAGES = ["/", "/launch", "/studies", "/reports", "/games", "/games/:slug", "/wall"];
-const PROJECT_PAGE = "/projects/:name";
+const PROJECT_PAGES = "/projects/:name/:tab?";
 
 /** Address of a project's page. */
 export const projectAddress = (name: string) => `/projects/${encodeURIComponent(name)}`;
+
+/** Address of a project's board. */
+export const boardAddress = (name: string) => `${projectAddress(name)}/board`;
 
 /** Return the address of a page that shows a project, or all projects. */
 export const inProject = (path: string, name: string | null) =>
@@ -81,7 +84,7 @@ const isFollowing = (pathname: string) => FOLLOWING_PAGES.some((page) => matchPa
 
 /** Return the project whose page this is, or null. */
 function projectOfPage(pathname: string): string | null {
-  const name = matchPath(PROJECT_PAGE, pathname)?.params.name;
+  const name = matchPath(PROJECT_PAGES, pathname)?.params.name;
   if (name === undefined) return null;
   try {
     return decodeURIComponent(name);

@@ -4,6 +4,7 @@ export type LiveEvent =
   | { kind: "play.changed"; id: number }
   | { kind: "worker.changed"; name: string }
   | { kind: "study.changed" | "study.removed"; study_id: number }
+  | { kind: "board.changed"; project_id: number }
   | { kind: "alerts.changed" | "projects.changed" }
   | { kind: "refetch" };
 
@@ -19,6 +20,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "study.removed",
   "alerts.changed",
   "projects.changed",
+  "board.changed",
   "refetch",
 ];
 

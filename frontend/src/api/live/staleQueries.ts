@@ -1,4 +1,5 @@
 import type { QueryKey } from "@tanstack/react-query";
+import { boardKeys } from "../boards";
 import { changeKeys } from "../changes";
 import { checkpointKeys } from "../checkpoints";
 import { evaluationKeys } from "../evaluations";
@@ -99,6 +100,8 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
     case "study.changed":
     case "study.removed":
       return [STUDIES, PAPERS, PROJECTS];
+    case "board.changed":
+      return soon(boardKeys.detail(event.project_id));
     case "projects.changed":
       return soon(...KEYS_BY_PROJECT);
   }

@@ -1,9 +1,9 @@
-import { Anchor, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "react-router";
 import { isSameProject, projectQuery, projectsQuery } from "@/api/projects";
 import type { Project } from "@/api/types";
-import { inProject, projectAddress } from "@/ui/currentProject";
+import { boardAddress, inProject, projectAddress } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { exact, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
@@ -64,12 +64,19 @@ function Sheet({ project }: { project: Project }) {
         <Title order={1} className={classes.title}>
           {project.name}
         </Title>
-        <ProjectMenu
-          project={project}
-          onGone={(replacement) =>
-            void navigate(replacement === null ? "/projects" : projectAddress(replacement), { replace: true })
-          }
-        />
+        <Group gap="xs" wrap="nowrap">
+          <Button component={Link} to={boardAddress(project.name)} variant="default" h={32} px="sm">
+            Board
+          </Button>
+          <ProjectMenu
+            project={project}
+            onGone={(replacement) =>
+              void navigate(replacement === null ? "/projects" : projectAddress(replacement), {
+                replace: true,
+              })
+            }
+          />
+        </Group>
       </Group>
       <Counts project={project} />
       <ProjectText project={project} />

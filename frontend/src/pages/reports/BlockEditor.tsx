@@ -5,7 +5,7 @@ import { SIGNED_IN_SOURCE } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
 import { FormErrors } from "@/ui/FormErrors";
 import { BlockView } from "./BlockView";
-import { ChartFields } from "./ChartFields";
+import { ChartFields } from "@/charts/fields/ChartFields";
 import { lackOf, nameOf, titleOfKind } from "./draft";
 import { ReplayFields } from "./ReplayFields";
 import classes from "./reports.module.css";
@@ -75,7 +75,9 @@ function Fields({ block, onChange }: BlockEditorProps) {
     );
   return (
     <>
-      {block.kind === "chart" && <ChartFields block={block} onChange={onChange} />}
+      {block.kind === "chart" && (
+        <ChartFields address={block.address} onChange={(address) => onChange({ ...block, address })} />
+      )}
       {block.kind === "table" && <TableFields block={block} onChange={onChange} />}
       {block.kind === "replay" && <ReplayFields block={block} onChange={onChange} />}
       <TextInput

@@ -13,7 +13,7 @@ import { Markdown } from "@/ui/Markdown";
 import { QueryError } from "@/ui/QueryError";
 import { WideTable } from "@/ui/WideTable";
 import { lackOf, titleOfKind, toEditable } from "./draft";
-import { titleOf } from "./figures";
+import { titleOf } from "@/charts/figureTitle";
 import classes from "./reports.module.css";
 
 interface BlockViewProps {

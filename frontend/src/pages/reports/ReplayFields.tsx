@@ -7,7 +7,7 @@ import { blockQuery, SIGNED_IN_SOURCE } from "@/api/reports";
 import type { ReportBlock, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { Thumbnail } from "@/ui/Thumbnail";
-import { RunsField } from "./RunsField";
+import { RunsField } from "@/charts/fields/RunsField";
 
 type ReplayBlock = ReportBlock & { kind: "replay" };
 

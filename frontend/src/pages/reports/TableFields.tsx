@@ -4,7 +4,7 @@ import { comparisonQuery } from "@/api/comparisons";
 import { runQuery } from "@/api/runs";
 import { studiesQuery } from "@/api/studies";
 import type { ReportBlock } from "@/api/types";
-import { RunsField } from "./RunsField";
+import { RunsField } from "@/charts/fields/RunsField";
 
 type TableBlock = ReportBlock & { kind: "table" };
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { runsAt } from "@/api/reports";
 import { parseRunNumbers } from "@/api/runNumbers";
 import { lackIn, moved, newBlock } from "./draft";
-import { titleOf } from "./figures";
+import { titleOf } from "@/charts/figureTitle";
 
 it("names the first incomplete block", () => {
   expect(lackIn([newBlock("text"), newBlock("replay")])).toBe("Block 2 needs a replay.");

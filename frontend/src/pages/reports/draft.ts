@@ -3,7 +3,7 @@
 import { type ReportContent, runsAt } from "@/api/reports";
 import type { ReportBlock, StoredBlock } from "@/api/types";
 import { browserStorage } from "@/ui/pageStorage";
-import { hasFields, NEW_CHART } from "./chartChoice";
+import { hasFields, NEW_CHART } from "@/charts/fields/chartChoice";
 
 export interface KeptReport extends ReportContent {
   /** Version of the report that the draft is based on. */

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { ExpressionField } from "./ExpressionField";
+import { ExpressionField } from "@/ui/ExpressionField";
 import { computedId } from "./computedColumns";
 
 const MAX_TITLE = 60;

@@ -9,7 +9,7 @@ import { useCurrentProject } from "@/ui/currentProject";
 import { SearchField } from "@/ui/SearchField";
 import { isOrigin, isState, ORIGIN_NAMES, STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
-import { FilterField } from "./FilterField";
+import { FilterField } from "@/ui/FilterField";
 import { FacetFilter, type FacetOption } from "./FacetFilter";
 import classes from "./runs.module.css";
 import { NEWEST_FIRST } from "./sorting";

@@ -1,7 +1,15 @@
 import { partsOf } from "@/api/reports";
 import type { Figure } from "@/api/types";
 
+/** Figures whose x axis is as important as the y axis. */
+const PAIRS = ["figures/metric-by-metric", "figures/scatter"];
+
 const TITLES: Record<string, string> = {
+  "figures/percentiles": "Percentiles over seeds",
+  "figures/metric-by-metric": "Metric against metric",
+  "figures/scatter": "One point per run",
+  "figures/episode-histogram": "Returns of episodes",
+  "figures/action-shares": "Actions in replays",
   "figures/profile": "Performance profile",
   "figures/sample-efficiency": "Sample efficiency",
   "figures/evaluations": "Evaluations",
@@ -10,8 +18,15 @@ const TITLES: Record<string, string> = {
 
 /** Return the title of a chart: its y axis, or a name from its URL until it is drawn. */
 export function titleOf(address: string, figure?: Figure): string {
-  const axis = figure?.layout["yaxis"] as { title?: { text?: string } } | undefined;
-  return axis?.title?.text ?? titleAt(address);
+  const { path } = partsOf(address);
+  const [x, y] = [axisTitle(figure, "xaxis"), axisTitle(figure, "yaxis")];
+  if (path === "figures/episode-histogram" || y === undefined) return titleAt(address);
+  return PAIRS.includes(path) && x !== undefined ? `${y} by ${x}` : y;
+}
+
+function axisTitle(figure: Figure | undefined, name: "xaxis" | "yaxis"): string | undefined {
+  const axis = figure?.layout[name] as { title?: { text?: string } } | undefined;
+  return axis?.title?.text;
 }
 
 function titleAt(address: string): string {

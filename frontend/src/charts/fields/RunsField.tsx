@@ -3,7 +3,7 @@ import { labelWithoutNumber, MAX_RUNS } from "@/api/comparisons";
 import type { ComparedRun } from "@/api/types";
 import { RunName } from "@/ui/RunName";
 import { RunSearch } from "@/ui/RunSearch";
-import classes from "./reports.module.css";
+import classes from "./fields.module.css";
 
 interface RunsFieldProps {
   runs: readonly number[];

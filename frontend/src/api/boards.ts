@@ -1,0 +1,58 @@
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { call } from "./client";
+import { byProject } from "./projectFilter";
+import { runKeys } from "./runs";
+import type { Board, BoardPanel } from "./types";
+
+export const boardKeys = {
+  all: ["boards"] as const,
+  detail: (project: number) => [...boardKeys.all, project] as const,
+};
+
+export const boardQuery = (project: number) =>
+  queryOptions({
+    queryKey: boardKeys.detail(project),
+    queryFn: ({ signal }): Promise<Board> =>
+      call("get", "/api/v1/projects/{project_id}/board", {
+        params: { path: { project_id: project } },
+        signal,
+      }),
+  });
+
+/** Ids of the runs of a project that a panel's filter selects, newest first. */
+export const selectedRunsQuery = (project: string, filter: string, limit: number) =>
+  queryOptions({
+    queryKey: [...runKeys.allFacets, "ids", { project, filter, limit }] as const,
+    queryFn: async ({ signal }): Promise<number[]> => {
+      const query = { ...byProject(project), filter, limit, sort: "-created_at" };
+      const { items } = await call("get", "/api/v1/runs", { params: { query }, signal });
+      return items.map(({ id }) => id);
+    },
+    placeholderData: keepPreviousData,
+  });
+
+/**
+ * Save the panels of a board. The page shows them at once. If someone else has changed the board, the page shows their
+ * version, and a notification has the server's error.
+ */
+export function useSaveBoard(project: number) {
+  const client = useQueryClient();
+  const key = boardQuery(project).queryKey;
+  return useMutation({
+    // Changes are sent one after the other, because each is based on the version of the one before.
+    scope: { id: `board ${project}` },
+    onMutate: async (panels: BoardPanel[]) => {
+      await client.cancelQueries({ queryKey: key });
+      client.setQueryData(key, (board) => board && { ...board, panels });
+    },
+    mutationFn: (panels: BoardPanel[]): Promise<Board> =>
+      call("put", "/api/v1/projects/{project_id}/board", {
+        params: { path: { project_id: project } },
+        body: { version: client.getQueryData(key)?.version ?? 0, panels },
+      }),
+    // Keep the panels of a later change that is still being sent.
+    onSuccess: ({ version, updated_at }) =>
+      client.setQueryData(key, (board) => board && { ...board, version, updated_at }),
+    onError: () => client.invalidateQueries({ queryKey: key }),
+  });
+}

@@ -1,0 +1,54 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { figureAtQuery } from "@/api/figures";
+import { runsAt } from "@/api/reports";
+import type { Zoom } from "./curveView";
+import { FigureFrame } from "./FigureFrame";
+import { titleOf } from "./figureTitle";
+import { DRAWN_HEADER, drawnRows } from "./points";
+
+interface AddressFigureProps {
+  /** API address of the figure, with its runs. */
+  address: string;
+  /** Title, if it is not the one of the figure. */
+  title?: string;
+  height: number;
+  embed?: string;
+  bare?: boolean;
+}
+
+/** The figure at an address of the API. It follows its runs while they train. */
+export function AddressFigure({ address, title, height, embed, bare }: AddressFigureProps) {
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  const query = figureAtQuery(address, runsAt(address));
+  const figure = useQuery({ ...query, enabled: false }).data;
+  const shown = title || titleOf(address, figure);
+  return (
+    <FigureFrame
+      title={shown}
+      label={shown}
+      query={query}
+      zoom={zoom}
+      onZoom={setZoom}
+      xLog={new URLSearchParams(address.split("?")[1]).get("x_log") === "true"}
+      revision={address}
+      legend={figure?.layout["showlegend"] !== false}
+      height={height}
+      empty={emptyWords(address)}
+      file={shown.replaceAll(/\W+/g, "-").toLowerCase()}
+      embed={embed}
+      bare={bare}
+      points={() => Promise.resolve({ header: DRAWN_HEADER, rows: figure ? drawnRows(figure) : [] })}
+    />
+  );
+}
+
+/** Return what an empty figure lacks, if it is more than points. */
+function emptyWords(address: string): string | undefined {
+  if (address.includes("/figures/action-shares"))
+    return "No actions to count yet. They come from the replays that a run records with its checkpoints.";
+  if (address.includes("/figures/scatter"))
+    return "None of these runs has both values yet. Choose other values, or wait for results.";
+  if (address.includes("/figures/episode-histogram")) return "No finished episodes yet.";
+  return undefined;
+}

@@ -1,0 +1,139 @@
+import { ActionIcon, Button, Menu, Text } from "@mantine/core";
+import { IconDots, IconGripVertical } from "@tabler/icons-react";
+import { type CSSProperties, useRef, useState } from "react";
+import type { Board, BoardPanel } from "@/api/types";
+import { AddressFigure } from "@/charts/AddressFigure";
+import { panelEmbedAddress } from "@/charts/embed";
+import { titleOf } from "@/charts/figureTitle";
+import { usePanelAddress } from "@/charts/usePanelAddress";
+import classes from "./board.module.css";
+import { ResizeCorner } from "./ResizeCorner";
+
+interface PanelCardProps {
+  board: Board;
+  panel: BoardPanel;
+  editing: boolean;
+  isFirst: boolean;
+  isLast: boolean;
+  onEdit: () => void;
+  /** Replace the panel by a changed one, or by none. */
+  onReplace: (panels: BoardPanel[]) => void;
+  onCopy: () => void;
+  /** Move the panel by a number of places. */
+  onMove: (by: number) => void;
+  /** Called with the key of the panel while it is dragged, then with null. */
+  onDrag: (key: string | null) => void;
+  /** Called when another panel is dropped here. */
+  onDrop: () => void;
+}
+
+/** A chart on a board. In edit mode it can be moved, resized, copied and removed. */
+export function PanelCard(props: PanelCardProps) {
+  const { board, panel, editing, onReplace } = props;
+  const card = useRef<HTMLElement>(null);
+  const [resized, setResized] = useState<BoardPanel | null>(null);
+  const { columns = 6, height = 320 } = resized ?? panel;
+  const title = panel.title || titleOf(panel.address);
+  const { address, problem } = usePanelAddress(board.project, panel);
+  return (
+    <section
+      ref={card}
+      className={classes.card}
+      style={{ "--columns": columns } as CSSProperties}
+      aria-label={title}
+      onDragOver={(event) => editing && event.preventDefault()}
+      onDrop={editing ? props.onDrop : undefined}
+    >
+      {editing && <Tools {...props} title={title} />}
+      {address ? (
+        <AddressFigure
+          address={address}
+          title={panel.title}
+          height={height}
+          embed={panelEmbedAddress(board.project_id, panel.key)}
+        />
+      ) : (
+        <div className={classes.nothing} style={{ height: height + 28 }}>
+          <Text size="sm" fw={600}>
+            {title}
+          </Text>
+          <Text size="sm" c="dimmed" role="status">
+            {problem ?? "Loading the runs…"}
+          </Text>
+          {problem && (
+            <Button size="compact-sm" variant="default" onClick={props.onEdit}>
+              Edit chart
+            </Button>
+          )}
+        </div>
+      )}
+      {editing && (
+        <ResizeCorner
+          title={title}
+          panel={resized ?? panel}
+          card={card}
+          onResize={setResized}
+          onDone={() => {
+            if (resized && (resized.columns !== panel.columns || resized.height !== panel.height))
+              onReplace([{ ...panel, columns: resized.columns, height: resized.height }]);
+            setResized(null);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function Tools({
+  title,
+  panel,
+  isFirst,
+  isLast,
+  onEdit,
+  onReplace,
+  onCopy,
+  onMove,
+  onDrag,
+}: PanelCardProps & { title: string }) {
+  return (
+    <div className={classes.tools}>
+      <span
+        className={classes.grip}
+        draggable
+        title="Drag to move"
+        onDragStart={(event) => {
+          event.dataTransfer.effectAllowed = "move";
+          onDrag(panel.key);
+        }}
+        onDragEnd={() => onDrag(null)}
+      >
+        <IconGripVertical size={16} aria-hidden />
+      </span>
+      <Text size="xs" c="dimmed" className={classes.size}>
+        {panel.columns} of 12 columns, {panel.height} px
+      </Text>
+      <Button size="compact-xs" variant="subtle" aria-label={`Edit chart ${title}`} h={24} onClick={onEdit}>
+        Edit chart
+      </Button>
+      <Menu>
+        <Menu.Target>
+          <ActionIcon size={24} aria-label={`Actions for ${title}`}>
+            <IconDots size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={onCopy}>Duplicate</Menu.Item>
+          <Menu.Item disabled={isFirst} onClick={() => onMove(-1)}>
+            Move earlier
+          </Menu.Item>
+          <Menu.Item disabled={isLast} onClick={() => onMove(1)}>
+            Move later
+          </Menu.Item>
+          <Menu.Item color="red" onClick={() => onReplace([])}>
+            Remove
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </div>
+  );
+}
