@@ -1,6 +1,7 @@
 """Settings of the backend, read from the environment as ARCADIA_*; docs/settings.md explains each."""
 
 import ipaddress
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -98,11 +99,26 @@ class Settings(SettingsWithSecretFiles):
         default=False, description="Let alerts be delivered to private and loopback addresses."
     )
 
-    @field_validator("allowed_hosts", "trusted_proxies", mode="before")
+    embed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Origins of pages that may show embeds in a frame, separated by commas, besides this server.",
+    )
+
+    @field_validator("allowed_hosts", "trusted_proxies", "embed_origins", mode="before")
     @classmethod
     def split_list(cls, value: object) -> object:
         """Split a comma-separated list."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("embed_origins")
+    @classmethod
+    def check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Raise ValueError for anything but an origin, since the texts become part of a header."""
+        for each in value:
+            if not re.fullmatch(r"https?://(\*\.)?[A-Za-z0-9.-]+(:\d{1,5})?", each):
+                message = f"{each!r} must be an origin, such as https://wiki.example.org or https://*.example.org"
+                raise ValueError(message)
+        return value
 
     @field_validator("trusted_proxies")
     @classmethod

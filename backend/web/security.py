@@ -36,12 +36,15 @@ LIVE_SOCKET = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
 UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}}|archives)")
 ARCHIVES = f"{API}/archives"
 
+# Pages with only one chart, which other pages may show in a frame.
+EMBED = re.compile(r"/embed(/.*)?")
+
+_POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "media-src 'self' blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
+)
 _HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-        "media-src 'self' blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
-        "frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": _POLICY + "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -195,6 +198,7 @@ class Perimeter:
         self._app = app
         self._settings = settings
         own = {settings.host, f"[{settings.host}]"} if ":" in settings.host else {settings.host}
+        self._embed_policy = _POLICY + " ".join(["frame-ancestors 'self'", *settings.embed_origins])
         self._names = {name.lower() for name in (*LOOPBACK_NAMES, *settings.allowed_hosts, *own)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -203,11 +207,11 @@ class Perimeter:
             await self._app(scope, receive, send)
             return
         if scope["type"] == "websocket":
-            await self._open_socket(scope, receive, _denying(scope, receive, _with_headers(scope, send)))
+            await self._open_socket(scope, receive, _denying(scope, receive, self._with_headers(scope, send)))
             return
 
         has_started = False
-        send_with_headers = _with_headers(scope, send)
+        send_with_headers = self._with_headers(scope, send)
 
         async def send_safely(message: Message) -> None:
             nonlocal has_started
@@ -236,6 +240,25 @@ class Perimeter:
         else:
             await respond(problem)(scope, receive, send)
 
+    def _with_headers(self, scope: Scope, send: Send) -> Send:
+        """Add the security headers to a response, including a denied WebSocket."""
+        headers_to_add = dict(_HEADERS)
+        if EMBED.fullmatch(scope["path"]):
+            headers_to_add["Content-Security-Policy"] = self._embed_policy
+            # It cannot name several origins, and browsers follow the policy.
+            del headers_to_add["X-Frame-Options"]
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                headers = MutableHeaders(scope=message)
+                for name, value in headers_to_add.items():
+                    headers.setdefault(name, value)
+                if scope["path"].startswith(API):
+                    headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        return send_with_headers
+
     def _limit(self, scope: Scope) -> int:
         if scope["method"] == "POST" and scope["path"] == ARCHIVES:
             return self._settings.max_archive_bytes
@@ -249,21 +272,6 @@ class Perimeter:
         return WrongHost(
             f"{name[:100]!r} is not a name of this server. If it should be, add it to ARCADIA_ALLOWED_HOSTS."
         )
-
-
-def _with_headers(scope: Scope, send: Send) -> Send:
-    """Add the security headers to a response, including a denied WebSocket."""
-
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] in ("http.response.start", "websocket.http.response.start"):
-            headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers.setdefault(name, value)
-            if scope["path"].startswith(API):
-                headers.setdefault("Cache-Control", "no-store")
-        await send(message)
-
-    return send_with_headers
 
 
 def _denying(scope: Scope, receive: Receive, send: Send) -> Send:
