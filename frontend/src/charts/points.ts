@@ -73,7 +73,7 @@ function heatMapRows(trace: Figure["data"][number]): Cell[][] {
     (table?.[row] as unknown as Cell[] | undefined)?.[column];
   return (names ?? []).flatMap((name, row) =>
     (x ?? []).map((place, column) =>
-      [name, place, cellOf(z, row, column), cellOf(hover, row, column)].map((cell) => asRead(cell as Cell)),
+      [name, place, cellOf(z, row, column), cellOf(hover, row, column)].map((cell) => asRead(cell)),
     ),
   );
 }

@@ -1,0 +1,77 @@
+"""Boards in the browser: arrange charts, follow runs, and show a chart in a frame."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.reported import installation_without_workers, open_api
+from tests.factories import CARTPOLE, Api, metrics
+from tests.installation import Installation
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation without workers."""
+    with installation_without_workers(tmp_path_factory.mktemp("boards")) as installation:
+        yield installation
+
+
+@pytest.fixture(scope="module")
+def api(installation: Installation) -> Iterator[Api]:
+    """Yield calls of users and workers."""
+    with open_api(installation) as api:
+        yield api
+
+
+def train(api: Api, rate: float) -> None:
+    """Train a run with four episodes."""
+    run_id, attempt = api.running(config=CARTPOLE | {"learning_rate": rate})
+    for seq in range(2, 6):
+        sent = metrics(seq, 10 * seq, {"train/entropy": 1 / seq}, returns=[float(seq)])
+        api.send(run_id, attempt, sent).raise_for_status()
+    api.release(run_id, attempt, "finished")
+
+
+def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, api: Api) -> None:
+    train(api, 0.001)
+    page.goto("/projects/Main")
+    page.get_by_role("link", name="Board").click()
+    expect(page.get_by_text("This board has no charts yet")).to_be_visible()
+    page.get_by_role("button", name="Begin with four charts").click()
+    points = page.get_by_role("region", name="One point per run")
+    expect(points.locator(".scatterlayer .point")).to_have_count(1)
+
+    # A new run appears in the charts whose filter selects it.
+    train(api, 0.01)
+    expect(points.locator(".scatterlayer .point")).to_have_count(2)
+
+    page.get_by_role("button", name="Edit board").click()
+    page.get_by_role("button", name="Edit chart One point per run").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Title").fill("Rates")
+    dialog.get_by_role("button", name="Save chart").click()
+    corner = page.get_by_role("button", name=re.compile("^Resize Rates"))
+    corner.press("ArrowRight")
+    expect(corner).to_have_accessible_name(re.compile("7 of 12 columns"))
+    page.get_by_role("button", name="Actions for Rates").click()
+    page.get_by_role("menuitem", name="Move earlier").click()
+    expect(page.get_by_role("region").first).to_have_accessible_name("Rates")
+
+    # Another page shows the saved board, and its changes arrive at the first one.
+    other = browser.new_context(base_url=page.url.split("/projects")[0]).new_page()
+    other.goto("/projects/Main/board")
+    expect(other.get_by_role("region").first).to_have_accessible_name("Rates")
+    other.get_by_role("button", name="Edit board").click()
+    other.get_by_role("button", name="Actions for Rates").click()
+    other.get_by_role("menuitem", name="Remove").click()
+    expect(page.get_by_role("region", name="Rates")).to_have_count(0)
+    other.context.close()
+
+    panels = api.user.get("/api/v1/projects/1/board").json()["panels"]
+    page.set_content(f'<iframe src="{page.url.split("/projects")[0]}/embed/1/{panels[0]["key"]}?theme=dark"></iframe>')
+    frame = page.frame_locator("iframe")
+    expect(frame.locator(".js-plotly-plot .plot")).to_be_visible()
+    expect(frame.get_by_role("button")).to_have_count(0)
+    expect(frame.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
