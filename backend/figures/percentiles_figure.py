@@ -38,7 +38,8 @@ def percentiles_figure(groups: Sequence[RunGroup], metric: str, look: Look, wind
             if len(x):
                 traces.extend(_traces(group, first, x, found, np.isfinite(heights).sum(axis=0).tolist(), unit))
     layout = curves_layout(parts, metric, look, legend=True)
-    layout.yaxis.title.text += ", median with 25–75 % and 10–90 % of the runs"
+    if any(len(group.runs) > 1 for group in groups):
+        layout.yaxis.title.text += ", median with 25–75 % and 10–90 % of the runs"
     return to_figure(traces, layout)
 
 

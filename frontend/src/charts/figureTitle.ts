@@ -21,8 +21,12 @@ export function titleOf(address: string, figure?: Figure): string {
   const { path } = partsOf(address);
   const [x, y] = [axisTitle(figure, "xaxis"), axisTitle(figure, "yaxis")];
   if (path === "figures/episode-histogram" || y === undefined) return titleAt(address);
-  return PAIRS.includes(path) && x !== undefined ? `${y} by ${x}` : y;
+  return PAIRS.includes(path) && x !== undefined ? `${y} by ${lowered(x)}` : y;
 }
+
+/** Return a title within a sentence. Abbreviations keep their letters. */
+const lowered = (title: string) =>
+  /^[A-Z][a-z]/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
 
 function axisTitle(figure: Figure | undefined, name: "xaxis" | "yaxis"): string | undefined {
   const axis = figure?.layout[name] as { title?: { text?: string } } | undefined;

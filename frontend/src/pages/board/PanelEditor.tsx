@@ -33,7 +33,7 @@ export function PanelEditor({ project, panel, onSave, onClose }: PanelEditorProp
   }).data;
   const { address, problem } = usePanelAddress(project, draft);
   return (
-    <Modal opened onClose={onClose} size="xl" title="Chart" closeButtonProps={{ "aria-label": "Close" }}>
+    <Modal opened onClose={onClose} size="xl" title="Edit chart" closeButtonProps={{ "aria-label": "Close" }}>
       <Stack gap="md">
         <ChartFields
           address={draft.address}
