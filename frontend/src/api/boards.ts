@@ -1,12 +1,14 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
 import { byProject } from "./projectFilter";
-import { runKeys } from "./runs";
 import type { Board, BoardPanel } from "./types";
 
 export const boardKeys = {
   all: ["boards"] as const,
   detail: (project: number) => [...boardKeys.all, project] as const,
+  allSelected: ["selected-runs"] as const,
+  selected: (query: { project: string; filter: string; limit: number }) =>
+    [...boardKeys.allSelected, query] as const,
 };
 
 export const boardQuery = (project: number) =>
@@ -22,7 +24,7 @@ export const boardQuery = (project: number) =>
 /** Ids of the runs of a project that a panel's filter selects, newest first. */
 export const selectedRunsQuery = (project: string, filter: string, limit: number) =>
   queryOptions({
-    queryKey: [...runKeys.allFacets, "ids", { project, filter, limit }] as const,
+    queryKey: boardKeys.selected({ project, filter, limit }),
     queryFn: async ({ signal }): Promise<number[]> => {
       const query = { ...byProject(project), filter, limit, sort: "-created_at" };
       const { items } = await call("get", "/api/v1/runs", { params: { query }, signal });

@@ -1,4 +1,5 @@
 import { queryOptions, useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { boardKeys } from "./boards";
 import { call } from "./client";
 import { gameKeys } from "./games";
 import { OWN_ERRORS } from "./mutationState";
@@ -26,6 +27,8 @@ export const KEYS_BY_PROJECT = [
   ["reports"],
   gameKeys.all,
   viewKeys.all,
+  boardKeys.all,
+  boardKeys.allSelected,
 ];
 
 export const projectsQuery = queryOptions({

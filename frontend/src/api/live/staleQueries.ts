@@ -41,6 +41,10 @@ const DIAGRAMS: Stale = { queryKey: paperKeys.allDiagrams, interval: LIST_REFRES
 
 const PROJECTS: Stale = { queryKey: projectKeys.all, interval: SELDOM_REFRESH_MS };
 
+/** Runs that the filters of a board select. */
+const SELECTED: Stale = { queryKey: boardKeys.allSelected, interval: LIST_REFRESH_MS };
+const SELECTED_SELDOM: Stale = { ...SELECTED, interval: SELDOM_REFRESH_MS };
+
 const soon = (...keys: QueryKey[]): Stale[] => keys.map((queryKey) => ({ queryKey, interval: 0 }));
 
 /** Return the queries that an event makes stale, besides the figures and comparisons of a changed run. */
@@ -49,6 +53,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
     case "run.changed":
       return [
         { queryKey: changeKeys.list(event.run_id), interval: LIST_REFRESH_MS },
+        SELECTED,
         GAMES,
         STUDIES,
         PAPERS,
@@ -60,6 +65,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
         ...soon(runKeys.detail(event.run_id)),
         STALE_LISTS,
         STALE_FACETS,
+        SELECTED,
         GAMES,
         STUDIES,
         PAPERS,
@@ -71,6 +77,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
         { queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS },
         { queryKey: markKeys.list(event.run_id), interval: SELDOM_REFRESH_MS },
         { queryKey: metricKeys.allSparklines, interval: SELDOM_REFRESH_MS },
+        SELECTED_SELDOM,
         STUDIES,
         DIAGRAMS,
       ];
