@@ -70,7 +70,8 @@ def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, ap
     other.context.close()
 
     panels = api.user.get("/api/v1/projects/1/board").json()["panels"]
-    page.set_content(f'<iframe src="{page.url.split("/projects")[0]}/embed/1/{panels[0]["key"]}?theme=dark"></iframe>')
+    source = f"{page.url.split('/projects')[0]}/embed/1/{panels[0]['key']}?theme=dark"
+    page.set_content(f'<iframe src="{source}" width="720" height="420"></iframe>')
     frame = page.frame_locator("iframe")
     expect(frame.locator(".js-plotly-plot .plot")).to_be_visible()
     expect(frame.get_by_role("button")).to_have_count(0)

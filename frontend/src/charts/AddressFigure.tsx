@@ -7,6 +7,9 @@ import { FigureFrame } from "./FigureFrame";
 import { titleOf } from "./figureTitle";
 import { DRAWN_HEADER, drawnRows } from "./points";
 
+/** Plotly fails if the legend leaves no room for the plot. */
+const MIN_HEIGHT_WITH_LEGEND = 220;
+
 interface AddressFigureProps {
   /** API address of the figure, with its runs. */
   address: string;
@@ -32,7 +35,7 @@ export function AddressFigure({ address, title, height, embed, bare }: AddressFi
       onZoom={setZoom}
       xLog={new URLSearchParams(address.split("?")[1]).get("x_log") === "true"}
       revision={address}
-      legend={figure?.layout["showlegend"] !== false}
+      legend={height >= MIN_HEIGHT_WITH_LEGEND && figure?.layout["showlegend"] !== false}
       height={height}
       empty={emptyWords(address)}
       file={shown.replaceAll(/\W+/g, "-").toLowerCase()}
