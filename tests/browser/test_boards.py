@@ -70,9 +70,13 @@ def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, ap
     other.context.close()
 
     panels = api.user.get("/api/v1/projects/1/board").json()["panels"]
-    source = f"{page.url.split('/projects')[0]}/embed/1/{panels[0]['key']}?theme=dark"
-    page.set_content(f'<iframe src="{source}" width="720" height="420"></iframe>')
+    source = f"/embed/1/{panels[0]['key']}?theme=dark"
+    # Another page of the same origin, without charts and with an icon.
+    page.goto("/embed")
+    expect(page.get_by_text("This address has no chart.")).to_be_visible()
+    icon = '<link rel="icon" href="data:,">'
+    page.set_content(f'{icon}<iframe src="{source}" width="720" height="420"></iframe>')
     frame = page.frame_locator("iframe")
-    expect(frame.locator(".js-plotly-plot .plot")).to_be_visible()
+    expect(frame.locator(".scatterlayer .trace").first).to_be_visible()
     expect(frame.get_by_role("button")).to_have_count(0)
     expect(frame.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
