@@ -1,11 +1,12 @@
-import { Button, Group, Select, Switch, Text, TextInput, VisuallyHidden } from "@mantine/core";
-import { useState } from "react";
+import { ActionIcon, Button, Group, Select, Switch, Text, TextInput, VisuallyHidden } from "@mantine/core";
+import { IconInfoCircle } from "@tabler/icons-react";
+import { useId, useState } from "react";
 import type { ConfigValue, Environment } from "@/api/types";
 import { hintOf, isChanged, shown } from "./draft";
 import { environmentChoices } from "./environmentChoices";
 import classes from "./fields.module.css";
 import { parseNumber } from "./numbers";
-import type { FormField } from "./schema";
+import { type FormField, shortHelp } from "./schema";
 import { canVary, readSeries } from "./series";
 import { inputId } from "./useConfigDraft";
 import { VariedInput } from "./VariedInput";
@@ -44,23 +45,42 @@ export function ConfigField(props: ConfigFieldProps) {
     setVarying(!varied);
   };
   const { environments, method, error, onLeave } = props;
+  const [isExplained, setExplained] = useState(false);
+  const detailsId = useId();
   return (
     <div className={classes.field} data-changed={changed || undefined} data-variable={variable || undefined}>
       {varied ? (
         <VariedInput
           id={inputId(field.name)}
           label={<FieldLabel field={field} />}
-          {...{ field, typed, error, environments, method, onType, onLeave }}
+          field={{ ...field, help: shortHelp(field.help) }}
+          {...{ typed, error, environments, method, onType, onLeave }}
         />
       ) : (
         <ConfigInput {...props} />
       )}
-      {variable && <VaryButton title={field.title} varied={varied} onClick={vary} className={classes.vary} />}
-      <Group gap={8} className={classes.fieldFoot} wrap="nowrap">
-        <Text size="xs" c="dimmed" component="span" className={classes.hint}>
-          {[hintOf(field), `default ${shown(field.initial)}`].filter(Boolean).join(" · ")}
-        </Text>
-        {changed && (
+      <Group gap={4} className={classes.tools}>
+        <ActionIcon
+          size={24}
+          variant="subtle"
+          color="gray"
+          aria-label={`About ${field.title}`}
+          aria-expanded={isExplained}
+          aria-controls={detailsId}
+          onClick={() => setExplained(!isExplained)}
+        >
+          <IconInfoCircle size={16} />
+        </ActionIcon>
+        {variable && <VaryButton title={field.title} varied={varied} onClick={vary} />}
+      </Group>
+      <Text size="xs" c="dimmed" id={detailsId} className={classes.details} hidden={!isExplained}>
+        {detailsOf(field)}
+      </Text>
+      {changed && (
+        <Group gap={8} className={classes.fieldFoot} wrap="nowrap">
+          <Text size="xs" component="span">
+            Changed from {shown(before)}
+          </Text>
           <Button
             size="compact-xs"
             variant="subtle"
@@ -69,13 +89,18 @@ export function ConfigField(props: ConfigFieldProps) {
               onReset();
             }}
           >
-            Changed · reset to {shown(before)}
-            <VisuallyHidden>, {field.title}</VisuallyHidden>
+            Reset <VisuallyHidden>{field.title}</VisuallyHidden>
           </Button>
-        )}
-      </Group>
+        </Group>
+      )}
     </div>
   );
+}
+
+/** Return the whole help of a field with its range and default. */
+function detailsOf(field: FormField): string {
+  const allowed = [hintOf(field), `default ${shown(field.initial)}`].filter(Boolean).join(" · ");
+  return [field.help, allowed].filter(Boolean).join(" ");
 }
 
 /** Return the first text of a field that is varied. */
@@ -97,7 +122,7 @@ function FieldLabel({ field }: { field: FormField }) {
 
 function ConfigInput({ field, typed, error, environments, method, onType, onLeave }: ConfigFieldProps) {
   const label = <FieldLabel field={field} />;
-  const shared = { id: inputId(field.name), label, description: field.help, error };
+  const shared = { id: inputId(field.name), label, description: shortHelp(field.help), error };
   if (field.kind === "boolean") {
     return (
       <Switch

@@ -74,8 +74,30 @@ describe("the configuration fields", () => {
     await userEvent.click(field(/clip/));
     expect(section(/^Rewards/).textContent).toContain("1 changed");
     expect(meant()).toMatchObject({ clip: false });
-    await userEvent.click(screen.getByText(/reset to on/));
+    await userEvent.click(screen.getByRole("button", { name: "Reset Clip rewards" }));
     expect(section(/^Rewards/).textContent).not.toContain("changed");
+  });
+
+  it("find a setting by words of its name or help, and open its section", async () => {
+    renderPage(<Form />);
+    const search = screen.getByLabelText("Search settings");
+    await userEvent.type(search, "gam");
+    expect(section(/^Rollout/).getAttribute("aria-expanded")).toBe("true");
+    expect(screen.queryByText("Rewards")).toBeNull();
+    await userEvent.type(search, "bling");
+    expect(screen.getByText("No other setting matches “gambling”.")).toBeTruthy();
+    await userEvent.clear(search);
+    expect(section(/^Rollout/).getAttribute("aria-expanded")).toBe("false");
+  });
+
+  it("show the range and the whole help on demand", async () => {
+    renderPage(<Form />);
+    const about = screen.getByRole("button", { name: "About Total steps" });
+    const details = document.getElementById(about.getAttribute("aria-controls") ?? "");
+    expect(details).toHaveProperty("hidden", true);
+    await userEvent.click(about);
+    expect(details).toHaveProperty("hidden", false);
+    expect(details?.textContent).toMatch(/^Whole number from 1 to 1.000.000 · default 1000$/);
   });
 
   it("open a closed section with an error from the server", async () => {

@@ -2,9 +2,9 @@ import { Accordion, Badge, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Environment } from "@/api/types";
 import { ConfigField } from "./ConfigField";
-import { isChanged } from "./draft";
 import classes from "./fields.module.css";
-import { type FormField, sectionsOf, splitEssential } from "./schema";
+import { FormSearch } from "./FormSearch";
+import { type FormField, searchFields, sectionsOf, splitEssential } from "./schema";
 import type { ConfigDraft } from "./useConfigDraft";
 
 interface ConfigFieldsProps {
@@ -14,25 +14,44 @@ interface ConfigFieldsProps {
   without?: readonly string[];
 }
 
-/** All hyperparameters: the essential ones first, the others in sections. */
+/** All hyperparameters: the essential ones first, the others in collapsed sections with a search. */
 export function ConfigFields({ config, environments, without = [] }: ConfigFieldsProps) {
   const [opened, setOpened] = useState<string[]>([]);
   const { essential, others } = splitEssential(
     config.fields.filter((field) => !without.includes(field.name)),
   );
-  const sections = sectionsOf(others);
+  const [text, setText] = useState("");
+  const sections = sectionsOf(searchFields(others, text));
+  const isSearching = text.trim() !== "";
   // Open sections with errors.
   const failing = sections
     .filter(([, fields]) => fields.some((field) => config.errors[field.name] !== undefined))
     .map(([group]) => group);
+  const found = isSearching ? sections.map(([group]) => group) : [];
 
   return (
     <Stack gap="lg">
       <FieldGrid fields={essential} config={config} environments={environments} />
+      <Group justify="space-between" gap="xs">
+        <Text component="h2" size="sm" fw={600}>
+          More settings
+        </Text>
+        <FormSearch
+          label="Search settings"
+          placeholder={`Search ${others.length} settings`}
+          text={text}
+          onType={setText}
+        />
+      </Group>
+      {sections.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {`No other setting matches “${text.trim()}”.`}
+        </Text>
+      )}
       <Accordion
         multiple
         variant="separated"
-        value={[...new Set([...opened, ...failing])]}
+        value={[...new Set([...opened, ...failing, ...found])]}
         onChange={setOpened}
         keepMounted
       >
@@ -60,9 +79,7 @@ function SectionTitle({
   fields: FormField[];
   config: ConfigDraft;
 }) {
-  const changed = fields.filter((field) =>
-    isChanged(field, config.draft[field.name], config.reference.values[field.name] ?? field.initial),
-  ).length;
+  const changed = fields.filter((field) => config.changed.includes(field)).length;
   return (
     <Group gap={8} wrap="nowrap">
       <Text fw={600} size="sm" style={{ flexShrink: 0 }}>

@@ -5,17 +5,15 @@ interface VaryButtonProps {
   title: string;
   varied: boolean;
   onClick: () => void;
-  className?: string;
 }
 
 /** Button that switches a field between one value and several values. */
-export function VaryButton({ title, varied, onClick, className }: VaryButtonProps) {
+export function VaryButton({ title, varied, onClick }: VaryButtonProps) {
   return (
     <Button
       size="compact-xs"
       variant={varied ? "light" : "default"}
       leftSection={<IconArrowsSplit2 size={14} aria-hidden />}
-      className={className}
       aria-pressed={varied}
       onClick={onClick}
     >

@@ -19,6 +19,7 @@ const blank: FormField = {
   help: "",
   group: "Run",
   changeable: "",
+  isEssential: false,
   kind: "number",
   optional: false,
   initial: 1,

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { defaultsOf, type JsonSchema, sectionsOf, splitEssential, variantFor, variantsOf } from "./schema";
+import {
+  defaultsOf,
+  type JsonSchema,
+  sectionsOf,
+  shortHelp,
+  splitEssential,
+  variantFor,
+  variantsOf,
+} from "./schema";
 
 const paac: JsonSchema = {
   type: "object",
@@ -13,14 +21,16 @@ const paac: JsonSchema = {
       type: "string",
       group: "Run",
       title: "Game",
+      essential: true,
     },
-    num_envs: { type: "integer", default: 32, minimum: 1, maximum: 1024, group: "Rollout" },
+    num_envs: { type: "integer", default: 32, minimum: 1, maximum: 1024, group: "Rollout", essential: true },
     learning_rate: {
       type: "number",
       default: 0.0224,
       exclusiveMinimum: 0,
       maximum: 10,
       group: "Optimization",
+      essential: true,
     },
     clip_rewards: { type: "boolean", default: true, group: "Run" },
   },
@@ -121,6 +131,18 @@ describe("the form", () => {
     const { essential, others } = splitEssential(fields);
     expect(essential.map((member) => member.name)).toEqual(["env", "num_envs", "learning_rate"]);
     expect(others.map((member) => member.name)).toEqual(["clip_rewards"]);
+  });
+
+  it.each([
+    [
+      "α: learning rate at the first step; the paper uses 0.0007 · n_e.",
+      "α: learning rate at the first step",
+    ],
+    ["Saved and recorded. The first solve is saved immediately.", "Saved and recorded"],
+    ["Sample by error (Schaul et al. 2016).", "Sample by error (Schaul et al. 2016)"],
+    ["", ""],
+  ])("shortens %j to its first clause", (help, short) => {
+    expect(shortHelp(help)).toBe(short);
   });
 
   it("falls back to the first algorithm when a configuration names an unknown one", () => {

@@ -27,6 +27,7 @@ export interface JsonSchema {
   maxLength?: number;
   group?: string;
   changeable?: string;
+  essential?: boolean;
   shape_fields?: string[];
 }
 
@@ -46,6 +47,8 @@ export interface FormField {
   group: string;
   /** Why a live run can change it. Empty if it cannot. */
   changeable: string;
+  /** True if the form shows it first. */
+  isEssential: boolean;
   kind: FieldKind;
   optional: boolean;
   initial: ConfigValue;
@@ -121,6 +124,7 @@ function fieldOf(name: string, property: JsonSchema, root: JsonSchema): FormFiel
     help: schema.description ?? "",
     group: schema.group ?? "Other",
     changeable: schema.changeable ?? "",
+    isEssential: schema.essential ?? false,
     kind,
     optional,
     initial: schema.default ?? schema.const ?? null,
@@ -164,12 +168,22 @@ export function sectionsOf(fields: FormField[]): [string, FormField[]][] {
   return [...sections];
 }
 
-const ESSENTIAL = ["env", "total_steps", "seed", "num_envs", "num_actors", "num_agents", "learning_rate"];
-
 /** Split fields into the essential ones and the others. */
 export function splitEssential(fields: FormField[]): { essential: FormField[]; others: FormField[] } {
   return {
-    essential: ESSENTIAL.flatMap((name) => fields.filter((field) => field.name === name)),
-    others: fields.filter((field) => field.name !== "algorithm" && !ESSENTIAL.includes(field.name)),
+    essential: fields.filter((field) => field.isEssential),
+    others: fields.filter((field) => field.name !== "algorithm" && !field.isEssential),
   };
 }
+
+/** Return the fields whose name, title or help contains all words. Without words, return all. */
+export function searchFields(fields: readonly FormField[], text: string): FormField[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return fields.filter(({ name, title, help }) => {
+    const searched = [name, title, help].join(" ").toLowerCase();
+    return words.every((word) => searched.includes(word));
+  });
+}
+
+/** Return the first clause of a help text. */
+export const shortHelp = (help: string): string => /^.*?(?=; |\. (?=[A-Z])|\.$|$)/s.exec(help)?.[0] ?? help;

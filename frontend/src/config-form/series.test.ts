@@ -8,6 +8,7 @@ const field = (changes: Partial<FormField>): FormField => ({
   help: "",
   group: "",
   changeable: "",
+  isEssential: false,
   kind: "number",
   optional: false,
   initial: 0.001,

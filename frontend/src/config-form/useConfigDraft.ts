@@ -23,6 +23,10 @@ export interface ConfigDraft {
   set: (name: string, typed: string | boolean) => void;
   leave: (name: string) => void;
   reset: (name: string) => void;
+  /** The fields that differ from the reference. */
+  changed: FormField[];
+  /** Reset all changed fields except the environment, which is chosen before the reference. */
+  resetAll: () => void;
   /** Start from this reference in an environment, and keep all changes. */
   chooseMethod: (variant: Variant, reference: Reference, env: ConfigValue) => void;
   showAllErrors: () => void;
@@ -101,9 +105,13 @@ export function useConfigDraft(
       return { ...current, server, draft: { ...current.draft, [name]: typed } };
     });
 
+  const referenceOf = (field: FormField) => state.reference.values[field.name] ?? field.initial;
+  const changed = fields.filter((field) => isChanged(field, state.draft[field.name], referenceOf(field)));
+
   return {
     fields,
     variant,
+    changed,
     draft: state.draft,
     reference: state.reference,
     values,
@@ -121,14 +129,15 @@ export function useConfigDraft(
     },
     reset(name) {
       const field = fields.find((candidate) => candidate.name === name);
-      if (field) set(name, written(field, state.reference.values[name] ?? field.initial));
+      if (field) set(name, written(field, referenceOf(field)));
+    },
+    resetAll() {
+      for (const field of changed)
+        if (field.name !== "env") set(field.name, written(field, referenceOf(field)));
     },
     chooseMethod(next, reference, env) {
-      const own = fields.filter((field) =>
-        isChanged(field, state.draft[field.name], state.reference.values[field.name] ?? field.initial),
-      );
       const begun = begin(keyOf(reference, env), reference, { ...reference.values, env });
-      const kept = own.map(({ name }) => name).filter((name) => name !== "env");
+      const kept = changed.map(({ name }) => name).filter((name) => name !== "env");
       const carried = carryOver(state.draft, kept, next);
       setState({ ...begun, draft: { ...begun.draft, ...carried } });
     },

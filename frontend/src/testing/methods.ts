@@ -4,7 +4,7 @@ export const aMethod = (algorithm: string, title: string, envs: string[], more: 
   description: `${title}: one way to learn (Somebody et al. 2016).`,
   properties: {
     algorithm: { const: algorithm, default: algorithm, group: "Run" },
-    env: { enum: envs, default: envs[0], title: "Environment", group: "Run" },
+    env: { enum: envs, default: envs[0], title: "Environment", group: "Run", essential: true },
     total_steps: {
       type: "integer",
       title: "Total steps",
@@ -12,6 +12,7 @@ export const aMethod = (algorithm: string, title: string, envs: string[], more: 
       minimum: 1,
       maximum: 1_000_000,
       group: "Run",
+      essential: true,
     },
     gamma: { type: "number", title: "Discount", default: 0.99, minimum: 0, maximum: 1, group: "Rollout" },
     ...more,

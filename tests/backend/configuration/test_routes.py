@@ -29,6 +29,18 @@ def test_every_field_has_a_title_and_one_sentence_of_help(api: Api) -> None:
             assert field["group"], name
 
 
+def test_every_method_marks_the_few_fields_that_matter_most(api: Api) -> None:
+    essential = {
+        algorithm: {name for name, field in variant["properties"].items() if field.get("essential")}
+        for algorithm, variant in variants(api).items()
+    }
+    always = {"env", "total_steps", "seed", "learning_rate"}
+    assert essential["paac"] == always | {"num_envs", "device"}
+    assert essential["a3c"] == always | {"num_actors"}
+    assert essential["ga3c"] == always | {"num_agents", "device"}
+    assert essential["gorila"] == always | {"num_actors"}
+
+
 def test_every_method_offers_the_environments_that_it_can_learn(api: Api) -> None:
     known = api.user.get("/api/v1/environments").json()
     for algorithm, variant in variants(api).items():

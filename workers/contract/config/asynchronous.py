@@ -8,7 +8,7 @@ from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centered import CenteredFields
 from workers.contract.config.changeable import NEXT_UPDATE
-from workers.contract.config.fields import NETWORK, OPTIMIZATION, ROLLOUT, RUN, TrainingConfig
+from workers.contract.config.fields import ESSENTIAL, NETWORK, OPTIMIZATION, ROLLOUT, RUN, TrainingConfig
 from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
 from workers.contract.games import ActionKind
@@ -29,7 +29,7 @@ class AsynchronousFields(CenteredFields, RmsPropFields):
         le=256,
         title="Actor-learners",
         description="Processes, each with its own environment, that update the shared parameters; best one a core.",
-        json_schema_extra=ROLLOUT,
+        json_schema_extra=ROLLOUT | ESSENTIAL,
     )
     optimizer: Literal["shared_rmsprop", "rmsprop", "momentum_sgd"] = Field(
         default="shared_rmsprop",

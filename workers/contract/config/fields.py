@@ -47,6 +47,9 @@ RUN, ROLES, ROLLOUT, REPLAY, EXPLORATION, OPTIMIZATION, NETWORK, ENVIRONMENT = (
     for name in ("Run", "Roles", "Rollout", "Replay", "Exploration", "Optimization", "Network", "Environment")
 )
 
+# The launch form shows these fields first and collapses all others.
+ESSENTIAL: dict[str, Any] = {"essential": True}
+
 
 def _describe_method(schema: dict[str, Any], model: type[Any]) -> None:
     """Add to the schema the environments that a method can learn, and the fields that a fork may not change."""
@@ -81,7 +84,7 @@ class TrainingConfig(BaseModel):
         default="ALE/Pong-v5",
         title="Environment",
         description="The environment to learn, such as ALE/Pong-v5 or CartPole-v1.",
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | ESSENTIAL,
     )
     total_steps: int = Field(
         default=80_000_000,
@@ -89,7 +92,7 @@ class TrainingConfig(BaseModel):
         le=10_000_000_000,
         title="Total steps",
         description="Agent decisions to train for, over all environments; an Atari step is 4 emulator frames.",
-        json_schema_extra=RUN | LENGTH,
+        json_schema_extra=RUN | LENGTH | ESSENTIAL,
     )
     seed: int = Field(
         default=1,
@@ -97,13 +100,13 @@ class TrainingConfig(BaseModel):
         le=2**31 - 1,
         title="Seed",
         description="Seeds environments, weights and sampling; with a synchronous method, one machine repeats the run.",
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | ESSENTIAL,
     )
     device: Device = Field(
         default="auto",
         title="Device",
         description="Where the network runs: cuda needs a worker with a GPU; auto takes a GPU if the worker has one.",
-        json_schema_extra=RUN,
+        json_schema_extra=RUN | ESSENTIAL,
     )
     precision: Precision = Field(
         default="auto",
@@ -185,7 +188,7 @@ class TrainingConfig(BaseModel):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step.",
-        json_schema_extra=OPTIMIZATION | DECAYING,
+        json_schema_extra=OPTIMIZATION | DECAYING | ESSENTIAL,
     )
     learning_rate_decay: Decay = Field(
         default="linear",

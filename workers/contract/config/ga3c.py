@@ -8,7 +8,7 @@ from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centered import CenteredFields
 from workers.contract.config.changeable import DECAYING, NEXT_UPDATE
-from workers.contract.config.fields import OPTIMIZATION, ROLLOUT, RUN
+from workers.contract.config.fields import ESSENTIAL, OPTIMIZATION, ROLLOUT, RUN
 from workers.contract.config.optimizers import RmsPropFields
 
 
@@ -26,7 +26,7 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         le=1024,
         title="Agents",
         description="N_A: processes, each with its own environment; use at least one for each core.",
-        json_schema_extra=ROLLOUT,
+        json_schema_extra=ROLLOUT | ESSENTIAL,
     )
     num_predictors: int = Field(
         default=2,
@@ -83,7 +83,7 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper uses 0.0003 or 0.0001 for all games.",
-        json_schema_extra=OPTIMIZATION | DECAYING,
+        json_schema_extra=OPTIMIZATION | DECAYING | ESSENTIAL,
     )
     log_epsilon: float = Field(
         default=1e-6,

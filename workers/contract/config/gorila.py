@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from workers.contract.config.changeable import DECAYING
 from workers.contract.config.fields import (
+    ESSENTIAL,
     DECAY,
     EXPLORATION,
     NETWORK,
@@ -48,7 +49,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         le=1024,
         title="Actors",
         description="N_act: processes, each with its own environment; in bundled mode the number of bundles.",
-        json_schema_extra=ROLES,
+        json_schema_extra=ROLES | ESSENTIAL,
     )
     num_learners: int = Field(
         default=2,
@@ -193,7 +194,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper does not give one.",
-        json_schema_extra=OPTIMIZATION | DECAYING,
+        json_schema_extra=OPTIMIZATION | DECAYING | ESSENTIAL,
     )
     learning_rate_decay: Decay = Field(
         default="none",

@@ -8,7 +8,7 @@ from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centered import CenteredFields
 from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE
-from workers.contract.config.fields import OPTIMIZATION, ROLLOUT, RUN
+from workers.contract.config.fields import ESSENTIAL, OPTIMIZATION, ROLLOUT, RUN
 from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
 
@@ -22,7 +22,7 @@ class SynchronousFields(CenteredFields):
         le=10_000_000_000,
         title="Total steps",
         description="N_max: agent decisions in the whole training; an Atari step is 4 emulator frames.",
-        json_schema_extra=RUN | LENGTH,
+        json_schema_extra=RUN | LENGTH | ESSENTIAL,
     )
     num_envs: int = Field(
         default=32,
@@ -30,7 +30,7 @@ class SynchronousFields(CenteredFields):
         le=1024,
         title="Environments",
         description="n_e: environments that step together; each update learns from n_e · t_max steps.",
-        json_schema_extra=ROLLOUT,
+        json_schema_extra=ROLLOUT | ESSENTIAL,
     )
     num_workers: int = Field(
         default=8,
@@ -46,7 +46,7 @@ class SynchronousFields(CenteredFields):
         le=10,
         title="Learning rate",
         description="α: learning rate at the first step; the paper uses 0.0007 · n_e.",
-        json_schema_extra=OPTIMIZATION | DECAYING,
+        json_schema_extra=OPTIMIZATION | DECAYING | ESSENTIAL,
     )
     learning_rate_scale: Literal["none", "num_envs"] = Field(
         default="none",

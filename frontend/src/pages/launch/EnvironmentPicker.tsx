@@ -1,7 +1,7 @@
-import { Chip, Group, Radio, Stack, Text, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Chip, Group, Radio, Stack, Text } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { ConfigValue, Environment } from "@/api/types";
+import { FormSearch } from "@/config-form/FormSearch";
 import type { FormField } from "@/config-form/schema";
 import { inputId } from "@/config-form/useConfigDraft";
 import { VariedInput } from "@/config-form/VariedInput";
@@ -57,20 +57,13 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
           {field && <VaryButton title="Environment" varied={several} onClick={vary} />}
         </Group>
         {!several && (
-          <TextInput
+          <FormSearch
             id={inputId("env")}
-            type="search"
-            size="xs"
-            className={classes.presetSearch}
-            leftSection={<IconSearch size={14} aria-hidden />}
+            label="Search environments"
             placeholder={`Search all ${environments.length}`}
-            aria-label="Search environments"
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key !== "Enter") return;
-              // Prevent Enter from launching a run.
-              event.preventDefault();
+            text={text}
+            onType={setText}
+            onEnter={() => {
               const [first] = found;
               if (first && text.trim() !== "") onChoose(first.id);
             }}

@@ -118,8 +118,30 @@ it("shows how the preset differs from its paper and the paper's code", async () 
 it("resets a changed field to the preset", async () => {
   await open("/?preset=short");
   await type(/Total steps total_steps/, "7");
-  await userEvent.click(screen.getByText(/reset to 2000/));
+  expect(screen.getByText("Changed from 2000")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Reset Total steps" }));
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
+  expect(screen.queryByText("Changed from 2000")).toBeNull();
+});
+
+it("lists the differences and resets one or all, but keeps the environment", async () => {
+  await open("/?preset=short&env=Catch");
+  await type(/Total steps total_steps/, "7");
+  await type(/Discount gamma/, "0.5");
+  const differences = within(screen.getByRole("region", { name: "Differences" }));
+  expect(differences.getAllByRole("listitem").map(({ textContent }) => textContent)).toEqual([
+    "EnvironmentCartPole-v1 → Catch",
+    "Total steps2000 → 7",
+    "Discount0.99 → 0.5",
+  ]);
+  await userEvent.click(differences.getByRole("button", { name: "Reset Discount in the summary" }));
+  expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("value", "0.99");
+  await userEvent.click(differences.getByRole("button", { name: "Reset all" }));
+  expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
+  expect(differences.getAllByRole("listitem")).toHaveLength(1);
+  await launch();
+  await waitFor(() => expect(posted()).toHaveLength(1));
+  expect(posted()[0]).toMatchObject({ config: { env: "Catch", total_steps: 2000 } });
 });
 
 it("uses another method's preset for the same game and keeps changes", async () => {

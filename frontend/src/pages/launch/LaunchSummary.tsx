@@ -5,7 +5,8 @@ import type { ConfigValue, Environment, RunConfig } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { exact, plural, short } from "@/ui/format";
 import { studyCostText } from "@/ui/studyCost";
-import { isChanged, shown } from "@/config-form/draft";
+import { shown } from "@/config-form/draft";
+import { Differences } from "./Differences";
 import classes from "./launch.module.css";
 import { queueHint } from "./queueHint";
 import type { ConfigDraft } from "@/config-form/useConfigDraft";
@@ -26,11 +27,7 @@ interface LaunchSummaryProps {
 export function LaunchSummary({ config, environments, cost, problems, busy }: LaunchSummaryProps) {
   const workers = useQuery(workersQuery);
   const { values } = config;
-  const { title: referenceTitle, values: reference } = config.reference;
   const environment = environments.find((candidate) => candidate.id === values["env"]);
-  const changes = config.fields.filter((field) =>
-    isChanged(field, config.draft[field.name], reference[field.name] ?? field.initial),
-  );
   const wrong = Object.keys(config.errors).length;
   return (
     <Stack component="section" gap="sm" className={classes.summary} aria-label="Summary">
@@ -40,21 +37,7 @@ export function LaunchSummary({ config, environments, cost, problems, busy }: La
       <Text size="sm" title={exactSteps(values["total_steps"])}>
         {lengthOf(values, environment)}
       </Text>
-      <div>
-        <Text size="xs" c="dimmed" mb={4}>
-          {changes.length === 0 ? `Unchanged from “${referenceTitle}”.` : `Changed from “${referenceTitle}”:`}
-        </Text>
-        <dl className={classes.changes}>
-          {changes.map((field) => (
-            <Change
-              key={field.name}
-              title={field.title}
-              from={reference[field.name] ?? field.initial}
-              to={config.series[field.name] ? String(config.draft[field.name]) : values[field.name]}
-            />
-          ))}
-        </dl>
-      </div>
+      <Differences config={config} />
       <Text size="sm">{queueHint(values["device"], workers.data)}</Text>
       {cost ? (
         <CostOfStudy cost={cost} />
@@ -103,17 +86,6 @@ function CostOfStudy({ cost }: { cost: StudyCost }) {
 
 const startLabel = ({ preview }: StudyCost) =>
   preview ? `Start study · ${plural(preview.runs, "run")}` : "Start study";
-
-function Change({ title, from, to }: { title: string; from: ConfigValue; to: ConfigValue | undefined }) {
-  return (
-    <>
-      <dt>{title}</dt>
-      <dd>
-        {shown(from)} → {to === undefined ? "?" : shown(to)}
-      </dd>
-    </>
-  );
-}
 
 function exactSteps(steps: ConfigValue | undefined): string | undefined {
   return typeof steps === "number" ? exact(steps, "steps") : undefined;

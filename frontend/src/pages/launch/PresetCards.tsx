@@ -1,7 +1,7 @@
-import { Badge, Group, Radio, Stack, Text, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Badge, Group, Radio, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Environment, Preset } from "@/api/types";
+import { FormSearch } from "@/config-form/FormSearch";
 import { short } from "@/ui/format";
 import classes from "./launch.module.css";
 import { PresetDifferences } from "./PresetDifferences";
@@ -34,17 +34,11 @@ export function PresetCards({ presets, environments, algorithm, env, chosen, onC
         <Text component="h2" size="sm" fw={600}>
           Preset
         </Text>
-        <TextInput
-          type="search"
-          size="xs"
-          className={classes.presetSearch}
-          leftSection={<IconSearch size={14} aria-hidden />}
+        <FormSearch
+          label="Search all presets"
           placeholder={`Search all ${presets.length} presets`}
-          aria-label="Search all presets"
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          // Prevent Enter from launching a run.
-          onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
+          text={text}
+          onType={setText}
         />
       </Group>
       <Radio.Group

@@ -61,13 +61,13 @@ it("starts with the run's configuration, even if the form loads later, and sends
 it("says how many steps the fork trains, and refuses a fork without any", async () => {
   const { server } = open();
   await screen.findByText(/and trains 3 k steps more/);
-  await write(/Total steps/, "2000");
+  await write(/Total steps total_steps/, "2000");
   expect(screen.getByText(/Raise the total steps above 2.000/)).toBeTruthy();
   expect(screen.queryByText(/ more\. The method/)).toBeNull();
   await userEvent.click(screen.getByText("Launch fork"));
   expect(await screen.findByText(/^Must be more than 2.000/)).toBeTruthy();
   expect(server.of("POST /runs/3/fork")).toEqual([]);
-  await write(/Total steps/, "2500");
+  await write(/Total steps total_steps/, "2500");
   await userEvent.click(screen.getByText("Launch fork"));
   await screen.findByText("The run page");
 });
@@ -100,7 +100,7 @@ it("says that the form could not be loaded", async () => {
 
 it("launches only one fork if the button is clicked again while the next page loads", async () => {
   const { router, server } = open({}, [onItsWay("/runs/:id")]);
-  await screen.findByLabelText(/Total steps/);
+  await screen.findByLabelText(/Total steps total_steps/);
   const button = screen.getByRole("button", { name: "Launch fork" });
   await userEvent.click(button);
   await waitFor(() => expect(router.state.navigation.state).toBe("loading"));
@@ -111,23 +111,23 @@ it("launches only one fork if the button is clicked again while the next page lo
 
 it("keeps the draft until it is launched or discarded", async () => {
   const first = open();
-  await write(/Total steps/, "7700");
+  await write(/Total steps total_steps/, "7700");
   await write(/^Name$/, "much longer");
   first.unmount();
   const second = open();
-  expect((await screen.findByLabelText<HTMLInputElement>(/Total steps/)).value).toBe("7700");
+  expect((await screen.findByLabelText<HTMLInputElement>(/Total steps total_steps/)).value).toBe("7700");
   expect(screen.getByLabelText<HTMLInputElement>("Name").value).toBe("much longer");
   await userEvent.click(screen.getByText("Launch fork"));
   await screen.findByText("The run page");
   second.unmount();
   open();
-  expect((await screen.findByLabelText<HTMLInputElement>(/Total steps/)).value).toBe("5000");
-  await write(/Total steps/, "9000");
+  expect((await screen.findByLabelText<HTMLInputElement>(/Total steps total_steps/)).value).toBe("5000");
+  await write(/Total steps total_steps/, "9000");
   expect(screen.queryByText("Start over")).toBeNull();
 });
 
 it("says that a checkpoint has all steps only if it has", async () => {
   open();
-  await write(/Total steps/, "1000");
+  await write(/Total steps total_steps/, "1000");
   expect(screen.getByRole("status").textContent).toMatch(/^Raise the total steps above 2.000\.$/);
 });
