@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import StringConstraints
 
+from backend.configuration.configs import build_config
 from backend.database.engine import Database, Db
 from backend.database.tables import RunOrigin
 from backend.doorbell import Bell, Doorbell
@@ -27,6 +28,7 @@ from backend.runs import (
 from backend.runs.expressions.completion import ExpressionKind
 from backend.runs.expressions.parsing import MAX_LENGTH
 from backend.runs.expressions.requests import CheckedExpression, FilterText, check
+from backend.runs.forecast import RunForecast, forecast
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, run_in_progress, wait_while
@@ -49,6 +51,14 @@ def create_run(db: Db, bell: Bell, once: Idempotent, new: schemas.CreateRun) -> 
         run = service.create(session, new)
         bell.ring_after_commit(session, run)
         return once.store(session, queries.to_schema(session, run))
+
+
+@router.post("/runs/preview")
+def preview_run(db: Db, new: schemas.CreateRun) -> RunForecast:
+    """Return what a run needs, what the workers have and when it can start, without storing it."""
+    config = build_config(new.config, new.preset, new.overrides or {})
+    with db.read() as session:
+        return forecast(session, config, new.queue, new.priority)
 
 
 def parse_filters(

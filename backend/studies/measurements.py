@@ -10,8 +10,8 @@ from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Measurement, Run
 from backend.metrics.visibility import training_seconds
 from backend.runs import service as runs
+from backend.runs.speed import is_measured, kind_label
 from backend.runs.states import ENDED
-from backend.studies.cost import is_measured, kind_label
 from workers.contract.config import RunConfig
 from workers.contract.worker_api import ACTIVE
 

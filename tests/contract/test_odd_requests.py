@@ -194,6 +194,7 @@ class Scene:
             "patch /runs/{run_id}": [{"name": "x", "tags": ["x"], "notes": "x", "priority": 1}],
             "patch /runs/{run_id}/checkpoints/{checkpoint_id}": [{"pinned": False}],
             "patch /replays/{replay_id}": [{"pinned": False}],
+            "post /runs/preview": [{"preset": "paac-cartpole", "priority": -10}],
             "post /runs/{run_id}/clone": [{"name": "x", "overrides": {"seed": 1}}],
             "post /runs/{run_id}/fork": [{"checkpoint_id": self.checkpoint_id, "overrides": {"total_steps": 9_999}}],
             "post /runs/{run_id}/evaluations": [

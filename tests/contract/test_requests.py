@@ -18,7 +18,7 @@ from tests.door import HANGS_SECONDS
 REFUSED_THOUGH_VALID = (
     # A configuration is checked against its own schema, /config-schema, once preset and overrides are put together;
     # a cursor, a sort and a checkpoint must be of this list and of this run.
-    "^/api/v1/(runs|runs/{run_id}/(clone|fork|changes))$",
+    "^/api/v1/(runs|runs/preview|runs/{run_id}/(clone|fork|changes))$",
     # A filter is an expression.
     "^/api/v1/run-(facets|failures|groups|settings)$",
     # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.

@@ -21,6 +21,7 @@ import type {
   Run,
   RunConfig,
   RunEdit,
+  RunForecast,
   RunPage,
 } from "./types";
 
@@ -50,6 +51,8 @@ export const runKeys = {
   /** A run with everything in it: checkpoints, replays, evaluations and so on. */
   everythingOf: (id: number) => ["run", id] as const,
   detail: (id: number) => [...runKeys.everythingOf(id), "detail"] as const,
+  allForecasts: ["run-forecasts"] as const,
+  forecast: (request: LaunchRequest) => [...runKeys.allForecasts, request] as const,
   allChanged: ["changed-runs"] as const,
   changed: (ids: readonly number[]) => [...runKeys.allChanged, ids] as const,
 };
@@ -65,6 +68,15 @@ export const runListQuery = (query: RunListQuery) =>
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
     placeholderData: keepPreviousData,
+  });
+
+/** What a run needs, what the workers have, and when it can start. */
+export const runForecastQuery = (request: LaunchRequest) =>
+  queryOptions({
+    queryKey: runKeys.forecast(request),
+    queryFn: ({ signal }): Promise<RunForecast> =>
+      call("post", "/api/v1/runs/preview", { body: request, signal }),
+    retry: false,
   });
 
 /** Filter values of the run list, over all runs of a project and not only the loaded ones. */

@@ -2396,6 +2396,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Run
+         * @description Return what a run needs, what the workers have and when it can start, without storing it.
+         */
+        post: operations["preview_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/score-rules": {
         parameters: {
             query?: never;
@@ -8794,6 +8814,70 @@ export interface components {
             worker: string | null;
         };
         /**
+         * RunForecast
+         * @description What a run needs, what the connected workers have, and when it can start.
+         */
+        RunForecast: {
+            capacity: components["schemas"]["WorkerCapacity"];
+            /**
+             * Cores
+             * @description Cores that the earlier runs kept busy.
+             */
+            cores: number | null;
+            /**
+             * Gpu Memory Bytes
+             * @description Largest use of the earlier runs.
+             */
+            gpu_memory_bytes: number | null;
+            /**
+             * Measured On
+             * @description Their method and environment; null if there are none.
+             */
+            measured_on: string | null;
+            /**
+             * Measured Runs
+             * @description Number of earlier runs that this is measured from; 0 if there are none.
+             */
+            measured_runs: number;
+            /**
+             * Memory Bytes
+             * @description Largest use of the earlier runs.
+             */
+            memory_bytes: number | null;
+            /**
+             * Queue
+             * @enum {string}
+             */
+            queue: "cpu" | "gpu";
+            /**
+             * Runs Ahead
+             * @description Queued runs that start earlier.
+             */
+            runs_ahead: number;
+            /**
+             * Seconds
+             * @description Duration on a worker; null without a measurement.
+             */
+            seconds: number | null;
+            /**
+             * Start Unknown
+             * @description Why the start is unknown, as a sentence.
+             */
+            start_unknown: string | null;
+            /**
+             * Starts In Seconds
+             * @description Expected wait; null if unknown.
+             */
+            starts_in_seconds: number | null;
+            /**
+             * Startup Seconds
+             * @description Time on a worker besides training, included in `seconds`.
+             */
+            startup_seconds: number | null;
+            /** Steps Per Second */
+            steps_per_second: number | null;
+        };
+        /**
          * RunMetrics
          * @description Series of one run.
          *
@@ -10529,6 +10613,31 @@ export interface components {
             state: "idle" | "busy" | "gone";
             /** Version */
             version: string;
+        };
+        /**
+         * WorkerCapacity
+         * @description Connected workers of one queue. Each trains one run.
+         */
+        WorkerCapacity: {
+            /**
+             * Cores
+             * @description Of the largest host; null without workers.
+             */
+            cores: number | null;
+            /**
+             * Devices
+             * @description Names of their GPUs, or `cpu`.
+             */
+            devices: string[];
+            /** Idle */
+            idle: number;
+            /**
+             * Memory Bytes
+             * @description Of the largest host; null without workers.
+             */
+            memory_bytes: number | null;
+            /** Workers */
+            workers: number;
         };
         /**
          * WrongPart
@@ -15271,6 +15380,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BulkResult"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    preview_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateRun"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunForecast"];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -4,6 +4,7 @@ import type { RouteObject } from "react-router";
 import { expect } from "vitest";
 import type { Environment, RunConfig } from "@/api/types";
 import { anEnvironment } from "./environments";
+import { aForecast } from "./forecasts";
 import { aMethod } from "./methods";
 import { aPreset } from "./presets";
 import { renderPage } from "./render";
@@ -59,6 +60,7 @@ export function serveLaunching(answers: Record<string, Answer> = {}) {
       name: "older",
       config: { algorithm: "paac", env: "CartPole-v1", total_steps: 5000, gamma: 0.5 },
     }),
+    "POST /runs/preview": aForecast(),
     "POST /runs": () => Response.json(aRun({ id: 77 }), { status: 201 }),
     ...answers,
   });

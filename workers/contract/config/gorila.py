@@ -6,8 +6,8 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from workers.contract.config.changeable import DECAYING
 from workers.contract.config.fields import (
-    ESSENTIAL,
     DECAY,
+    ESSENTIAL,
     EXPLORATION,
     NETWORK,
     OPTIMIZATION,

@@ -103,7 +103,10 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
     case "play.changed":
       return [...soon(liveGameKeys.allPlayed), GAMES];
     case "worker.changed":
-      return soon(workerKeys.all, workerKeys.health);
+      return [
+        ...soon(workerKeys.all, workerKeys.health),
+        { queryKey: runKeys.allForecasts, interval: LIST_REFRESH_MS },
+      ];
     case "study.changed":
     case "study.removed":
       return [STUDIES, PAPERS, PROJECTS];

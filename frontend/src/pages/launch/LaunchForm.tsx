@@ -211,6 +211,7 @@ export function LaunchForm(props: LaunchFormProps) {
         config={config}
         environments={environments}
         cost={cost}
+        priority={priorityOf(details)}
         problems={problems}
         busy={isSubmitted(launch) || isSubmitted(startStudy)}
       />
@@ -270,6 +271,12 @@ function addressOf(study: Study, isStudy: boolean): string {
     ? `/compare?runs=${ids.join(",")}`
     : `/studies/${study.id}`;
 }
+
+/** Return the priority, or 0 while the text is invalid. */
+const priorityOf = ({ priority }: Details): number => {
+  const number = parseNumber(priority);
+  return number !== null && Number.isInteger(number) ? number : 0;
+};
 
 function checkDetails(details: Details): FieldErrors {
   const priority = parseNumber(details.priority || "0");

@@ -2,6 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { addressIs, choose, launch, openLaunch, PRESETS, serveLaunching, type } from "@/testing/launching";
+import { aForecast } from "@/testing/forecasts";
 import { aPreset } from "@/testing/presets";
 import { onItsWay, renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
@@ -78,6 +79,43 @@ it("shows whether fields differ from the preset", async () => {
   expect(summary.getByText("Unchanged from “A short one”.")).toBeTruthy();
   await type(/Discount gamma/, "0.5");
   expect(summary.getByText("Changed from “A short one”:")).toBeTruthy();
+});
+
+it("shows what the run needs next to what the workers have", async () => {
+  const measured = {
+    measured_runs: 3,
+    measured_on: "PAAC on CartPole",
+    steps_per_second: 100,
+    startup_seconds: 12,
+    seconds: 102,
+    memory_bytes: 16 * 2 ** 30,
+    cores: 1.62,
+  };
+  server = serveLaunching({ "POST /runs/preview": aForecast(measured) });
+  await open("/?preset=long");
+  await type(/^Priority/, "5");
+  const needs = within(await screen.findByRole("region", { name: "Requirements" }));
+  expect((await needs.findByRole("row", { name: /Memory/ })).textContent).toBe(
+    "Memory16 GiB8 GiB (too little)",
+  );
+  expect(needs.getByRole("row", { name: /Cores/ }).textContent).toBe("Cores1.62");
+  expect(needs.getByRole("row", { name: /GPU/ }).textContent).toBe("GPUnot requirednone");
+  expect(needs.getByText("About 1 min 42 s, including 12 s to start and end.")).toBeTruthy();
+  expect(needs.getByText(/in 3 runs of PAAC on CartPole/)).toBeTruthy();
+  expect(needs.getByText("A CPU worker is free. Training starts immediately.")).toBeTruthy();
+  await waitFor(() =>
+    expect(server.of("POST /runs/preview").at(-1)?.body).toMatchObject({
+      config: { total_steps: 9000 },
+      priority: 5,
+    }),
+  );
+});
+
+it("says that nothing is measured yet, and waits for valid fields", async () => {
+  await open("/?preset=long");
+  expect(await screen.findByText(/no run like this has been measured here yet/)).toBeTruthy();
+  await type(/Total steps total_steps/, "many");
+  expect(screen.getByText("Requirements are shown once all fields are valid.")).toBeTruthy();
 });
 
 it("scrolls the list of environments to the chosen one", async () => {

@@ -1,6 +1,4 @@
 import { Button, Stack, Text, Title } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { workersQuery } from "@/api/workers";
 import type { ConfigValue, Environment, RunConfig } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { exact, plural, short } from "@/ui/format";
@@ -8,7 +6,7 @@ import { studyCostText } from "@/ui/studyCost";
 import { shown } from "@/config-form/draft";
 import { Differences } from "./Differences";
 import classes from "./launch.module.css";
-import { queueHint } from "./queueHint";
+import { RunNeeds } from "./RunNeeds";
 import type { ConfigDraft } from "@/config-form/useConfigDraft";
 import { FormErrors } from "@/ui/FormErrors";
 import type { StudyCost } from "./useStudyCost";
@@ -18,14 +16,18 @@ interface LaunchSummaryProps {
   environments: readonly Environment[];
   /** Cost of the study, if a field has several values. */
   cost: StudyCost | null;
+  /** Priority of a single run. */
+  priority: number;
   /** General errors, and the number of fields with errors. */
   problems: readonly string[];
   busy: boolean;
 }
 
+/** Priority of the runs of a study. */
+const STUDY_PRIORITY = -10;
+
 /** Summary of the run or study before its launch. */
-export function LaunchSummary({ config, environments, cost, problems, busy }: LaunchSummaryProps) {
-  const workers = useQuery(workersQuery);
+export function LaunchSummary({ config, environments, cost, priority, problems, busy }: LaunchSummaryProps) {
   const { values } = config;
   const environment = environments.find((candidate) => candidate.id === values["env"]);
   const wrong = Object.keys(config.errors).length;
@@ -38,7 +40,12 @@ export function LaunchSummary({ config, environments, cost, problems, busy }: La
         {lengthOf(values, environment)}
       </Text>
       <Differences config={config} />
-      <Text size="sm">{queueHint(values["device"], workers.data)}</Text>
+      <RunNeeds
+        values={values}
+        priority={cost ? STUDY_PRIORITY : priority}
+        isStudy={cost !== null}
+        isInvalid={Object.keys(config.allErrors).length > 0}
+      />
       {cost ? (
         <CostOfStudy cost={cost} />
       ) : (

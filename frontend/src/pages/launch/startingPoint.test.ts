@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Environment, Run, Worker } from "@/api/types";
+import type { Environment, Run } from "@/api/types";
 import { anEnvironment, ATARI } from "@/testing/environments";
 import { aPreset } from "@/testing/presets";
 import { foundPresets } from "./presetSearch";
-import { queueHint } from "./queueHint";
 import { keyOf } from "@/config-form/reference";
 import type { Variant } from "@/config-form/schema";
 import { referenceFor, startingPoint, startingPointIn } from "./startingPoint";
@@ -86,14 +85,15 @@ describe("another method begins", () => {
 const NEAR = { env: "Pong", isLike: (env: string) => env !== "Catch" };
 
 describe("presets", () => {
-  const found = (text: string) =>
-    foundPresets(presets, text, "paac", (env) => `The ${env}`, NEAR).map(({ method, members }) => [
+  const found = (text: string, env = "Pong") =>
+    foundPresets(presets, text, "paac", (id) => `The ${id}`, { ...NEAR, env }).map(({ method, members }) => [
       method,
       members.map(({ name }) => name),
     ]);
 
-  it("are those of the method without a search, the environment's own first", () => {
-    expect(found(" ")).toEqual([["PAAC", ["pong", "cartpole"]]]);
+  it("are those of the method for the environment without a search, or else for similar ones", () => {
+    expect(found(" ")).toEqual([["PAAC", ["pong"]]]);
+    expect(found(" ", "Breakout")).toEqual([["PAAC", ["cartpole", "pong"]]]);
   });
 
   it("are found by words of their name, title, game and method", () => {
@@ -104,14 +104,6 @@ describe("presets", () => {
     expect(found("PONG a3c")).toEqual([["A3C", ["a3c-pong"]]]);
     expect(found("chess")).toEqual([]);
   });
-});
-
-it("shows which worker a run needs", () => {
-  const worker = { name: "w", host: "h", queue: "cpu", state: "idle" } as Worker;
-  expect(queueHint("auto", [worker])).toContain("starts immediately");
-  expect(queueHint("cpu", [{ ...worker, state: "busy" }])).toContain("are busy");
-  expect(queueHint("cuda", [worker])).toContain("No GPU worker is connected");
-  expect(queueHint("cpu", [{ ...worker, state: "gone" }])).toContain("No CPU worker is connected");
 });
 
 describe("a form that starts with a game", () => {

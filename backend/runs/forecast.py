@@ -1,0 +1,169 @@
+"""Forecast of a run before its launch: what it needs, what the workers have, and when it starts."""
+
+import heapq
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, Field
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+
+from backend.configuration.configs import queue_for
+from backend.database.columns import utc_now
+from backend.database.tables import Run, Worker
+from backend.runs import speed
+from backend.workers.presence import connected_workers
+from workers.contract.config import RunConfig
+from workers.contract.worker_api import QueueName
+
+# Longest queue whose runs are placed on workers one by one.
+MAX_PLACED_RUNS = 500
+
+
+class WorkerCapacity(BaseModel):
+    """Connected workers of one queue. Each trains one run."""
+
+    workers: int
+    idle: int
+    cores: int | None = Field(description="Of the largest host; null without workers.")
+    memory_bytes: int | None = Field(description="Of the largest host; null without workers.")
+    devices: list[str] = Field(description="Names of their GPUs, or `cpu`.")
+
+
+class RunForecast(BaseModel):
+    """What a run needs, what the connected workers have, and when it can start."""
+
+    queue: QueueName
+    measured_runs: int = Field(description="Number of earlier runs that this is measured from; 0 if there are none.")
+    measured_on: str | None = Field(description="Their method and environment; null if there are none.")
+    steps_per_second: float | None
+    startup_seconds: float | None = Field(description="Time on a worker besides training, included in `seconds`.")
+    seconds: float | None = Field(description="Duration on a worker; null without a measurement.")
+    memory_bytes: float | None = Field(description="Largest use of the earlier runs.")
+    cores: float | None = Field(description="Cores that the earlier runs kept busy.")
+    gpu_memory_bytes: float | None = Field(description="Largest use of the earlier runs.")
+    capacity: WorkerCapacity
+    runs_ahead: int = Field(description="Queued runs that start earlier.")
+    starts_in_seconds: float | None = Field(description="Expected wait; null if unknown.")
+    start_unknown: str | None = Field(description="Why the start is unknown, as a sentence.")
+
+
+def forecast(session: Session, config: RunConfig, queue: QueueName | None, priority: int) -> RunForecast:
+    """Return the forecast of a new run at the end of its priority in the queue."""
+    queue = queue or queue_for(config)
+    algorithm, env = config.algorithm, config.env
+    exact = speed.measure(session, algorithm, [env], queue)
+    measured = exact or speed.measure(session, algorithm, speed.similar_environments(env), queue)
+    run_ids = measured.run_ids if measured else ()
+    startup = speed.startup_seconds(session, algorithm) if measured else None
+    cores = speed.typical(session, run_ids, speed.PROCESSOR)
+    workers = [worker for worker in connected_workers(session, utc_now()) if worker.queue == queue]
+    queued = _Queue(session, queue, workers)
+    starts_in, unknown = queued.wait_behind(priority)
+    return RunForecast(
+        queue=queue,
+        measured_runs=len(run_ids),
+        measured_on=_label(config, is_exact=exact is not None) if measured else None,
+        steps_per_second=measured.steps_per_second if measured else None,
+        startup_seconds=startup,
+        seconds=_duration(config, measured, startup),
+        memory_bytes=speed.peak(session, run_ids, speed.MEMORY),
+        cores=None if cores is None else cores / 100,
+        gpu_memory_bytes=speed.peak(session, run_ids, speed.GPU_MEMORY),
+        capacity=_capacity(workers),
+        runs_ahead=queued.count_ahead(priority),
+        starts_in_seconds=starts_in,
+        start_unknown=unknown,
+    )
+
+
+def _label(config: RunConfig, *, is_exact: bool) -> str:
+    label = speed.kind_label((config.algorithm, config.env))
+    return label if is_exact else f"{label.partition(' on ')[0]} on similar environments"
+
+
+def _duration(config: RunConfig, measured: speed.Measured | None, startup: float | None) -> float | None:
+    if measured is None:
+        return None
+    training = config.total_steps / measured.steps_per_second
+    return training + (startup or 0.0) + speed.seconds_before_training(config)
+
+
+def _capacity(workers: list[Worker]) -> WorkerCapacity:
+    return WorkerCapacity(
+        workers=len(workers),
+        idle=sum(worker.run_id is None for worker in workers),
+        cores=max((worker.cores for worker in workers), default=None),
+        memory_bytes=max((worker.memory_bytes for worker in workers), default=None),
+        devices=sorted({worker.device for worker in workers}),
+    )
+
+
+@dataclass
+class _Queue:
+    """One queue with its connected workers."""
+
+    session: Session
+    queue: QueueName
+    workers: list[Worker]
+    _seconds: dict[speed.RunKind, tuple[float | None, float]] = field(default_factory=dict)
+
+    def count_ahead(self, priority: int) -> int:
+        """Return the number of queued runs that start before a new one."""
+        return self.session.scalar(select(func.count()).where(*self._ahead(priority))) or 0
+
+    def wait_behind(self, priority: int) -> tuple[float | None, str | None]:
+        """Return the seconds until a new run starts, or None and the reason why they are unknown.
+
+        Place the runs ahead on the workers in order. Each takes the worker that is free first.
+        """
+        if not self.workers:
+            return None, f"No {self.queue.upper()} worker is connected."
+        ahead = self.count_ahead(priority)
+        if ahead > MAX_PLACED_RUNS:
+            return None, f"{ahead:,} runs are ahead in the queue."
+        free_at: list[float] = []
+        unknown: list[int] = []
+        for worker in self.workers:
+            left = 0.0 if worker.run_id is None else self._seconds_left(worker.run_id)
+            if left is None:
+                unknown.append(worker.run_id or 0)
+            else:
+                free_at.append(left)
+        heapq.heapify(free_at)
+        order = (Run.priority.desc(), Run.created_at, Run.id)
+        columns = (Run.id, Run.algorithm, Run.env, Run.step, Run.total_steps)
+        for row in self.session.execute(select(*columns).where(*self._ahead(priority)).order_by(*order)):
+            seconds = self._run_seconds((row.algorithm, row.env), (row.total_steps or 0) - row.step)
+            if not free_at:
+                break
+            if seconds is None:
+                # Its worker is not available to the runs behind it for an unknown time.
+                heapq.heappop(free_at)
+                unknown.append(row.id)
+            else:
+                heapq.heapreplace(free_at, free_at[0] + seconds)
+        if free_at:
+            return free_at[0], None
+        return None, f"Run {min(unknown)} is ahead, and no run like it has been measured here."
+
+    def _ahead(self, priority: int) -> tuple[ColumnElement[bool], ...]:
+        return (Run.state == "queued", Run.queue == self.queue, Run.archived_at.is_(None), Run.priority >= priority)
+
+    def _seconds_left(self, run_id: int) -> float | None:
+        """Return the seconds until a run ends, as it reports or as runs like it took."""
+        run = self.session.get(Run, run_id)
+        if run is None:
+            return 0.0
+        if run.seconds_left is not None:
+            return run.seconds_left
+        return self._run_seconds((run.algorithm, run.env), (run.total_steps or 0) - run.step)
+
+    def _run_seconds(self, kind: speed.RunKind, steps: int) -> float | None:
+        if kind not in self._seconds:
+            algorithm, env = kind
+            envs = [env, *speed.similar_environments(env)]
+            measured = speed.measure(self.session, algorithm, envs, self.queue)
+            startup = speed.startup_seconds(self.session, algorithm) or 0.0
+            self._seconds[kind] = (measured.steps_per_second if measured else None, startup)
+        rate, startup = self._seconds[kind]
+        return None if rate is None else max(0, steps) / rate + startup

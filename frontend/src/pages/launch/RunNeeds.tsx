@@ -1,0 +1,103 @@
+import { Stack, Table, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { runForecastQuery } from "@/api/runs";
+import type { LaunchRequest, RunConfig, RunForecast } from "@/api/types";
+import { bytes, duration, plural, rate } from "@/ui/format";
+import { useNow } from "@/ui/useNow";
+import { startText } from "./startText";
+
+interface RunNeedsProps {
+  values: RunConfig;
+  priority: number;
+  /** True if the form makes several such runs. */
+  isStudy: boolean;
+  /** True if some field has an invalid value. */
+  isInvalid: boolean;
+}
+
+/** What a run needs next to what the workers have, its duration, and its expected start. */
+export function RunNeeds({ values, priority, isStudy, isInvalid }: RunNeedsProps) {
+  const [settled] = useDebouncedValue(JSON.stringify({ config: values, priority }), 400, { leading: true });
+  const { data, error, isFetching } = useQuery({
+    ...runForecastQuery(JSON.parse(settled) as LaunchRequest),
+    enabled: !isInvalid,
+    placeholderData: keepPreviousData,
+  });
+  const now = useNow();
+  return (
+    <Stack component="section" gap={4} aria-label="Requirements" aria-busy={isFetching}>
+      {isInvalid && <Note>Requirements are shown once all fields are valid.</Note>}
+      {!isInvalid && error && <Note>Requirements are unknown: {error.message}</Note>}
+      {!isInvalid && !error && !data && <Note>Estimating requirements…</Note>}
+      {!isInvalid && !error && data && (
+        <>
+          <NeedsTable forecast={data} device={String(values["device"])} />
+          <Text size="sm">{durationText(data, isStudy)}</Text>
+          {data.steps_per_second !== null && (
+            <Note>
+              Measured at {rate(data.steps_per_second)} in {plural(data.measured_runs, "run")} of{" "}
+              {data.measured_on}.
+            </Note>
+          )}
+          <Text size="sm">{startText(data, now)}</Text>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function Note({ children }: { children: React.ReactNode }) {
+  return (
+    <Text size="xs" c="dimmed">
+      {children}
+    </Text>
+  );
+}
+
+const UNMEASURED = "not measured";
+
+function NeedsTable({ forecast, device }: { forecast: RunForecast; device: string }) {
+  const { capacity, memory_bytes: memory, cores, gpu_memory_bytes: gpuMemory } = forecast;
+  const gpus = capacity.devices.filter((name) => name !== "cpu");
+  const isShort = memory !== null && capacity.memory_bytes !== null && memory > capacity.memory_bytes;
+  const gpu = device === "cuda" ? (gpuMemory === null ? "required" : bytes(gpuMemory)) : "not required";
+  const rows: [title: string, needed: string, present: string, short: boolean][] = [
+    ["Memory", memory === null ? UNMEASURED : bytes(memory), bytes(capacity.memory_bytes), isShort],
+    ["Cores", cores === null ? UNMEASURED : cores.toFixed(1), String(capacity.cores ?? "–"), false],
+    ["GPU", gpu, gpus.join(", ") || "none", device === "cuda" && gpus.length === 0],
+  ];
+  return (
+    <Table fz="xs" verticalSpacing={4} horizontalSpacing={0}>
+      <Table.Thead>
+        <Table.Tr>
+          {["Resource", "Needed", "Workers have"].map((head, place) => (
+            <Table.Th key={head} scope="col" ta={place > 0 ? "right" : undefined}>
+              {head}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map(([title, needed, present, short]) => (
+          <Table.Tr key={title}>
+            <Table.Th scope="row" fw={400}>
+              {title}
+            </Table.Th>
+            <Table.Td ta="right">{needed}</Table.Td>
+            <Table.Td ta="right" c={short ? "var(--mantine-color-error)" : undefined}>
+              {capacity.workers === 0 ? "no worker" : present}
+              {short && " (too little)"}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function durationText({ seconds, startup_seconds: startup }: RunForecast, isStudy: boolean): string {
+  if (seconds === null) return "Duration unknown: no run like this has been measured here yet.";
+  const start = startup === null ? "" : `, including ${duration(startup)} to start and end`;
+  return `About ${duration(seconds)}${isStudy ? " per run" : ""}${start}.`;
+}

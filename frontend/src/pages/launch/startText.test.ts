@@ -1,0 +1,35 @@
+import { expect, it } from "vitest";
+import { aForecast } from "@/testing/forecasts";
+import { startText } from "./startText";
+
+const idle = aForecast().capacity;
+const busy = { ...idle, idle: 0 };
+const NOON = new Date(2026, 0, 1, 12, 0).getTime();
+const text = (changes: Parameters<typeof aForecast>[0]) => startText(aForecast(changes), NOON);
+
+it("says that a free worker starts the run immediately", () => {
+  expect(text({})).toBe("A CPU worker is free. Training starts immediately.");
+});
+
+it("says that no worker is connected", () => {
+  const none = { workers: 0, idle: 0, cores: null, memory_bytes: null, devices: [] };
+  expect(text({ queue: "gpu", capacity: none, starts_in_seconds: null })).toBe(
+    "No GPU worker is connected. Start one to train.",
+  );
+});
+
+it("shows the position in the queue and the expected start", () => {
+  expect(text({ capacity: busy, starts_in_seconds: 90 })).toMatch(
+    /^Next in the queue: the CPU worker is busy\. Expected start: in 1 min 30 s, at .*12:01/,
+  );
+  expect(text({ capacity: busy, runs_ahead: 2, starts_in_seconds: 200_000 })).toBe(
+    "Position 3 in the queue: 2 runs start earlier. Expected start: in 2 d 7 h.",
+  );
+});
+
+it("says why the start is unknown", () => {
+  const unknown = { runs_ahead: 1, starts_in_seconds: null, start_unknown: "Run 4 is not measured." };
+  expect(text({ capacity: busy, ...unknown })).toBe(
+    "Position 2 in the queue: 1 run starts earlier. Start unknown: Run 4 is not measured.",
+  );
+});
