@@ -1,6 +1,6 @@
 """Routes of the configuration schema, the presets and the environments, for the launch form."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.configuration.configs import to_document
+from backend.configuration.pasted import MAX_TEXT_LENGTH, ParsedText, parse_text
 from backend.database.engine import Db
 from backend.database.tables import Run
 from workers.contract.config import config_adapter, methods_for
@@ -60,6 +61,19 @@ class Environment(BaseModel):
 def read_config_schema() -> dict[str, Any]:
     """Return the JSON schema of the run configuration."""
     return config_adapter.json_schema()
+
+
+class ConfigText(BaseModel):
+    """Settings of a run as YAML, TOML or JSON."""
+
+    text: Annotated[str, Field(max_length=MAX_TEXT_LENGTH)]
+    base: dict[str, Any] = Field(default={}, max_length=200, description="Values of the settings that the text omits.")
+
+
+@router.post("/configurations/parse")
+def parse_configuration(given: ConfigText) -> ParsedText:
+    """Parse settings without applying them. Errors and unknown settings have their lines."""
+    return parse_text(given.text, given.base)
 
 
 @router.get("/presets")

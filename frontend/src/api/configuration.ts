@@ -1,6 +1,7 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
 import { call } from "./client";
-import type { Environment, EnvironmentFamily, Preset } from "./types";
+import { OWN_ERRORS } from "./mutationState";
+import type { Environment, EnvironmentFamily, ParsedConfig, Preset, RunConfig } from "./types";
 
 export const configurationKeys = {
   schema: ["config-schema"] as const,
@@ -25,6 +26,15 @@ export const environmentsQuery = queryOptions({
   queryFn: ({ signal }): Promise<Environment[]> => call("get", "/api/v1/environments", { signal }),
   staleTime: Infinity,
 });
+
+/** Parse settings in YAML, TOML or JSON. `base` has the values of those that the text leaves out. */
+export function useParseConfig() {
+  return useMutation({
+    mutationFn: (body: { text: string; base: RunConfig }): Promise<ParsedConfig> =>
+      call("post", "/api/v1/configurations/parse", { body }),
+    meta: OWN_ERRORS,
+  });
+}
 
 /** Return the family of an environment, or undefined while it loads. */
 export function useEnvironmentFamily(env: string): EnvironmentFamily | undefined {

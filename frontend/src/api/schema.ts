@@ -319,6 +319,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/configurations/parse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Parse Configuration
+         * @description Parse settings without applying them. Errors and unknown settings have their lines.
+         */
+        post: operations["parse_configuration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/environments": {
         parameters: {
             query?: never;
@@ -4210,6 +4230,22 @@ export interface components {
             title: string;
         };
         /**
+         * ConfigText
+         * @description Settings of a run as YAML, TOML or JSON.
+         */
+        ConfigText: {
+            /**
+             * Base
+             * @description Values of the settings that the text omits.
+             * @default {}
+             */
+            base?: {
+                [key: string]: unknown;
+            };
+            /** Text */
+            text: string;
+        };
+        /**
          * CreateProject
          * @description A project to create.
          */
@@ -7254,6 +7290,25 @@ export interface components {
             step: number | null;
         };
         /**
+         * ParsedText
+         * @description The valid settings of a text, those that its method does not have, and its errors.
+         */
+        ParsedText: {
+            /** Errors */
+            errors: components["schemas"]["TextProblem"][];
+            /**
+             * Format
+             * @enum {string}
+             */
+            format: "yaml" | "toml" | "json";
+            /** Unknown */
+            unknown: components["schemas"]["TextProblem"][];
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * PartCost
          * @description The cost of a part.
          */
@@ -10233,6 +10288,18 @@ export interface components {
             markdown: string;
         };
         /**
+         * TextProblem
+         * @description A problem of a text with its line and setting, if they are known.
+         */
+        TextProblem: {
+            /** Field */
+            field: string | null;
+            /** Line */
+            line: number | null;
+            /** Message */
+            message: string;
+        };
+        /**
          * Thresholds
          * @description Training of each group until it reached a score. A run's score is its mean over 100 consecutive episodes.
          */
@@ -11253,6 +11320,39 @@ export interface operations {
                     "application/json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    parse_configuration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfigText"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParsedText"];
                 };
             };
             /** @description The error, with the wrong fields. */

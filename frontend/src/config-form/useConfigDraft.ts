@@ -27,8 +27,10 @@ export interface ConfigDraft {
   changed: FormField[];
   /** Reset all changed fields except the environment, which is chosen before the reference. */
   resetAll: () => void;
-  /** Start from this reference in an environment, and keep all changes. */
-  chooseMethod: (variant: Variant, reference: Reference, env: ConfigValue) => void;
+  /** Start from this reference in an environment. Keep all changes, and apply these values. */
+  chooseMethod: (variant: Variant, reference: Reference, env: ConfigValue, values?: RunConfig) => void;
+  /** Set these fields. */
+  apply: (values: RunConfig) => void;
   showAllErrors: () => void;
   takeServerErrors: (errors: FieldErrors) => void;
   /** True if the draft was restored. */
@@ -135,11 +137,14 @@ export function useConfigDraft(
       for (const field of changed)
         if (field.name !== "env") set(field.name, written(field, referenceOf(field)));
     },
-    chooseMethod(next, reference, env) {
+    chooseMethod(next, reference, env, values = {}) {
       const begun = begin(keyOf(reference, env), reference, { ...reference.values, env });
       const kept = changed.map(({ name }) => name).filter((name) => name !== "env");
       const carried = carryOver(state.draft, kept, next);
-      setState({ ...begun, draft: { ...begun.draft, ...carried } });
+      setState({ ...begun, draft: { ...begun.draft, ...carried, ...draftOfSome(values, next.fields) } });
+    },
+    apply(given) {
+      for (const [name, typed] of Object.entries(draftOfSome(given, fields))) set(name, typed);
     },
     showAllErrors() {
       setState((current) => ({ ...current, left: new Set(fields.map((field) => field.name)) }));
@@ -154,6 +159,13 @@ export function useConfigDraft(
     },
   };
 }
+
+/** Return the inputs of the given values only. */
+const draftOfSome = (values: RunConfig, fields: FormField[]): Draft =>
+  draftOf(
+    values,
+    fields.filter(({ name }) => name in values),
+  );
 
 /** Return the values of the inputs. If several values are allowed, use the first of each. */
 function readAll(draft: Draft, fields: FormField[], several: boolean) {

@@ -99,7 +99,7 @@ describe("the run menu", () => {
   it("links to the launch form, the comparison and the exports", async () => {
     await open(aRun({ id: 12 }));
     const href = (name: RegExp) => item(name).getAttribute("href");
-    expect(href(/Edit and launch/)).toBe("/launch?like=12");
+    expect(href(/Launch again with/)).toBe("/launch?like=12");
     expect(href(/Compare with others/)).toBe("/compare?runs=12");
     expect(href(/archive file/)).toBe("/api/v1/archives?runs=12");
     expect(href(/CSV/)).toBe("/api/v1/export/runs/12.csv");

@@ -102,7 +102,7 @@ export function RunMenu({ run, onLaunched, onPurged, children }: RunMenuProps) {
               <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
                 Run this again
               </Menu.Item>
-              <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Edit and launch…" />
+              <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Launch again with…" />
             </>
           )}
           <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />

@@ -1,4 +1,6 @@
-import { Stack, Title } from "@mantine/core";
+import { Button, Group, Stack, Title } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconFileCode } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { MAX_RUNS } from "@/api/comparisons";
@@ -6,17 +8,26 @@ import { isSubmitted } from "@/api/mutationState";
 import { MAIN_PROJECT } from "@/api/projects";
 import { useLaunchRun } from "@/api/runs";
 import { useStartStudy } from "@/api/studies";
-import type { Environment, LaunchRequest, Preset, StartStudy, Study, StudySpecification } from "@/api/types";
+import type {
+  Environment,
+  LaunchRequest,
+  Preset,
+  RunConfig,
+  StartStudy,
+  Study,
+  StudySpecification,
+} from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
 import type { FieldErrors } from "@/config-form/draft";
 import { parseNumber } from "@/config-form/numbers";
-import { keyOf, type Reference, type StartingPoint } from "@/config-form/reference";
+import { keyOf, nearestPreset, type Reference, type StartingPoint } from "@/config-form/reference";
 import { RestoredDraftNote } from "@/config-form/RestoredDraftNote";
-import { sectionsOf, splitEssential, type Variant } from "@/config-form/schema";
+import { sectionsOf, splitEssential, type Variant, variantFor } from "@/config-form/schema";
 import { placeErrors } from "@/config-form/serverErrors";
 import { type ConfigDraft, focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
 import { browserStorage } from "@/ui/pageStorage";
 import { useStoredDraft } from "@/ui/useStoredDraft";
+import { ConfigTextModal } from "./ConfigTextModal";
 import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./DetailsFields";
 import { EnvironmentPicker } from "./EnvironmentPicker";
 import { LAST_LAUNCH_KEY, type LastLaunch } from "./lastLaunch";
@@ -61,6 +72,7 @@ export function LaunchForm(props: LaunchFormProps) {
   const [chosenProject, setChosenProject] = useState<string | null>(null);
   const project = chosenProject ?? props.project;
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
+  const [isTextOpen, textDialog] = useDisclosure(false);
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
   const startStudy = useStartStudy();
@@ -90,11 +102,18 @@ export function LaunchForm(props: LaunchFormProps) {
     if (variant) begin(variant, id);
   }
 
-  function begin(variant: Variant, id: string) {
+  function begin(variant: Variant, id: string, values: RunConfig = {}) {
     const reference = referenceFor(variant, presets, environments, id);
-    config.chooseMethod(variant, reference, id);
+    config.chooseMethod(variant, reference, id, values);
     carryTo(keyOf(reference, id));
     onMethod(reference, id);
+  }
+
+  function applyText(values: RunConfig) {
+    const variant = variantFor(variants, values["algorithm"] ?? config.variant?.algorithm);
+    const isOther = values["algorithm"] !== undefined || values["env"] !== undefined;
+    if (variant && isOther) begin(variant, String(values["env"] ?? env), values);
+    else config.apply(values);
   }
 
   function choosePreset(preset: string, isFound: boolean) {
@@ -132,7 +151,7 @@ export function LaunchForm(props: LaunchFormProps) {
         : `/runs/${(await launch.mutateAsync({ ...requestOf(config, details), ...chosen })).id}`;
       config.forget();
       browserStorage.keep(LAST_LAUNCH_KEY, {
-        preset: config.reference.preset,
+        preset: config.reference.preset ?? nearestPreset(presets, config.values)?.name ?? null,
         method: config.variant?.algorithm ?? null,
         env,
       } satisfies LastLaunch);
@@ -169,6 +188,23 @@ export function LaunchForm(props: LaunchFormProps) {
         {(config.restored || keptDetails.restored || keptOptions.restored) && (
           <RestoredDraftNote onStartOver={startOver} />
         )}
+        <Group justify="flex-end">
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconFileCode size={16} />}
+            onClick={textDialog.open}
+          >
+            Paste or copy settings
+          </Button>
+        </Group>
+        <ConfigTextModal
+          opened={isTextOpen}
+          values={config.values}
+          variants={variants}
+          onApply={applyText}
+          onClose={textDialog.close}
+        />
         <EnvironmentPicker
           environments={environments}
           field={config.fields.find(({ name }) => name === "env")}

@@ -65,12 +65,13 @@ it("shows a server error next to its field", async () => {
   expect(screen.queryByText("Too far-sighted.")).toBeNull();
 });
 
-it("starts from another run's configuration and shows changes from the nearest preset", async () => {
+it("starts from another run's configuration and shows changes from it", async () => {
   await open("/?like=12");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "5000");
   const summary = within(screen.getByLabelText("Summary"));
-  expect(summary.getByText("0.99 → 0.5")).toBeTruthy();
-  expect(summary.getByText(/Changed from “A short one”/)).toBeTruthy();
+  expect(summary.getByText("Unchanged from “run 12”.")).toBeTruthy();
+  await type(/Discount gamma/, "0.6");
+  expect(summary.getByText("0.5 → 0.6")).toBeTruthy();
 });
 
 it("shows whether fields differ from the preset", async () => {

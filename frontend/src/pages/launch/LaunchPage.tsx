@@ -19,7 +19,7 @@ import { useVariants } from "@/config-form/useVariants";
 
 /**
  * /launch starts from the last launch, ?preset=NAME from a preset, ?method=NAME from a method's defaults, ?like=12 from
- * the configuration of run 12, and ?env=ALE/Pong-v5 from a preset for that game. ?study=new makes a study of any of
+ * the configuration of run 12, which changes are compared with, and ?env=ALE/Pong-v5 from a preset for that game. ?study=new makes a study of any of
  * these, and ?study=3 clones study 3.
  */
 export default function LaunchPage() {
@@ -79,7 +79,7 @@ export default function LaunchPage() {
             <Anchor component={Link} to={`/runs/${likeId}`} c="inherit">
               {like.data.name}
             </Anchor>
-            . Changes from the nearest preset are marked.
+            . Changes from this run are marked.
           </Text>
         </Alert>
       )}

@@ -50,13 +50,13 @@ describe("the form begins", () => {
     });
   });
 
-  it("with another run's configuration, compared with the nearest preset", () => {
+  it("with another run's configuration, which changes are compared with", () => {
     const config = { algorithm: "paac", env: "Pong", n: 16, lr: 0.0007, t: 5 };
     const run = { id: 12, algorithm: "paac", config } as unknown as Run;
     expect(start("cartpole", null, run)).toMatchObject({
       key: "run 12",
       values: config,
-      reference: { preset: "pong", title: "The pong", values: presets[1]?.config },
+      reference: { preset: null, title: "run 12", values: config },
     });
   });
 });

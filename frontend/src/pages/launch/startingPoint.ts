@@ -1,7 +1,7 @@
 /** Starting point of the launch form: a preset, another run's configuration, or the defaults. */
 
 import type { ConfigValue, Environment, Preset, Run } from "@/api/types";
-import { keyOf, nearestPreset, type Reference, type StartingPoint } from "@/config-form/reference";
+import { keyOf, type Reference, type StartingPoint } from "@/config-form/reference";
 import { defaultsOf, type Variant, variantFor } from "@/config-form/schema";
 
 const presetReference = ({ name, title, config }: Preset): Reference => ({
@@ -53,10 +53,7 @@ export function startingPoint(
   like: Run | undefined,
 ): StartingPoint {
   if (like) {
-    const nearest = nearestPreset(presets, like.config);
-    const reference = nearest
-      ? presetReference(nearest)
-      : { title: `run ${like.id}`, values: like.config, preset: null };
+    const reference = { title: `run ${like.id}`, values: like.config, preset: null };
     return { key: `run ${like.id}`, values: like.config, reference };
   }
   const method = wanted.method === null ? undefined : variantFor(variants, wanted.method);

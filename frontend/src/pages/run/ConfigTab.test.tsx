@@ -70,7 +70,7 @@ describe("the configuration of a run", () => {
     expect(screen.getByText(/^curl http.*\/api\/v1\/runs -H/).textContent).toContain(
       JSON.stringify({ config }),
     );
-    expect(screen.getByText("Edit and launch…").closest("a")?.getAttribute("href")).toBe("/launch?like=3");
+    expect(screen.getByText("Launch again with…").closest("a")?.getAttribute("href")).toBe("/launch?like=3");
   });
 
   it("lists changes, shows the value at the start, and repeats them in the command", async () => {

@@ -41,7 +41,7 @@ function RunAgain({ run }: { run: Run }) {
         <Group gap="xs">
           <CopyText label="Copy as JSON" text={JSON.stringify(run.config, null, 2)} />
           <Button component={Link} to={`/launch?like=${run.id}`} size="xs" variant="default">
-            Edit and launch…
+            Launch again with…
           </Button>
         </Group>
         <Command title="On this server" command={curlCommand(window.location.origin, run.config)} />
