@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Attempt, Run
@@ -89,8 +89,8 @@ def seconds_before_training(config: RunConfig) -> float:
 
 def peak(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
     """Return the largest value of a metric in these runs, or None if none reported it."""
-    series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric, MetricSeries.max.is_not(None))
-    return max(session.scalars(select(MetricSeries.max).where(*series)), default=None)
+    series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric)
+    return session.scalar(select(func.max(MetricSeries.max)).where(*series))
 
 
 def typical(session: Session, run_ids: Sequence[int], metric: str) -> float | None:

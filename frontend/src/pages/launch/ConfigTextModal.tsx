@@ -61,7 +61,7 @@ function CopySettings({ values }: { values: RunConfig }) {
           aria-label="Format"
           data={FORMATS}
           value={format}
-          onChange={(chosen) => setFormat(chosen as TextFormat)}
+          onChange={(chosen) => setFormat(chosen)}
         />
         <CopyText label={`Copy ${format.toUpperCase()}`} text={text} />
       </Group>
