@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Attempt, Run
+from backend.database.tables import ArchiveImport, Attempt, Run
 from backend.metrics.models import MetricSeries
 from backend.metrics.visibility import training_seconds
 from workers.contract.config import RunConfig
@@ -53,7 +53,7 @@ def kind_label(kind: RunKind) -> str:
 
 def measure(session: Session, algorithm: str, envs: Sequence[str], queue: QueueName | None = None) -> Measured | None:
     """Return the steps per second of the newest runs of a kind, or None if there are none."""
-    trained = [Run.origin == "trained", Run.algorithm == algorithm, Run.env.in_(envs), Run.step > 0]
+    trained = [*_trained_here(algorithm), Run.env.in_(envs), Run.step > 0]
     if queue is not None:
         trained.append(Run.queue == queue)
     query = select(Run.id, Run.step, Run.parent_step).where(*trained)
@@ -70,7 +70,7 @@ def startup_seconds(session: Session, algorithm: str) -> float | None:
     query = (
         select(Run.id, Run.config, Attempt.claimed_at, Attempt.ended_at)
         .join(Attempt, Attempt.run_id == Run.id)
-        .where(Run.origin == "trained", Run.algorithm == algorithm, Run.state == "finished", Run.attempt == 1)
+        .where(*_trained_here(algorithm), Run.state == "finished", Run.attempt == 1)
         .where(Attempt.ended_at.is_not(None))
     )
     rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
@@ -80,6 +80,12 @@ def startup_seconds(session: Session, algorithm: str) -> float | None:
         for row in rows
     ]
     return median(max(0.0, seconds) for seconds in others) if others else None
+
+
+def _trained_here(algorithm: str) -> list[ColumnElement[bool]]:
+    """Return the conditions for runs of a method that trained on this installation's hosts."""
+    imported = select(ArchiveImport.run_id)
+    return [Run.origin == "trained", Run.algorithm == algorithm, Run.id.not_in(imported)]
 
 
 def seconds_before_training(config: RunConfig) -> float:

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from backend.database.engine import Database
+from backend.database.tables import ArchiveImport
 from tests.factories import CARTPOLE, Api, event, metrics
 
 GIB = 2**30
@@ -51,6 +53,13 @@ def test_needs_are_measured_from_earlier_runs_of_the_method(api: Api) -> None:
     similar = preview(api, overrides={"env": "Acrobot-v1"})
     assert similar["measured_on"] == "PAAC on similar environments"
     assert preview(api, overrides={"device": "cuda"})["measured_runs"] == 0
+
+
+def test_imported_runs_are_not_measured_here(api: Api, database: Database) -> None:
+    run_id = train(api, 100, 10)
+    with database.write() as session:
+        session.add(ArchiveImport(run_id=run_id, installation="i", source_id=1, content_sha256="0" * 64))
+    assert preview(api)["measured_runs"] == 0
 
 
 def test_a_free_worker_starts_a_run_immediately(api: Api) -> None:

@@ -1,6 +1,5 @@
-import { Button, Group, Stack, Title } from "@mantine/core";
+import { Stack, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconFileCode } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { MAX_RUNS } from "@/api/comparisons";
@@ -188,16 +187,6 @@ export function LaunchForm(props: LaunchFormProps) {
         {(config.restored || keptDetails.restored || keptOptions.restored) && (
           <RestoredDraftNote onStartOver={startOver} />
         )}
-        <Group justify="flex-end">
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconFileCode size={16} />}
-            onClick={textDialog.open}
-          >
-            Paste or copy settings
-          </Button>
-        </Group>
         <ConfigTextModal
           opened={isTextOpen}
           values={config.values}
@@ -248,6 +237,7 @@ export function LaunchForm(props: LaunchFormProps) {
         environments={environments}
         cost={cost}
         priority={priorityOf(details)}
+        onText={textDialog.open}
         problems={problems}
         busy={isSubmitted(launch) || isSubmitted(startStudy)}
       />

@@ -1,4 +1,5 @@
 import { Button, Stack, Text, Title } from "@mantine/core";
+import { IconFileCode } from "@tabler/icons-react";
 import type { ConfigValue, Environment, RunConfig } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { exact, plural, short } from "@/ui/format";
@@ -21,13 +22,23 @@ interface LaunchSummaryProps {
   /** General errors, and the number of fields with errors. */
   problems: readonly string[];
   busy: boolean;
+  /** Called to paste or copy the settings. */
+  onText: () => void;
 }
 
 /** Priority of the runs of a study. */
 const STUDY_PRIORITY = -10;
 
 /** Summary of the run or study before its launch. */
-export function LaunchSummary({ config, environments, cost, priority, problems, busy }: LaunchSummaryProps) {
+export function LaunchSummary({
+  config,
+  environments,
+  cost,
+  priority,
+  problems,
+  busy,
+  onText,
+}: LaunchSummaryProps) {
   const { values } = config;
   const environment = environments.find((candidate) => candidate.id === values["env"]);
   const wrong = Object.keys(config.errors).length;
@@ -61,6 +72,9 @@ export function LaunchSummary({ config, environments, cost, priority, problems, 
       )}
       <Button type="submit" size="md" loading={busy} disabled={cost?.ready === false} fullWidth>
         {cost ? startLabel(cost) : "Launch run"}
+      </Button>
+      <Button size="xs" variant="default" leftSection={<IconFileCode size={16} />} onClick={onText}>
+        Paste or copy settings
       </Button>
     </Stack>
   );

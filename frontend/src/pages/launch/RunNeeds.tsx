@@ -3,7 +3,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { runForecastQuery } from "@/api/runs";
 import type { LaunchRequest, RunConfig, RunForecast } from "@/api/types";
-import { bytes, duration, plural, rate } from "@/ui/format";
+import { bytes, duration, plural, short } from "@/ui/format";
 import { useNow } from "@/ui/useNow";
 import { startText } from "./startText";
 
@@ -36,7 +36,7 @@ export function RunNeeds({ values, priority, isStudy, isInvalid }: RunNeedsProps
           <Text size="sm">{durationText(data, isStudy)}</Text>
           {data.steps_per_second !== null && (
             <Note>
-              Measured at {rate(data.steps_per_second)} in {plural(data.measured_runs, "run")} of{" "}
+              Measured at {short(data.steps_per_second, "steps/s")} in {plural(data.measured_runs, "run")} of{" "}
               {data.measured_on}.
             </Note>
           )}
