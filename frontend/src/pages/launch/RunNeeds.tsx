@@ -33,7 +33,8 @@ export function RunNeeds({ values, priority, isStudy, isInvalid }: RunNeedsProps
       {!isInvalid && !error && data && (
         <>
           <NeedsTable forecast={data} device={String(values["device"])} />
-          <Text size="sm">{durationText(data, isStudy)}</Text>
+          {/* The cost of a study says that its duration is unknown. */}
+          {!(isStudy && data.seconds === null) && <Text size="sm">{durationText(data, isStudy)}</Text>}
           {data.steps_per_second !== null && (
             <Note>
               Measured at {short(data.steps_per_second, "steps/s")} in {plural(data.measured_runs, "run")} of{" "}
