@@ -11,7 +11,7 @@ def test_settings_are_chosen_reset_pasted_and_launched(page: Page, installation:
     page.goto("/launch")
     page.get_by_role("searchbox", name="Search environments").fill("CartPole")
     page.get_by_role("searchbox", name="Search environments").press("Enter")
-    page.get_by_role("radio", name=re.compile(r"^PAAC\b(?! n-step)")).check(force=True)
+    page.get_by_role("radio", name=re.compile("^PAAC Parallel")).check(force=True)
     summary = page.get_by_role("region", name="Summary")
     expect(summary).to_contain_text("PAAC on CartPole")
     expect(summary.get_by_role("region", name="Requirements")).to_contain_text("A CPU worker is free")
