@@ -363,7 +363,7 @@ def test_answers_carry_safe_headers(stranger: TestClient) -> None:
 
 
 def test_only_embeds_may_be_framed(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, embed_origins="https://wiki.example.org, https://*.example.net")  # type: ignore[arg-type]
+    settings = Settings(data_dir=tmp_path, embed_origins="https://wiki.example.org, https://*.example.net")
     with TestClient(create_app(settings), base_url="http://localhost:8000") as client:
         for path in ("/embed", "/embed/3/rates", "/embed?figure=x"):
             headers = client.get(path).headers

@@ -1,7 +1,7 @@
 """Saved views of the runs of a project
 
-Revision ID: 0030
-Revises: 0029
+Revision ID: 0029
+Revises: 0028
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from backend.database import columns
 
-revision = "0030"
-down_revision = "0029"
+revision = "0029"
+down_revision = "0028"
 branch_labels = None
 depends_on = None
 

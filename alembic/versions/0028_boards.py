@@ -1,6 +1,6 @@
 """Boards of projects
 
-Revision ID: 0029
+Revision ID: 0028
 Revises: 0027
 """
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from backend.database import columns
 
-revision = "0029"
+revision = "0028"
 down_revision = "0027"
 branch_labels = None
 depends_on = None
