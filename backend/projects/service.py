@@ -17,9 +17,9 @@ from backend.database.tables import (
     Project,
     Report,
     Run,
+    SavedView,
     Study,
     StudyRun,
-    View,
     name_key,
 )
 from backend.errors import Conflict, FieldError, Invalid
@@ -145,8 +145,8 @@ def _merge_boards(session: Session, source: Project, target: Project) -> None:
 
 def _move_views(session: Session, source: Project, target: Project) -> None:
     """Move the views. If the target has the name of one, the moved one gets a number."""
-    taken = set(session.scalars(select(View.name_key).where(View.project_id == target.id)))
-    for view in session.scalars(select(View).where(View.project_id == source.id).order_by(View.id)):
+    taken = set(session.scalars(select(SavedView.name_key).where(SavedView.project_id == target.id)))
+    for view in session.scalars(select(SavedView).where(SavedView.project_id == source.id).order_by(SavedView.id)):
         names = [view.name, *(f"{view.name[:MAX_NUMBERED_NAME]} {number}" for number in range(2, len(taken) + 3))]
         view.name = next(name for name in names if name_key(name) not in taken)
         view.name_key, view.project_id = name_key(view.name), target.id

@@ -11,21 +11,21 @@ from backend.projects.lookup import in_projects
 from backend.views import schemas
 
 
-def list_views(session: Session, projects: Sequence[str]) -> list[schemas.View]:
+def list_views(session: Session, projects: Sequence[str]) -> list[schemas.SavedView]:
     """Return the views of these projects, or of all, by name."""
-    query = select(tables.View).where(*in_projects(tables.View.project_id, projects))
-    found = session.scalars(query.order_by(tables.View.name_key, tables.View.id))
+    query = select(tables.SavedView).where(*in_projects(tables.SavedView.project_id, projects))
+    found = session.scalars(query.order_by(tables.SavedView.name_key, tables.SavedView.id))
     return [to_schema(view) for view in found]
 
 
-def find_view(session: Session, view_id: int, *, lock: bool = False) -> tables.View:
+def find_view(session: Session, view_id: int, *, lock: bool = False) -> tables.SavedView:
     """Return a view, locked until the transaction ends if `lock` is True. Raise NotFound if it does not exist."""
-    view = session.get(tables.View, view_id, with_for_update=True if lock else None)
+    view = session.get(tables.SavedView, view_id, with_for_update=True if lock else None)
     if view is None:
         raise NotFound(f"There is no view {view_id}.")
     return view
 
 
-def to_schema(view: tables.View) -> schemas.View:
+def to_schema(view: tables.SavedView) -> schemas.SavedView:
     """Return a view as the API shows it."""
-    return schemas.View.model_validate(view)
+    return schemas.SavedView.model_validate(view)

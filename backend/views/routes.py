@@ -15,28 +15,28 @@ router = APIRouter(tags=["views"])
 def list_views(
     db: Db,
     project: Projects = [],  # noqa: B006 - FastAPI copies it
-) -> list[schemas.View]:
+) -> list[schemas.SavedView]:
     """Return all saved views, or those of some projects, by name."""
     with db.read() as session:
         return queries.list_views(session, project)
 
 
 @router.post("/views", status_code=201)
-def create_view(db: Db, once: Idempotent, new: schemas.CreateView) -> schemas.View:
+def create_view(db: Db, once: Idempotent, new: schemas.CreateView) -> schemas.SavedView:
     """Save a view. Fail with 409 if the project has one with this name in upper or lower case."""
     with once.write(db) as session:
         return once.store(session, queries.to_schema(service.create(session, new)))
 
 
 @router.get("/views/{view_id}")
-def read_view(db: Db, view_id: PathId) -> schemas.View:
+def read_view(db: Db, view_id: PathId) -> schemas.SavedView:
     """Return a view."""
     with db.read() as session:
         return queries.to_schema(queries.find_view(session, view_id))
 
 
 @router.patch("/views/{view_id}")
-def edit_view(db: Db, view_id: PathId, changes: schemas.EditView) -> schemas.View:
+def edit_view(db: Db, view_id: PathId, changes: schemas.EditView) -> schemas.SavedView:
     """Change the name or the query of a view."""
     with db.write() as session:
         view = queries.find_view(session, view_id, lock=True)

@@ -39,7 +39,7 @@ class EditView(_Request):
     query: ViewQuery | None = None
 
 
-class View(BaseModel):
+class SavedView(BaseModel):
     """A named view of the runs of a project."""
 
     model_config = ConfigDict(from_attributes=True)

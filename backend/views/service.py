@@ -5,7 +5,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
-from backend.database.tables import View, name_key
+from backend.database.tables import SavedView, name_key
 from backend.errors import Conflict
 from backend.projects.lookup import resolve
 from backend.views.schemas import CreateView, EditView
@@ -13,20 +13,20 @@ from backend.views.schemas import CreateView, EditView
 MAX_VIEWS = 200
 
 
-def create(session: Session, new: CreateView) -> View:
+def create(session: Session, new: CreateView) -> SavedView:
     """Save a view. Raise Conflict if the project has one with this name."""
     project_id = resolve(session, new.project)
-    count = session.scalar(select(func.count()).select_from(View).where(View.project_id == project_id)) or 0
+    count = session.scalar(select(func.count()).select_from(SavedView).where(SavedView.project_id == project_id)) or 0
     if count >= MAX_VIEWS:
         raise Conflict(f"The project has {MAX_VIEWS} views, which is the limit. Delete one first.")
-    view = View(project_id=project_id, name=new.name, name_key=name_key(new.name), query=new.query)
+    view = SavedView(project_id=project_id, name=new.name, name_key=name_key(new.name), query=new.query)
     session.add(view)
     _flush(session, new.name)
     session.refresh(view, ["project"])
     return view
 
 
-def edit(session: Session, view: View, changes: EditView) -> None:
+def edit(session: Session, view: SavedView, changes: EditView) -> None:
     """Change the name or the query. Raise Conflict if another view has the name."""
     if changes.name is not None:
         view.name, view.name_key = changes.name, name_key(changes.name)

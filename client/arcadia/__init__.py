@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from arcadia.records.project import MovedItems
     from arcadia.records.server import Health, Preset, Worker
     from arcadia.records.study import StudyPoint, StudyPreview
-    from arcadia.records.view import View
+    from arcadia.records.view import SavedView
     from arcadia.reporting.initialization import init
     from arcadia.reporting.media import Histogram, Image, Table, Video
     from arcadia.reporting.run import ReportedRun
@@ -106,6 +106,7 @@ __all__ = [
     "Report",
     "ReportedRun",
     "Run",
+    "SavedView",
     "Series",
     "ServerUnreachableError",
     "Study",
@@ -114,7 +115,6 @@ __all__ = [
     "Table",
     "UnauthorizedError",
     "Video",
-    "View",
     "WaitTimeoutError",
     "Worker",
     "connect",
@@ -152,7 +152,7 @@ _NAMES_OF_MODULES = {
     "arcadia.records.project": "MovedItems",
     "arcadia.records.server": "Health Preset Worker",
     "arcadia.records.study": "StudyPoint StudyPreview",
-    "arcadia.records.view": "View",
+    "arcadia.records.view": "SavedView",
     "arcadia.reporting.initialization": "init",
     "arcadia.reporting.media": "Histogram Image Table Video",
     "arcadia.reporting.run": "ReportedRun",

@@ -34,7 +34,7 @@ from backend.database.tables.runs import Attempt, LogLine, Measurement, Run, Run
 from backend.database.tables.sessions import SignInSession
 from backend.database.tables.start_sets import StartSet
 from backend.database.tables.studies import PaperStudy, Study, StudyPoint, StudyRun
-from backend.database.tables.views import View
+from backend.database.tables.views import SavedView
 from backend.database.tables.workers import Worker
 
 __all__ = [
@@ -78,6 +78,7 @@ __all__ = [
     "RunChange",
     "RunOrigin",
     "RunTag",
+    "SavedView",
     "ScoreRule",
     "SignInSession",
     "StartSet",
@@ -87,7 +88,6 @@ __all__ = [
     "StudyPoint",
     "StudyRun",
     "StudyState",
-    "View",
     "Worker",
     "name_key",
 ]

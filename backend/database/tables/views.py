@@ -10,7 +10,7 @@ from backend.database.tables.base import Base, Id
 from backend.database.tables.projects import Project
 
 
-class View(Base):
+class SavedView(Base):
     """A named view of the runs of a project. Its name is unique in the project, without regard to case."""
 
     __tablename__ = "views"

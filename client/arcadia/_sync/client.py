@@ -28,7 +28,7 @@ from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.run_group import RunGroup
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
-from arcadia.records.view import View
+from arcadia.records.view import SavedView
 from arcadia.settings import resolve_project, resolve_token, resolve_url
 
 
@@ -211,9 +211,9 @@ class Client:
         """Create a project."""
         return Project(self, self.transport.post("/projects", {"name": name, "text": text}))
 
-    def views(self, *, project: str | None = None) -> list[View]:
+    def views(self, *, project: str | None = None) -> list[SavedView]:
         """List the saved views of the runs page, of one project or of all, by name."""
-        return [View(data) for data in self.transport.get("/views", project=project)]
+        return [SavedView(data) for data in self.transport.get("/views", project=project)]
 
     def study(self, reference: int | str) -> Study:
         """Return the study with a number or a unique name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arcadia.records.record import Record
 
 
-class View(Record):
+class SavedView(Record):
     """A named view of the runs of a project: the query of the runs page."""
 
     @property
@@ -29,4 +29,4 @@ class View(Record):
         return str(self.data["query"])
 
     def __repr__(self) -> str:
-        return f"<View {self.id} {self.name!r}>"
+        return f"<SavedView {self.id} {self.name!r}>"

@@ -9286,6 +9286,33 @@ export interface components {
             version: number;
         };
         /**
+         * SavedView
+         * @description A named view of the runs of a project.
+         */
+        SavedView: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Project */
+            project: string;
+            /**
+             * Query
+             * @description Query of the runs page.
+             */
+            query: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
          * ScoredEpisode
          * @description One episode of an evaluation.
          */
@@ -10535,33 +10562,6 @@ export interface components {
              * @description The best group first, groups without a score last.
              */
             standings: components["schemas"]["GroupStanding"][];
-        };
-        /**
-         * View
-         * @description A named view of the runs of a project.
-         */
-        View: {
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Id */
-            id: number;
-            /** Name */
-            name: string;
-            /** Project */
-            project: string;
-            /**
-             * Query
-             * @description Query of the runs page.
-             */
-            query: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
         };
         /**
          * WaitingEvaluation
@@ -16359,7 +16359,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["View"][];
+                    "application/json": components["schemas"]["SavedView"][];
                 };
             };
             /** @description The error, with the wrong fields. */
@@ -16395,7 +16395,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["View"];
+                    "application/json": components["schemas"]["SavedView"];
                 };
             };
             /** @description The error, with the wrong fields. */
@@ -16426,7 +16426,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["View"];
+                    "application/json": components["schemas"]["SavedView"];
                 };
             };
             /** @description The error, with the wrong fields. */
@@ -16490,7 +16490,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["View"];
+                    "application/json": components["schemas"]["SavedView"];
                 };
             };
             /** @description The error, with the wrong fields. */

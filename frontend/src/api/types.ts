@@ -52,7 +52,7 @@ export type BulkRequest = Schema["BulkRequest"];
 export type BulkAction = BulkRequest["action"];
 export type BulkResult = Schema["BulkResult"];
 
-export type SavedView = Schema["View"];
+export type SavedView = Schema["SavedView"];
 
 export type ProjectSummary = Schema["ProjectSummary"];
 export type Project = Schema["Project"];
