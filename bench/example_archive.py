@@ -1,13 +1,18 @@
-"""Changes to an archive before it is shipped: no large checkpoints, and nothing that names the machine."""
+"""Changes to an archive before it is shipped: no large parts, and nothing that names the machine."""
 
 import hashlib
+import io
 import json
 import re
 import socket
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 from backend.archives.format import MANIFEST
 from backend.archives.spool import content_hash
@@ -20,7 +25,16 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:home|root|tmp|work|Users|var|opt|mnt)/[
 _RUN = re.compile(r"runs/\d+/")
 
 
-def prepare(source: Path, target: Path, max_checkpoint_bytes: int) -> None:
+@dataclass(frozen=True)
+class Limits:
+    """What is kept of a run: no larger checkpoints, so many replays, and so many points of a metric."""
+
+    checkpoint_bytes: int = 1_000_000
+    replays: int = 4
+    points: int = 2_500
+
+
+def prepare(source: Path, target: Path, limits: Limits) -> None:
     """Write an archive without what is not wanted in the examples. All hashes are computed again."""
     with zipfile.ZipFile(source) as opened:
         members = {name: opened.read(name) for name in opened.namelist()}
@@ -29,8 +43,9 @@ def prepare(source: Path, target: Path, max_checkpoint_bytes: int) -> None:
     for path in [path for path in members if path.endswith(".jsonl") and not path.endswith("/documents.jsonl")]:
         # Provenance documents are named by their hashes. The check below fails if one of them names a folder.
         members[path] = b"".join(_anonymous(path, line, hosts) for line in members[path].splitlines())
-    for path in _large_checkpoints(members, max_checkpoint_bytes):
-        del members[path]
+    for path in [*_large_checkpoints(members, limits.checkpoint_bytes), *_spare_replays(members, limits.replays)]:
+        members.pop(path, None)
+    _thin_points(members, limits.points)
     _check(members, hosts)
     manifest["contents"] = [
         {"path": path, "sha256": _sha256(content), "bytes": len(content)} for path, content in members.items()
@@ -100,6 +115,51 @@ def _large_checkpoints(members: Members, max_bytes: int) -> Iterator[str]:
                 member = f"{folder}files/{row['sha256']}"
                 if row["kind"] == "checkpoint" and row["bytes"] > max_bytes and member in members:
                     yield member
+
+
+def _spare_replays(members: Members, most: int) -> Iterator[str]:
+    """Yield the files of replays beyond the limit. The first, the last and some evenly spread between them stay."""
+    for path in [path for path in members if path.endswith("/rows/replays.jsonl") and path.startswith("runs/")]:
+        folder = _folder(path)
+        replays = sorted(map(json.loads, members[path].splitlines()), key=lambda row: row["step"])
+        files = {
+            row["archive_number"]: f"{folder}files/{row['sha256']}"
+            for row in map(json.loads, members[f"{folder}rows/files.jsonl"].splitlines())
+        }
+        keep = {round(place * (len(replays) - 1) / (most - 1)) for place in range(most)}
+        kept = {file for place in keep & set(range(len(replays))) for file in _files_of(replays[place], files)}
+        yield from {file for replay in replays for file in _files_of(replay, files)} - kept
+
+
+def _files_of(replay: dict[str, object], files: dict[object, str]) -> list[str]:
+    numbers = [replay[kind] for kind in ("file_id", "poster_file_id", "seen_file_id", "track_file_id")]
+    return [files[number] for number in numbers if number is not None]
+
+
+def _thin_points(members: Members, most: int) -> None:
+    """Keep every n-th point of metrics with too many points."""
+    for path in [path for path in members if path.endswith("/rows/series.jsonl")]:
+        rows = [json.loads(line) for line in members[path].splitlines()]
+        for row in rows:
+            member = f"{_folder(path)}points/{row['archive_number']}.npy"
+            points = np.load(io.BytesIO(members[member]), allow_pickle=False)
+            every = -(-len(points) // most)
+            if every > 1:
+                kept = _every(every, [count for _, count in row["segments"]])
+                row["segments"] = [
+                    [attempt, len(of_attempt)] for (attempt, _), of_attempt in zip(row["segments"], kept, strict=True)
+                ]
+                content = io.BytesIO()
+                np.save(content, points[np.concatenate(kept)], allow_pickle=False)
+                members[member] = content.getvalue()
+        lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+        members[path] = "".join(f"{line}\n" for line in lines).encode()
+
+
+def _every(number: int, counts: Sequence[int]) -> list[np.ndarray]:
+    """Return the places of every n-th point of each segment, the first included."""
+    begins = np.cumsum([0, *counts])
+    return [np.arange(begin, end, number) for begin, end in pairwise(begins)]
 
 
 def _check(members: Members, hosts: re.Pattern[str]) -> None:

@@ -1,7 +1,7 @@
 """Make the archive of examples from runs of a server: `python -m bench.examples 1-14 --url http://127.0.0.1:8000`.
 
-It writes a report about the runs, exports both, and removes the report again. It leaves out checkpoints above a limit,
-and all that names the machine. The file must not be larger than 8 MB.
+It writes a report about the runs, exports both, and removes the report again. It leaves out checkpoints, replays and
+points above limits, and all that names the machine. The file must not be larger than 8 MB.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from typing import Any
 from arcadia import Client, Run
 
 from backend.examples.service import EXAMPLES
-from bench.example_archive import describe, prepare
+from bench.example_archive import Limits, describe, prepare
 
 MAX_BYTES = 8_000_000
 TITLE = "Welcome to Arcadia: agents to look at"
@@ -50,11 +50,12 @@ def main() -> None:
     parser.add_argument("runs", nargs="+", help="numbers or names of the runs, such as 1-14")
     parser.add_argument("--url", help="address of the server")
     parser.add_argument("--out", type=Path, default=EXAMPLES, help="archive to write")
-    parser.add_argument("--max-checkpoint-bytes", type=int, default=1_000_000, help="leave out larger checkpoints")
+    parser.add_argument("--replays", type=int, default=Limits.replays, help="replays of each run that are kept")
+    parser.add_argument("--points", type=int, default=Limits.points, help="points of each metric that are kept")
     given = parser.parse_args()
     with Client(given.url) as client, tempfile.TemporaryDirectory() as folder:
         exported = export(client, client.runs(*given.runs), Path(folder) / "exported.arcadia")
-        prepare(exported, given.out, given.max_checkpoint_bytes)
+        prepare(exported, given.out, Limits(replays=given.replays, points=given.points))
     print(describe(given.out))
     size = given.out.stat().st_size
     print(f"{given.out}: {size:,} bytes of at most {MAX_BYTES:,}")
