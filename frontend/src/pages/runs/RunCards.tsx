@@ -4,6 +4,7 @@ import { memo } from "react";
 import type { ListedRun } from "@/api/types";
 import { Rate, Score, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
+import { BaselineDelta } from "./BaselineDelta";
 import { shortEnv } from "./columns";
 import { RunMenu } from "@/run-actions/RunMenu";
 import { ChoiceItems } from "./CurveChoice";
@@ -70,14 +71,17 @@ function CardBody({ run }: { run: ListedRun }) {
         <dt>Last return</dt>
         <dd>
           <Score value={run.last_return} meaning="Mean of the last 100 episodes" />
+          <BaselineDelta run={run} column="last_return" />
         </dd>
         <dt>Best</dt>
         <dd>
           <Score value={run.best_return} meaning="Best mean of 100 episodes" />
+          <BaselineDelta run={run} column="best_return" />
         </dd>
         <dt>Speed</dt>
         <dd>
           <Rate value={run.steps_per_second} />
+          <BaselineDelta run={run} column="steps_per_second" />
         </dd>
       </dl>
     </>

@@ -2,6 +2,7 @@
 
 import type { ListedRun, MetricValue } from "@/api/types";
 import { parseMetricId } from "./columns";
+import { computedName, parseComputed } from "./computedColumns";
 
 /** 1 if more is better, -1 if less is better, 0 if neither is. */
 export type Direction = 1 | -1 | 0;
@@ -41,6 +42,8 @@ export function deltaOf(run: ListedRun, baseline: ListedRun, column: string): De
 function readColumn(run: ListedRun, column: string) {
   const known = NUMBERS[column];
   if (known) return { direction: known[0], value: known[1](run) };
+  const computed = parseComputed(column);
+  if (computed) return { direction: 0 as const, value: run.computed?.[computedName(computed.expression)] };
   const { metric, statistic } = parseMetricId(column) ?? {};
   if (metric === undefined || statistic === undefined) return null;
   return { direction: directionOf(metric), value: run.metrics?.[metric]?.[statistic] };
