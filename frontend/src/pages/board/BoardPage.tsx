@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { IconLayoutDashboard, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
@@ -90,7 +90,7 @@ function Panels({ board }: { board: Board }) {
         </Group>
       </Group>
       {panels.length === 0 && (
-        <EmptyState title="This board has no charts yet">
+        <EmptyState icon={IconLayoutDashboard} title="This board has no charts yet">
           <Stack gap="md" align="center">
             <Text>
               A board shows the charts that matter for {board.project} on one page, and follows its runs while
