@@ -142,6 +142,8 @@ def test_a_page_without_runs(check: Check, shown: Page, path: str, ready: str) -
 
 PAGES: dict[str, tuple[str, str]] = {
     "the list": ("/", "waits for a worker"),
+    "charts beside the list": ("/?charts=episode/return", "Curves of"),
+    "a group of runs": ("/?by=method", "PAAC"),
     "no match": ("/?text=nothing", "No matching runs"),
     "launching": ("/launch", "Environment"),
     "an overview": ("/runs/{finished}", "Newest replay"),
@@ -177,6 +179,8 @@ PAGES: dict[str, tuple[str, str]] = {
     "the reference": ("/api/docs", "The API of Arcadia"),
     "the projects": ("/projects", "Last activity"),
     "a project": ("/projects/carts", "Best agents"),
+    "a board without charts": ("/projects/carts/board", "This board has no charts yet"),
+    "an embed": ("/embed?figure=%2Fapi%2Fv1%2Ffigures%2Fcurves%3Fruns%3D{finished}", "Return per episode"),
     "no such project": ("/projects/nothing", "There is no project"),
     "runs of no project": ("/?project=nothing", "It may have been renamed"),
     "the papers": ("/papers", "Asynchronous"),
