@@ -73,6 +73,8 @@ class Scene:
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
         project = {"name": f"project of run {self.run_id}"}
         self.project_id = api.user.post(f"{API}/projects", json=project).json()["id"]
+        view = {"name": f"view of run {self.run_id}"}
+        self.view_id = api.user.post(f"{API}/views", json=view).json()["id"]
         self._claim_jobs()
         self.job_seq = 1
 
@@ -137,6 +139,7 @@ class Scene:
             "{kept_id}",
             "{report_id}",
             "{project_id}",
+            "{view_id}",
         )
         removed = answer.status == 204 and path.endswith(of_scene)
         if released or removed or (answer.status == 409 and path.startswith(HELD)):
@@ -154,6 +157,7 @@ class Scene:
             "study_id": str(self.study_id),
             "report_id": str(self.report_id),
             "project_id": str(self.project_id),
+            "view_id": str(self.view_id),
             # There are no channels of alerts and no score rules.
             **dict.fromkeys(("channel_id", "delivery_id", "rule_id"), "1"),
             "token": self._link() if "{token}" in path else "",

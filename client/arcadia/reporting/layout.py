@@ -76,6 +76,8 @@ class JournalDirectory:
 
     def remove_writer(self, writer: str) -> None:
         """Delete the files of a writer. Delete the directory if it has no other writer."""
+        # First the description, without which the process that records the provenance deletes its own file.
+        self.of_writer(writer).description.unlink(missing_ok=True)
         for file in self.path.glob(f"{writer}.*"):
             file.unlink(missing_ok=True)
         if not self.writers():

@@ -5,6 +5,7 @@ python -m arcadia.reporting.provenance.recording DIRECTORY WRITER
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import sys
@@ -25,6 +26,10 @@ def record_provenance(files: WriterFiles) -> None:
         return
     event = _describe(json.loads(files.description.read_text()))
     replace_file(files.provenance, encode_event(event, time.time()))
+    if not files.description.exists():  # the writer was discarded meanwhile
+        files.provenance.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            files.provenance.parent.rmdir()
 
 
 def _describe(description: dict[str, Any]) -> dict[str, Any]:
