@@ -1,4 +1,4 @@
-import { MantineProvider } from "@mantine/core";
+import { MantineProvider, VisuallyHidden } from "@mantine/core";
 import { useViewportSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearchParams } from "react-router";
@@ -29,6 +29,7 @@ export default function EmbedPage() {
       defaultColorScheme="auto"
     >
       <main className={classes.page}>
+        <VisuallyHidden component="h1">Chart</VisuallyHidden>
         <SignedIn figure={params.get("figure")} />
       </main>
     </MantineProvider>
