@@ -113,8 +113,9 @@ export const COLUMN_SECTIONS = [
 /** Id of the column that names the run. It is always shown first. */
 export const RUN_COLUMN = "name";
 
+/** Returns come before method and environment, which most names contain, so that they are visible beside charts. */
 export const DEFAULT_COLUMNS: string[] = [
-  ...[RUN_COLUMN, "state", "algorithm", "env", "progress", "curve", "last_return", "best_return"],
+  ...[RUN_COLUMN, "state", "progress", "curve", "last_return", "best_return", "algorithm", "env"],
   ...[DIFFERING, "steps_per_second", "tags", "created_at"],
 ];
 
