@@ -106,6 +106,7 @@ def test_columns_are_automatic_searched_computed_and_kept(page: Page) -> None:
 def test_the_order_has_several_keys_from_the_mouse_and_the_keyboard(page: Page) -> None:
     page.goto("/?columns=name,config.learning_rate,last_return")
     page.get_by_role("button", name="Learning rate", exact=True).click()
+    expect(page.get_by_role("columnheader", name="Learning rate")).to_have_attribute("aria-sort", "descending")
     page.get_by_role("button", name="Last return", exact=True).focus()
     page.keyboard.press("Shift+Enter")
     expect_names(page, "rate 0.01 seed 2", "rate 0.01 seed 1", "rate 0.001 seed 2", "rate 0.001 seed 1")
@@ -115,6 +116,7 @@ def test_the_order_has_several_keys_from_the_mouse_and_the_keyboard(page: Page) 
     expect(page).to_have_url(re.compile("sort=-config%3Alearning_rate%2Clast_return"))
 
 
+@pytest.mark.nightly
 def test_a_run_is_edited_in_its_row(page: Page, api: Api) -> None:
     run = api.launch(name="unnamed", tags=["old"])
     page.goto("/?sort=-id")
