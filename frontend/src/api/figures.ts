@@ -2,14 +2,15 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { address, call } from "./client";
 import { joinNames } from "./nameList";
 import { mergeFigure } from "./figureUpdates";
+import { parseRunNumbers } from "./runNumbers";
 import type { Figure, QueryOf } from "./types";
 
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
 
 /** Figures that take the cursor of an earlier response and return only new points. */
-const UPDATED_FIGURES = ["curves", "together", "percentiles", "evaluations"];
+const UPDATED_FIGURES = ["figures/curves", "figures/together", "figures/percentiles", "figures/evaluations"];
 /** Figures of one run that its recordings and evaluations change. */
-const FIGURES_OF_FILES = ["evaluations", "action-shares"];
+const FIGURES_OF_FILES = ["figures/evaluations", "figures/action-shares"];
 
 /** Query keys of figures that live events refresh. The last part names the runs that a figure shows. */
 export const figureKeys = {
@@ -22,7 +23,7 @@ export const figureKeys = {
   evaluations: (run: number, query?: object) =>
     [...figureKeys.all, "evaluations", { runs: [run], ...query }] as const,
   at: (figure: string, runs: readonly number[]) =>
-    FIGURES_OF_FILES.includes(nameOf(figure)) && runs.length === 1
+    FIGURES_OF_FILES.includes(partsOf(figure).path) && runs.length === 1
       ? figureKeys.evaluations(runs[0] ?? 0, { address: figure })
       : ([...figureKeys.all, "at", figure, { runs }] as const),
   report: (source: readonly unknown[], runs: readonly number[]) =>
@@ -38,7 +39,21 @@ export function figureAt(path: string, query: Record<string, unknown>): FigureAd
   return { figure: address(path, query) };
 }
 
-const nameOf = (figure: string) => /\/figures\/([\w-]+)/.exec(figure)?.[1] ?? "";
+/** Split the address of a figure, which may be incomplete, into its path and query. */
+export function partsOf(figure: string): { path: string; query: URLSearchParams } {
+  const [location = "", query] = figure.split("?");
+  return { path: location.replace(/^.*\/api\/v1\//, ""), query: new URLSearchParams(query) };
+}
+
+/** Return the runs in the address of a figure. */
+export const runsAt = (figure: string) => parseRunNumbers(partsOf(figure).query.get("runs") ?? "");
+
+/** Return the address of the same figure with other runs. */
+export function replaceRuns(figure: string, runs: readonly number[]): string {
+  const { path, query } = partsOf(figure);
+  query.set("runs", runs.join(","));
+  return `/api/v1/${path}?${query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
+}
 
 /** The figure at an address of the API, which shows these runs. */
 export const figureAtQuery = (figure: string, runs: readonly number[]) =>
@@ -47,13 +62,11 @@ export const figureAtQuery = (figure: string, runs: readonly number[]) =>
     meta: { figure } satisfies FigureAddress,
     queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
       const cached = client.getQueryData<Figure>(queryKey);
-      const { pathname, searchParams } = new URL(figure, "http://arcadia");
-      const query: Record<string, string> = Object.fromEntries(searchParams);
-      if (cached?.cursor && UPDATED_FIGURES.includes(nameOf(figure))) query["after"] = cached.cursor;
+      const { path, query } = partsOf(figure);
+      if (cached?.cursor && UPDATED_FIGURES.includes(path)) query.set("after", cached.cursor);
       // The type of one figure stands for all, since every figure has the same response.
-      const path = pathname as "/api/v1/figures/profile";
-      const update: Figure = await call("get", path, {
-        params: { query: query as { runs: string } },
+      const update: Figure = await call("get", `/api/v1/${path}` as "/api/v1/figures/profile", {
+        params: { query: Object.fromEntries(query) as { runs: string } },
         signal,
       });
       return mergeFigure(cached, update);

@@ -1,10 +1,9 @@
 import { queryOptions, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address, call, fileAddress } from "./client";
-import { figureKeys } from "./figures";
+import { figureKeys, runsAt } from "./figures";
 import { OWN_ERRORS } from "./mutationState";
 import { byProject } from "./projectFilter";
 import { ApiError } from "./problem";
-import { parseRunNumbers } from "./runNumbers";
 import type {
   BlockContent,
   Figure,
@@ -107,22 +106,6 @@ export const chartQuery = (source: BlockSource, block: ReportBlock & { kind: "ch
     },
     refetchInterval: REFETCH_MS,
   });
-
-/** Split the address of a figure, which may be incomplete, into its path and query. */
-export function partsOf(figure: string): { path: string; query: URLSearchParams } {
-  const [address = "", query] = figure.split("?");
-  return { path: address.replace(/^.*\/api\/v1\//, ""), query: new URLSearchParams(query) };
-}
-
-/** Return the runs in the address of a figure. */
-export const runsAt = (figure: string) => parseRunNumbers(partsOf(figure).query.get("runs") ?? "");
-
-/** Return the address of the same figure with other runs. */
-export function replaceRuns(figure: string, runs: readonly number[]): string {
-  const { path, query } = partsOf(figure);
-  query.set("runs", runs.join(","));
-  return `/api/v1/${path}?${query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
-}
 
 export interface ReportContent {
   title: string;

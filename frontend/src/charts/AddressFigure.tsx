@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { figureAtQuery } from "@/api/figures";
-import { runsAt } from "@/api/reports";
+import { figureAtQuery, partsOf, runsAt } from "@/api/figures";
 import type { Zoom } from "./curveView";
 import { FigureFrame } from "./FigureFrame";
 import { titleOf } from "./figureTitle";
@@ -33,11 +32,11 @@ export function AddressFigure({ address, title, height, embed, bare }: AddressFi
       query={query}
       zoom={zoom}
       onZoom={setZoom}
-      xLog={new URLSearchParams(address.split("?")[1]).get("x_log") === "true"}
+      xLog={partsOf(address).query.get("x_log") === "true"}
       revision={address}
       legend={height >= MIN_HEIGHT_WITH_LEGEND && figure?.layout["showlegend"] !== false}
       height={height}
-      empty={emptyWords(address)}
+      empty={EMPTY_WORDS[partsOf(address).path]}
       file={shown.replaceAll(/\W+/g, "-").toLowerCase()}
       embed={embed}
       bare={bare}
@@ -46,12 +45,10 @@ export function AddressFigure({ address, title, height, embed, bare }: AddressFi
   );
 }
 
-/** Return what an empty figure lacks, if it is more than points. */
-function emptyWords(address: string): string | undefined {
-  if (address.includes("/figures/action-shares"))
-    return "No actions to count yet. They come from the replays that a run records with its checkpoints.";
-  if (address.includes("/figures/scatter"))
-    return "None of these runs has both values yet. Choose other values, or wait for results.";
-  if (address.includes("/figures/episode-histogram")) return "No finished episodes yet.";
-  return undefined;
-}
+/** What an empty figure lacks, if it is more than points. */
+const EMPTY_WORDS: Partial<Record<string, string>> = {
+  "figures/action-shares":
+    "No actions to count yet. They come from the replays that a run records with its checkpoints.",
+  "figures/scatter": "None of these runs has both values yet. Choose other values, or wait for results.",
+  "figures/episode-histogram": "No finished episodes yet.",
+};

@@ -1,4 +1,4 @@
-import { partsOf } from "@/api/reports";
+import { partsOf } from "@/api/figures";
 import type { Figure } from "@/api/types";
 
 /** Figures whose x axis is as important as the y axis. */

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { selectedRunsQuery } from "@/api/boards";
-import { partsOf, replaceRuns, runsAt } from "@/api/reports";
+import { partsOf, replaceRuns, runsAt } from "@/api/figures";
 import type { BoardPanel } from "@/api/types";
 import { hasFields, isOfOneRun } from "./fields/chartChoice";
 

@@ -45,33 +45,18 @@ const PROJECTS: Stale = { queryKey: projectKeys.all, interval: SELDOM_REFRESH_MS
 const SELECTED: Stale = { queryKey: boardKeys.allSelected, interval: LIST_REFRESH_MS };
 const SELECTED_SELDOM: Stale = { ...SELECTED, interval: SELDOM_REFRESH_MS };
 
+/** What is computed from all runs. */
+const OF_RUNS = [SELECTED, GAMES, STUDIES, PAPERS, DIAGRAMS, PROJECTS];
+
 const soon = (...keys: QueryKey[]): Stale[] => keys.map((queryKey) => ({ queryKey, interval: 0 }));
 
 /** Return the queries that an event makes stale, besides the figures and comparisons of a changed run. */
 export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stale[] {
   switch (event.kind) {
     case "run.changed":
-      return [
-        { queryKey: changeKeys.list(event.run_id), interval: LIST_REFRESH_MS },
-        SELECTED,
-        GAMES,
-        STUDIES,
-        PAPERS,
-        DIAGRAMS,
-        PROJECTS,
-      ];
+      return [{ queryKey: changeKeys.list(event.run_id), interval: LIST_REFRESH_MS }, ...OF_RUNS];
     case "run.removed":
-      return [
-        ...soon(runKeys.detail(event.run_id)),
-        STALE_LISTS,
-        STALE_FACETS,
-        SELECTED,
-        GAMES,
-        STUDIES,
-        PAPERS,
-        DIAGRAMS,
-        PROJECTS,
-      ];
+      return [...soon(runKeys.detail(event.run_id)), STALE_LISTS, STALE_FACETS, ...OF_RUNS];
     case "run.metrics":
       return [
         { queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS },

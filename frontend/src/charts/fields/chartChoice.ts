@@ -1,6 +1,6 @@
 /** Conversion between the chart fields of a report or a board and the stored figure URL. */
 
-import { partsOf, runsAt } from "@/api/reports";
+import { partsOf, runsAt } from "@/api/figures";
 import { BANDS, CENTERS, type CurveView, DEFAULT_VIEW, figureRequest, X_AXES } from "../curveView";
 
 const PREFIX = "/api/v1/";

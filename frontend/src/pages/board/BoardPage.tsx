@@ -8,6 +8,7 @@ import { isSameProject, projectsQuery } from "@/api/projects";
 import type { Board, BoardPanel } from "@/api/types";
 import { projectAddress } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
+import { NoProject } from "@/ui/NoProject";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./board.module.css";
@@ -23,15 +24,7 @@ export default function BoardPage() {
   const found = projects.data?.find((each) => isSameProject(each.name, name));
   const board = useQuery({ ...boardQuery(found?.id ?? 0), enabled: found !== undefined });
   const failed = projects.data ? board : projects;
-  if (projects.data && !found)
-    return (
-      <EmptyState alone title={`There is no project “${name}”`}>
-        It may have been renamed, merged or deleted.{" "}
-        <Anchor component={Link} to="/projects" inherit>
-          Show all projects
-        </Anchor>
-      </EmptyState>
-    );
+  if (projects.data && !found) return <NoProject name={name} />;
   return (
     <Stack className={classes.page} gap="md">
       <Anchor component={Link} to={projectAddress(found?.name ?? name)} size="sm" w="fit-content">

@@ -2,7 +2,7 @@ import { Button, Group, Input, Modal, NumberInput, SegmentedControl, Stack, Text
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { selectedRunsQuery } from "@/api/boards";
-import { replaceRuns } from "@/api/reports";
+import { replaceRuns } from "@/api/figures";
 import type { BoardPanel } from "@/api/types";
 import { AddressFigure } from "@/charts/AddressFigure";
 import { ChartFields } from "@/charts/fields/ChartFields";

@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import { isSameProject, projectQuery, projectsQuery } from "@/api/projects";
 import type { Project } from "@/api/types";
 import { boardAddress, inProject, projectAddress } from "@/ui/currentProject";
-import { EmptyState } from "@/ui/EmptyState";
+import { NoProject } from "@/ui/NoProject";
 import { exact, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
@@ -24,16 +24,7 @@ export default function ProjectPage() {
   const found = projects.data?.find((each) => isSameProject(each.name, name));
   const project = useQuery({ ...projectQuery(found?.id ?? 0), enabled: found !== undefined });
   const error = projects.data ? project.error : projects.error;
-  if (projects.data && !found) {
-    return (
-      <EmptyState alone title={`There is no project “${name}”`}>
-        It may have been renamed, merged or deleted.{" "}
-        <Anchor component={Link} to="/projects" inherit>
-          Show all projects
-        </Anchor>
-      </EmptyState>
-    );
-  }
+  if (projects.data && !found) return <NoProject name={name} />;
   return (
     <Stack className={classes.sheet} gap="md">
       <Anchor component={Link} to="/projects" size="sm" w="fit-content">

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runsAt } from "@/api/reports";
+import { runsAt } from "@/api/figures";
 import { parseRunNumbers } from "@/api/runNumbers";
 import { lackIn, moved, newBlock } from "./draft";
 import { titleOf } from "@/charts/figureTitle";

@@ -1,6 +1,7 @@
 /** Draft of a report, stored in the browser until the server has saved it. */
 
-import { type ReportContent, runsAt } from "@/api/reports";
+import { runsAt } from "@/api/figures";
+import type { ReportContent } from "@/api/reports";
 import type { ReportBlock, StoredBlock } from "@/api/types";
 import { browserStorage } from "@/ui/pageStorage";
 import { hasFields, NEW_CHART } from "@/charts/fields/chartChoice";
