@@ -10,7 +10,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.database.engine import after_commit
 from backend.database.tables import MAIN_ID, Project, Report, Run, Study, name_key
-from backend.errors import FieldError, Invalid, NotFound
+from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.live.notices import publish
 from workers.contract.values import Text
 
@@ -71,6 +71,16 @@ def assign(session: Session, item: Run | Study | Report, name: str) -> None:
     session.flush()
     session.refresh(item, ["project"])
     announce_projects(session)
+
+
+def flush_name(session: Session, taken: str) -> None:
+    """Send the changes to the database. Raise Conflict with this message if the name is taken."""
+    try:
+        session.flush()
+    except IntegrityError as error:
+        if "name_key" not in str(error.orig):
+            raise
+        raise Conflict(taken) from error
 
 
 def in_projects(column: InstrumentedAttribute[int], names: Collection[str]) -> list[ColumnElement[bool]]:

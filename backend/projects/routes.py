@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Response
 
 from backend.database.engine import Db
-from backend.projects import queries, schemas, service
+from backend.projects import merging, queries, schemas, service
 from backend.projects.lookup import find_project
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
@@ -53,8 +53,8 @@ def delete_project(db: Db, project_id: PathId) -> Response:
 def merge_project(db: Db, project_id: PathId, merge: schemas.MergeProject) -> schemas.Project:
     """Move everything of a project into another one, and delete it. Return the other one."""
     with db.write() as session:
-        # Not locked here: see the order of locks in the service.
-        target = service.merge(session, find_project(session, project_id), merge.into)
+        # `merge` locks both projects in its own order.
+        target = merging.merge(session, find_project(session, project_id), merge.into)
         return queries.to_schema(session, target)
 
 

@@ -1,16 +1,16 @@
 """Operations on views. Every function works inside the caller's transaction."""
 
 from sqlalchemy import func, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
 from backend.database.tables import SavedView, name_key
 from backend.errors import Conflict
-from backend.projects.lookup import resolve
+from backend.projects.lookup import flush_name, resolve
 from backend.views.schemas import CreateView, EditView
 
 MAX_VIEWS = 200
+_TAKEN = "The project already has a view {!r}. Names differ in more than case."
 
 
 def create(session: Session, new: CreateView) -> SavedView:
@@ -21,7 +21,7 @@ def create(session: Session, new: CreateView) -> SavedView:
         raise Conflict(f"The project has {MAX_VIEWS} views, which is the limit. Delete one first.")
     view = SavedView(project_id=project_id, name=new.name, name_key=name_key(new.name), query=new.query)
     session.add(view)
-    _flush(session, new.name)
+    flush_name(session, _TAKEN.format(new.name))
     session.refresh(view, ["project"])
     return view
 
@@ -33,13 +33,4 @@ def edit(session: Session, view: SavedView, changes: EditView) -> None:
     if changes.query is not None:
         view.query = changes.query
     view.updated_at = utc_now()
-    _flush(session, view.name)
-
-
-def _flush(session: Session, name: str) -> None:
-    try:
-        session.flush()
-    except IntegrityError as error:
-        if "name_key" not in str(error.orig):
-            raise
-        raise Conflict(f"The project already has a view {name!r}. Names differ in more than case.") from error
+    flush_name(session, _TAKEN.format(view.name))

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from backend.database.engine import Database
-from backend.projects import service
+from backend.projects import merging
 from backend.projects.lookup import find_project
 from tests.backend.projects.conftest import Projects
 from tests.factories import PONG, Api, Response, event, metrics
@@ -90,9 +90,10 @@ def test_a_copy_made_during_a_merge_goes_where_the_run_goes(api: Api, projects: 
 
     with ThreadPoolExecutor(1) as pool:
         with database.write() as session:
-            service.merge(session, find_project(session, source), "Main")
+            merging.merge(session, find_project(session, source), "Main")
             copying = pool.submit(copy)
-            if not database.is_sqlite:  # which has one writer at a time
+            # SQLite has one writer at a time.
+            if not database.is_sqlite:
                 wait_until(lambda: is_blocked(copying))
         copied = copying.result()
     assert (copied.status_code, copied.json()["project"]) == (201, "Main")

@@ -1,0 +1,88 @@
+"""Merging of projects, inside the caller's transaction."""
+
+import secrets
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from backend.database.columns import utc_now
+from backend.database.tables import (
+    MAIN,
+    MAIN_ID,
+    MAX_PANELS,
+    Board,
+    Project,
+    Report,
+    Run,
+    SavedView,
+    Study,
+    name_key,
+)
+from backend.errors import Conflict, FieldError, Invalid
+from backend.projects.lookup import announce_projects, find_project, resolve
+from backend.projects.schemas import MAX_TEXT
+
+# Leaves room for a space and a number.
+MAX_NUMBERED_NAME = 90
+
+
+def merge(session: Session, source: Project, into: str) -> Project:
+    """Move everything of a project into another one, and delete it. Its text follows the other's text."""
+    if source.id == MAIN_ID:
+        raise Conflict(f"{MAIN} cannot be merged into another project. Move its runs instead.")
+    target = find_project(session, resolve(session, into, field="into"))
+    if target.id == source.id:
+        raise Invalid(FieldError(field="into", message="choose another project than this one"))
+    text = "\n\n".join(each for each in (target.text, source.text) if each)
+    if len(text) > MAX_TEXT:
+        raise Conflict(f"The texts of the two projects have more than {MAX_TEXT:,} characters. Shorten one first.")
+    target.text = text
+    target.pinned_report_id = target.pinned_report_id or source.pinned_report_id
+    _move_all(session, source, target)
+    # Lock both in the order of their ids, because saving a board locks its project.
+    for project_id in sorted((source.id, target.id)):
+        find_project(session, project_id, lock=True)
+    # Runs that were created before the lock and committed after the first move.
+    _move_all(session, source, target)
+    _merge_boards(session, source, target)
+    _move_views(session, source, target)
+    session.delete(source)
+    session.flush()
+    announce_projects(session)
+    return target
+
+
+def _move_all(session: Session, source: Project, target: Project) -> None:
+    # A transaction locks a study before its runs.
+    for model in (Study, Run, Report):
+        moved = update(model).where(model.project_id == source.id).values(project_id=target.id)
+        session.execute(moved, execution_options={"synchronize_session": False})
+
+
+def _merge_boards(session: Session, source: Project, target: Project) -> None:
+    """Append the panels of a board to those of another one. Raise Conflict if they are too many."""
+    moved = session.get(Board, source.id, populate_existing=True)
+    if moved is None:
+        return
+    board = session.get(Board, target.id, populate_existing=True)
+    if board is None:
+        board = Board(project_id=target.id, panels=[], version=0)
+        session.add(board)
+    taken = {panel["key"] for panel in board.panels}
+    panels = [panel | {"key": secrets.token_hex(4)} if panel["key"] in taken else panel for panel in moved.panels]
+    if len(board.panels) + len(panels) > MAX_PANELS:
+        raise Conflict(f"The boards of the two projects have more than {MAX_PANELS} panels. Remove some first.")
+    board.panels = [*board.panels, *panels]
+    board.version += 1
+    board.updated_at = utc_now()
+
+
+def _move_views(session: Session, source: Project, target: Project) -> None:
+    """Move the views. If the target has the name of one, the moved one gets a number."""
+    taken = set(session.scalars(select(SavedView.name_key).where(SavedView.project_id == target.id)))
+    for view in session.scalars(select(SavedView).where(SavedView.project_id == source.id).order_by(SavedView.id)):
+        names = [view.name, *(f"{view.name[:MAX_NUMBERED_NAME]} {number}" for number in range(2, len(taken) + 3))]
+        view.name = next(name for name in names if name_key(name) not in taken)
+        view.name_key, view.project_id = name_key(view.name), target.id
+        taken.add(view.name_key)
+    session.flush()
