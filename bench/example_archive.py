@@ -27,7 +27,7 @@ _RUN = re.compile(r"runs/\d+/")
 
 @dataclass(frozen=True)
 class Limits:
-    """What is kept of a run: no larger checkpoints, so many replays, and so many points of a metric."""
+    """Limits of a run in the archive: bytes of a checkpoint, number of replays, and points of a metric."""
 
     checkpoint_bytes: int = 1_000_000
     replays: int = 4

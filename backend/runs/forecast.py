@@ -13,6 +13,7 @@ from backend.database.tables import Run, Worker
 from backend.runs import speed
 from backend.workers.presence import connected_workers
 from workers.contract.config import RunConfig
+from workers.contract.config.problems import title_of
 from workers.contract.worker_api import QueueName
 
 # Longest queue whose runs are placed on workers one by one.
@@ -51,18 +52,18 @@ def forecast(session: Session, config: RunConfig, queue: QueueName | None, prior
     """Return the forecast of a new run at the end of its priority in the queue."""
     queue = queue or queue_for(config)
     algorithm, env = config.algorithm, config.env
-    exact = speed.measure(session, algorithm, [env], queue)
-    measured = exact or speed.measure(session, algorithm, speed.similar_environments(env), queue)
+    measured = speed.measure(session, algorithm, env, queue)
     run_ids = measured.run_ids if measured else ()
     startup = speed.startup_seconds(session, algorithm) if measured else None
     cores = speed.typical(session, run_ids, speed.PROCESSOR)
     workers = [worker for worker in connected_workers(session, utc_now()) if worker.queue == queue]
     queued = _Queue(session, queue, workers)
-    starts_in, unknown = queued.wait_behind(priority)
+    ahead = queued.count_ahead(priority)
+    starts_in, unknown = queued.wait_behind(priority, ahead)
     return RunForecast(
         queue=queue,
         measured_runs=len(run_ids),
-        measured_on=_label(config, is_exact=exact is not None) if measured else None,
+        measured_on=_label(config, measured) if measured else None,
         steps_per_second=measured.steps_per_second if measured else None,
         startup_seconds=startup,
         seconds=_duration(config, measured, startup),
@@ -70,15 +71,16 @@ def forecast(session: Session, config: RunConfig, queue: QueueName | None, prior
         cores=None if cores is None else cores / 100,
         gpu_memory_bytes=speed.peak(session, run_ids, speed.GPU_MEMORY),
         capacity=_capacity(workers),
-        runs_ahead=queued.count_ahead(priority),
+        runs_ahead=ahead,
         starts_in_seconds=starts_in,
         start_unknown=unknown,
     )
 
 
-def _label(config: RunConfig, *, is_exact: bool) -> str:
-    label = speed.kind_label((config.algorithm, config.env))
-    return label if is_exact else f"{label.partition(' on ')[0]} on similar environments"
+def _label(config: RunConfig, measured: speed.Measured) -> str:
+    if measured.is_exact:
+        return speed.kind_label((config.algorithm, config.env))
+    return f"{title_of(config.algorithm)} on similar environments"
 
 
 def _duration(config: RunConfig, measured: speed.Measured | None, startup: float | None) -> float | None:
@@ -111,14 +113,13 @@ class _Queue:
         """Return the number of queued runs that start before a new one."""
         return self.session.scalar(select(func.count()).where(*self._ahead(priority))) or 0
 
-    def wait_behind(self, priority: int) -> tuple[float | None, str | None]:
+    def wait_behind(self, priority: int, ahead: int) -> tuple[float | None, str | None]:
         """Return the seconds until a new run starts, or None and the reason why they are unknown.
 
         Place the runs ahead on the workers in order. Each takes the worker that is free first.
         """
         if not self.workers:
             return None, f"No {self.queue.upper()} worker is connected."
-        ahead = self.count_ahead(priority)
         if ahead > MAX_PLACED_RUNS:
             return None, f"{ahead:,} runs are ahead in the queue."
         free_at: list[float] = []
@@ -161,8 +162,7 @@ class _Queue:
     def _run_seconds(self, kind: speed.RunKind, steps: int) -> float | None:
         if kind not in self._seconds:
             algorithm, env = kind
-            envs = [env, *speed.similar_environments(env)]
-            measured = speed.measure(self.session, algorithm, envs, self.queue)
+            measured = speed.measure(self.session, algorithm, env, self.queue)
             startup = speed.startup_seconds(self.session, algorithm) or 0.0
             self._seconds[kind] = (measured.steps_per_second if measured else None, startup)
         rate, startup = self._seconds[kind]

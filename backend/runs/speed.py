@@ -30,9 +30,11 @@ class Measured:
 
     run_ids: tuple[int, ...]
     steps_per_second: float
+    # False if they trained in similar environments.
+    is_exact: bool
 
 
-def similar_environments(env: str) -> list[str]:
+def _similar_environments(env: str) -> list[str]:
     """Return the environments of the same family with similar observations. Their steps take about as long."""
     like = ENVIRONMENTS.get(env)
     if like is None:
@@ -41,18 +43,20 @@ def similar_environments(env: str) -> list[str]:
     return [name for name, each in ENVIRONMENTS.items() if (each.family, each.observations) == kind]
 
 
-def is_measured(session: Session, algorithm: str, env: str) -> bool:
-    """Return True if the rate of a method was measured here, in this environment or in similar ones."""
-    return measure(session, algorithm, [env, *similar_environments(env)]) is not None
-
-
 def kind_label(kind: RunKind) -> str:
     """Name a method and its environment."""
     return f"{title_of(kind[0])} on {env_title(kind[1])}"
 
 
-def measure(session: Session, algorithm: str, envs: Sequence[str], queue: QueueName | None = None) -> Measured | None:
-    """Return the steps per second of the newest runs of a kind, or None if there are none."""
+def measure(session: Session, algorithm: str, env: str, queue: QueueName | None = None) -> Measured | None:
+    """Return what runs of a method reached in an environment, or else in similar ones. None if there are no runs."""
+    exact = _measure(session, algorithm, [env], queue, is_exact=True)
+    return exact or _measure(session, algorithm, _similar_environments(env), queue, is_exact=False)
+
+
+def _measure(
+    session: Session, algorithm: str, envs: Sequence[str], queue: QueueName | None, *, is_exact: bool
+) -> Measured | None:
     trained = [*_trained_here(algorithm), Run.env.in_(envs), Run.step > 0]
     if queue is not None:
         trained.append(Run.queue == queue)
@@ -62,7 +66,7 @@ def measure(session: Session, algorithm: str, envs: Sequence[str], queue: QueueN
     steps = sum(row.step - (row.parent_step or 0) for row in rows)
     if seconds <= 0 or steps <= 0:
         return None
-    return Measured(tuple(row.id for row in rows), steps / seconds)
+    return Measured(tuple(row.id for row in rows), steps / seconds, is_exact)
 
 
 def startup_seconds(session: Session, algorithm: str) -> float | None:

@@ -13,7 +13,6 @@ from backend.runs.speed import (
     kind_label,
     measure,
     seconds_before_training,
-    similar_environments,
     startup_seconds,
 )
 from backend.studies.points import Draw, point_config
@@ -54,28 +53,18 @@ def estimate_cost(session: Session, spec: Specification, draws: Sequence[Draw], 
     steps: Counter[RunKind] = Counter()
     for config in found:
         steps[config.algorithm, config.env] += config.total_steps
-    exact = {kind: _steps_per_second(session, kind[0], [kind[1]]) for kind in steps}
-    similar = {
-        kind: _steps_per_second(session, kind[0], similar_environments(kind[1]))
-        for kind, rate in exact.items()
-        if not rate
-    }
-    rates = exact | similar
+    measured = {(algorithm, env): measure(session, algorithm, env) for algorithm, env in steps}
+    rates = {kind: each.steps_per_second for kind, each in measured.items() if each}
     concurrent = _concurrent_runs(session, found, spec.max_concurrent_runs)
     seconds = None
-    if all(rates.values()):
+    if len(rates) == len(steps):
         overheads = {algorithm: _overhead(session, algorithm) for algorithm, _ in steps}
-        training = sum(count / (rates[kind] or 1) for kind, count in steps.items())
+        training = sum(count / rates[kind] for kind, count in steps.items())
         overhead = sum(seconds_before_training(config) + overheads[config.algorithm] for config in found)
         seconds = (training + overhead) * runs / len(found) / concurrent
-    unmeasured = [kind_label(kind) for kind, rate in rates.items() if not rate]
-    estimated = [kind_label(kind) for kind, rate in similar.items() if rate]
+    unmeasured = [kind_label(kind) for kind, each in measured.items() if each is None]
+    estimated = [kind_label(kind) for kind, each in measured.items() if each and not each.is_exact]
     return Cost(points, runs, steps.total() * runs // len(found), seconds, concurrent, unmeasured, estimated)
-
-
-def _steps_per_second(session: Session, algorithm: str, envs: Sequence[str]) -> float | None:
-    measured = measure(session, algorithm, envs)
-    return measured.steps_per_second if measured else None
 
 
 def _overhead(session: Session, algorithm: str) -> float:

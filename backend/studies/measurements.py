@@ -10,7 +10,7 @@ from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Measurement, Run
 from backend.metrics.visibility import training_seconds
 from backend.runs import service as runs
-from backend.runs.speed import is_measured, kind_label
+from backend.runs.speed import kind_label, measure
 from backend.runs.states import ENDED
 from workers.contract.config import RunConfig
 from workers.contract.worker_api import ACTIVE
@@ -25,7 +25,7 @@ def queue_measurements(session: Session, configs: Iterable[RunConfig]) -> list[R
     """Queue a run for each method with unknown speed, unless a measurement is already queued or active."""
     wanted: dict[str, RunConfig] = {}
     for config in configs:
-        if not is_measured(session, config.algorithm, config.env):
+        if measure(session, config.algorithm, config.env) is None:
             wanted.setdefault(config.algorithm, config)
     unfinished = select(Run.algorithm).join(Measurement, Measurement.run_id == Run.id).where(Run.state.not_in(ENDED))
     for algorithm in session.scalars(unfinished):

@@ -14,7 +14,7 @@ it("has a name that depends only on its expression", () => {
   expect(computedName("return + 1")).not.toBe(computedName("return + 2"));
 });
 
-it("is computed once by the list, whatever its width", () => {
+it("is requested once if it has two widths", () => {
   const columns = ["name", "compute.A=return + 1~90!", "compute.B=return + 1", "config.seed"];
   expect(computedInColumns(columns)).toEqual([`${computedName("return + 1")} = return + 1`]);
 });
