@@ -11,7 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 from starlette.routing import BaseRoute, Route
 
@@ -360,30 +360,6 @@ def test_answers_carry_safe_headers(stranger: TestClient) -> None:
         assert "frame-ancestors 'none'" in policy
         assert "script-src 'self';" in policy
     assert stranger.get("/api/v1/health").headers["cache-control"] == "no-store"
-
-
-def test_only_embeds_may_be_framed(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, embed_origins="https://wiki.example.org, https://*.example.net")
-    with TestClient(create_app(settings), base_url="http://localhost:8000") as client:
-        for path in ("/embed", "/embed/3/rates", "/embed?figure=x"):
-            headers = client.get(path).headers
-            ancestors = "frame-ancestors 'self' https://wiki.example.org https://*.example.net"
-            assert headers["content-security-policy"].endswith(ancestors)
-            assert "x-frame-options" not in headers
-        for path in ("/", "/embedded", "/runs/1", "/api/v1/figures", "/api/v1/embed"):
-            headers = client.get(path).headers
-            assert headers["content-security-policy"].endswith("frame-ancestors 'none'")
-            assert headers["x-frame-options"] == "DENY"
-
-
-def test_embeds_may_be_framed_only_by_this_server_by_default(stranger: TestClient) -> None:
-    assert stranger.get("/embed").headers["content-security-policy"].endswith("frame-ancestors 'self'")
-
-
-@pytest.mark.parametrize("origin", ["*", "wiki.example.org", "https://a.org/path", "https://a.org; script-src *"])
-def test_an_embed_origin_must_be_an_origin(tmp_path: Path, origin: str) -> None:
-    with pytest.raises(ValidationError, match="must be an origin"):
-        Settings(data_dir=tmp_path, embed_origins=(origin,))
 
 
 def test_a_large_body_is_refused_whatever_its_length_header_says(stranger: TestClient) -> None:

@@ -1,0 +1,66 @@
+import { screen, within } from "@testing-library/react";
+import { beforeEach, expect, it, vi } from "vitest";
+import type { Run } from "@/api/types";
+import { aCheckpoint, aReplay } from "@/testing/files";
+import { renderPage } from "@/testing/render";
+import { aFinishedRun, aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
+import { OverviewTab } from "./OverviewTab";
+
+// jsdom plays no videos.
+beforeEach(() => {
+  vi.spyOn(HTMLMediaElement.prototype, "play").mockResolvedValue();
+  vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
+});
+
+function open(run: Run, more: Record<string, object> = {}) {
+  serve({
+    [`GET /runs/${run.id}/replays`]: [],
+    [`GET /runs/${run.id}/checkpoints`]: [],
+    "GET /presets": [],
+    "GET /config-schema": { properties: {} },
+    ...more,
+  });
+  return renderPage(<OverviewTab run={run} />);
+}
+
+it("shows four replays of a run that has ended, from the first to the best, instead of the newest", async () => {
+  const replays = [0, 1, 2, 3, 4, 5].map((step) => aReplay(step + 1, step));
+  open(aFinishedRun({ id: 1 }), {
+    "GET /runs/1/replays": replays,
+    "GET /runs/1/checkpoints": [aCheckpoint(1, 3, { best: true })],
+  });
+  const section = within(await screen.findByRole("region", { name: "How this agent learned" }));
+  for (const title of ["First", "Early", "Late", "Best"]) expect(section.getByText(title)).toBeTruthy();
+  const link = section.getByRole("link", { name: "Open these replays" });
+  expect(link.getAttribute("href")).toBe("/runs/1/replays?replays=1,2,3,4");
+  expect(screen.queryByRole("region", { name: "Newest replay" })).toBeNull();
+});
+
+it("shows the age of the newest replay and the steps since", async () => {
+  const played = aReplay(1, 100_000, { created_at: new Date(Date.now() - 3.5 * 3600_000).toISOString() });
+  open(aRun({ step: 250_000 }), { "GET /runs/1/replays": [played] });
+  const newest = within(await screen.findByRole("region", { name: "Newest replay" }));
+  expect((await newest.findByText(/^Recorded/)).textContent).toBe(
+    "Recorded 3 h ago; the run has trained 150 k steps since",
+  );
+});
+
+it("announces the first replay of a training run, but not of an ended run", async () => {
+  const { unmount } = open(aRun());
+  expect(await screen.findByText(/^The first replay is recorded at the first checkpoint/)).toBeTruthy();
+  unmount();
+  const paused = open(aRun({ state: "paused" }));
+  expect(
+    await screen.findByText(/^This run is paused; resume it to continue. The first replay/),
+  ).toBeTruthy();
+  paused.unmount();
+  open(aFinishedRun());
+  expect(await screen.findByText("This run has no replays.")).toBeTruthy();
+});
+
+it("says that the replays could not be loaded", async () => {
+  open(aFinishedRun(), { "GET /runs/1/replays": () => refusal(500, "The disk is unavailable.") });
+  expect(await screen.findByText("The disk is unavailable.")).toBeTruthy();
+  expect(screen.queryByText("Loading replay…")).toBeNull();
+});
