@@ -1,8 +1,10 @@
 import { Button, Stack } from "@mantine/core";
 import { IconSparkles } from "@tabler/icons-react";
+import { useEffect } from "react";
 import { useNavigate } from "react-router";
 import { useOpenExamples } from "@/api/archives";
 import { isSubmitted } from "@/api/mutationState";
+import { loadPlotly } from "@/charts/plotly";
 import { useCurrentProject } from "@/ui/currentProject";
 import { QueryError } from "@/ui/QueryError";
 
@@ -14,6 +16,10 @@ export function OpenExamples() {
     const [report] = [...reports, ...already_reports];
     void navigate(report === undefined ? "/" : `/reports/${report}`);
   });
+  // The report begins with charts. A chart tries again if this fails.
+  useEffect(() => {
+    loadPlotly().catch(() => undefined);
+  }, []);
   return (
     <Stack gap="xs" align="flex-start">
       <Button

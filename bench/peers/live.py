@@ -1,0 +1,188 @@
+"""Compare the costs of watching live runs in Chromium: `python -m bench.peers.live --venv DIR`.
+
+Runs report a point each second while a comparison of ten of them and the table of all are open. Arcadia's wall is
+open as well. MLflow's page of a metric does not refresh itself, and its table only if it is told to.
+"""
+
+import argparse
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Browser, Page
+
+from bench.live_comparison import HOUR, Reports, Traffic, launched, work
+from bench.peers.__main__ import PACKAGES, is_installed, machine
+from bench.peers.arcadia import Arcadia, client
+from bench.peers.browser import CHART_MILLISECONDS, IS_DRAWN, new_context
+from bench.peers.mlflow import MLflow
+from bench.peers.product import QUIET, REPOSITORY, Product, Venv, Written, read_written
+from bench.peers.requests import Request, replay
+from bench.peers.trackio import Trackio
+from tests.chromium import chromium
+from tests.factories import Api
+from tests.installation import TOKEN
+
+REQUEST_MILLISECONDS = 500
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A product with live runs."""
+
+    product: Product
+    # Reports the runs of the server at this address.
+    report: Callable[[str, int], AbstractContextManager[Written]]
+    # The pages that stay open after the comparison.
+    pages: Callable[[Written], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What watching costs: bytes per hour, shares of a core, time of requests and of the first chart, in seconds."""
+
+    megabytes_per_hour: float
+    pages_core: float
+    request_p95: float
+    first_chart: float
+
+
+@contextmanager
+def report_to_arcadia(url: str, count: int) -> Iterator[Written]:
+    """Report runs as trainers do."""
+    with client(url) as user, client(url, TOKEN) as worker:
+        api = Api(user, worker)
+        runs = launched(api, count)
+        reports = Reports(api, runs)
+        reports.begin()
+        try:
+            yield Written("", [str(run) for run, _attempt in runs])
+        finally:
+            reports.end()
+
+
+def report_in_venv(venv: Venv, product: str, variables: dict[str, str]) -> Callable[[str, int], object]:
+    """Return what reports runs with a peer's client."""
+
+    @contextmanager
+    def report(url: str, count: int) -> Iterator[Written]:
+        process = subprocess.Popen(
+            venv.command("-m", "bench.peers.live_log", product, url, str(count)),
+            cwd=venv.home,
+            env=venv.environment | QUIET | {"PYTHONPATH": str(REPOSITORY)} | variables,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            yield read_written(process.stdout.readline())
+        finally:
+            process.kill()
+            process.wait()
+
+    return report
+
+
+def products(folder: Path, venv: Venv) -> list[Watched]:
+    """Return all products."""
+    trackio = folder / "trackio"
+    return [
+        Watched(Arcadia(folder / "arcadia"), report_to_arcadia, lambda _: ["/", "/wall"]),
+        Watched(
+            MLflow(folder / "mlflow", venv),
+            report_in_venv(venv, "mlflow", {}),  # type: ignore[arg-type]
+            lambda written: [f"/#/experiments/{written.project}/runs?workflowType=machine_learning"],
+        ),
+        Watched(
+            Trackio(trackio, venv),
+            report_in_venv(venv, "trackio", {"TRACKIO_DIR": str(trackio)}),  # type: ignore[arg-type]
+            lambda written: [f"/runs?project={written.project}"],
+        ),
+    ]
+
+
+def measure(watched: Watched, browser: Browser, url: str, written: Written, seconds: float) -> Cost:
+    """Open the pages in tabs of their own, and measure for a while."""
+    began = time.perf_counter()
+    compared = open_tab(browser, url + watched.product.page(written))
+    compared.wait_for_function(IS_DRAWN, timeout=CHART_MILLISECONDS, polling=20)
+    first_chart = time.perf_counter() - began
+    tabs = [compared, *(open_tab(browser, url + path) for path in watched.pages(written))]
+    compared.wait_for_timeout(5_000)
+    sessions = [tab.context.new_cdp_session(tab) for tab in tabs]
+    for session in sessions:
+        session.send("Performance.enable")
+    traffic = [Traffic(session) for session in sessions]
+    busy, began = sum(map(work, sessions)), time.perf_counter()
+    times = []
+    request = list_of_runs(watched.product, written)
+    while time.perf_counter() < began + seconds:
+        times.append(replay(url, [request]).seconds)
+        compared.wait_for_timeout(REQUEST_MILLISECONDS)
+    took = time.perf_counter() - began
+    core = (sum(map(work, sessions)) - busy) / took
+    for tab in tabs:
+        tab.context.close()
+    received = sum(each.bytes for each in traffic)
+    return Cost(received / took * HOUR / 1e6, core, float(np.percentile(times, 95)), first_chart)
+
+
+def open_tab(browser: Browser, address: str) -> Page:
+    """Open an address in a browser profile of its own."""
+    page = new_context(browser).new_page()
+    page.goto(address, wait_until="commit")
+    return page
+
+
+def list_of_runs(product: Product, written: Written) -> Request:
+    """Return the request of a list of runs."""
+    requests = product.requests(written)
+    return requests.get("list-200", requests["list-1000"])[0]
+
+
+def table(costs: dict[str, Cost]) -> str:
+    """Return the costs as a Markdown table."""
+    rows = {
+        "data to the open pages, per hour": [f"{cost.megabytes_per_hour:,.0f} MB" for cost in costs.values()],
+        "main threads of the open pages": [f"{cost.pages_core:.0%} of a core" for cost in costs.values()],
+        "list of runs, p95": [f"{1000 * cost.request_p95:,.0f} ms" for cost in costs.values()],
+        "first chart of the comparison": [f"{1000 * cost.first_chart:,.0f} ms" for cost in costs.values()],
+    }
+    lines = [f"| | {' | '.join(costs)} |", f"|---|{'---|' * len(costs)}"]
+    return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
+
+
+def main() -> None:
+    """Measure one product after the other, and print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.peers.live", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--venv", type=Path, required=True, help="virtual environment with mlflow and trackio")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    if not all(is_installed(options.venv, package) for package in PACKAGES):
+        parser.error(f"{options.venv} needs {' and '.join(PACKAGES)}; see python -m bench.peers --help")
+    costs = {}
+    with tempfile.TemporaryDirectory(prefix="arcadia-live-") as name:
+        folder = Path(name)
+        for watched in products(folder, Venv(options.venv.resolve(), folder / "home")):
+            with (
+                watched.product.serve() as url,
+                watched.report(url, options.runs) as written,
+                chromium() as browser,
+            ):
+                label = f"{watched.product.name} {watched.product.version()}"
+                costs[label] = measure(watched, browser, url, written, options.seconds)
+    arguments = f"--runs {options.runs} --seconds {options.seconds:.0f}"
+    print(f"`python -m bench.peers.live --venv DIR {arguments}` on {machine()}.\n")
+    print(table(costs))
+
+
+if __name__ == "__main__":
+    main()
