@@ -29,6 +29,8 @@ from tests.factories import Api
 from tests.installation import TOKEN
 
 REQUEST_MILLISECONDS = 500
+# Reports runs to the server at this address.
+Reporter = Callable[[str, int], AbstractContextManager[Written]]
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,7 @@ class Watched:
     """A product with live runs."""
 
     product: Product
-    # Reports the runs of the server at this address.
-    report: Callable[[str, int], AbstractContextManager[Written]]
+    report: Reporter
     # The pages that stay open after the comparison.
     pages: Callable[[Written], Sequence[str]]
 
@@ -66,7 +67,7 @@ def report_to_arcadia(url: str, count: int) -> Iterator[Written]:
             reports.end()
 
 
-def report_in_venv(venv: Venv, product: str, variables: dict[str, str]) -> Callable[[str, int], object]:
+def report_in_venv(venv: Venv, product: str, variables: dict[str, str]) -> Reporter:
     """Return what reports runs with a peer's client."""
 
     @contextmanager
@@ -95,12 +96,12 @@ def products(folder: Path, venv: Venv) -> list[Watched]:
         Watched(Arcadia(folder / "arcadia"), report_to_arcadia, lambda _: ["/", "/wall"]),
         Watched(
             MLflow(folder / "mlflow", venv),
-            report_in_venv(venv, "mlflow", {}),  # type: ignore[arg-type]
+            report_in_venv(venv, "mlflow", {}),
             lambda written: [f"/#/experiments/{written.project}/runs?workflowType=machine_learning"],
         ),
         Watched(
             Trackio(trackio, venv),
-            report_in_venv(venv, "trackio", {"TRACKIO_DIR": str(trackio)}),  # type: ignore[arg-type]
+            report_in_venv(venv, "trackio", {"TRACKIO_DIR": str(trackio)}),
             lambda written: [f"/runs?project={written.project}"],
         ),
     ]
