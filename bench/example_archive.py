@@ -7,7 +7,8 @@ import re
 import socket
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -27,10 +28,11 @@ _RUN = re.compile(r"runs/\d+/")
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a run in the archive: bytes of a checkpoint, number of replays, and points of a metric."""
+    """Limits of a run: bytes of a checkpoint, number and compressed bytes of replays, and points of a metric."""
 
     checkpoint_bytes: int = 1_000_000
     replays: int = 4
+    replay_bytes: int = 2_000_000
     points: int = 2_500
 
 
@@ -43,7 +45,7 @@ def prepare(source: Path, target: Path, limits: Limits) -> None:
     for path in [path for path in members if path.endswith(".jsonl") and not path.endswith("/documents.jsonl")]:
         # Provenance documents are named by their hashes. The check below fails if one of them names a folder.
         members[path] = b"".join(_anonymous(path, line, hosts) for line in members[path].splitlines())
-    for path in [*_large_checkpoints(members, limits.checkpoint_bytes), *_spare_replays(members, limits.replays)]:
+    for path in [*_large_checkpoints(members, limits.checkpoint_bytes), *_spare_replays(members, limits)]:
         members.pop(path, None)
     _thin_points(members, limits.points)
     _check(members, hosts)
@@ -117,8 +119,17 @@ def _large_checkpoints(members: Members, max_bytes: int) -> Iterator[str]:
                     yield member
 
 
-def _spare_replays(members: Members, most: int) -> Iterator[str]:
-    """Yield the files of replays beyond the limit. The first, the last and some evenly spread between them stay."""
+def _spare_replays(members: Members, limits: Limits) -> Iterator[str]:
+    """Yield the files of replays beyond the limits. Those of reports stay.
+
+    So do the first, the last and some evenly spread between them, as many as fit.
+    """
+    shown = {
+        f"runs/{row['run']}/{row['file']}"
+        for path in members
+        if path.startswith("reports/") and path.endswith("/rows/replays.jsonl")
+        for row in map(json.loads, members[path].splitlines())
+    }
     for path in [path for path in members if path.endswith("/rows/replays.jsonl") and path.startswith("runs/")]:
         folder = _folder(path)
         replays = sorted(map(json.loads, members[path].splitlines()), key=lambda row: row["step"])
@@ -126,12 +137,26 @@ def _spare_replays(members: Members, most: int) -> Iterator[str]:
             row["archive_number"]: f"{folder}files/{row['sha256']}"
             for row in map(json.loads, members[f"{folder}rows/files.jsonl"].splitlines())
         }
-        keep = {round(place * (len(replays) - 1) / (most - 1)) for place in range(most)}
-        kept = {file for place in keep & set(range(len(replays))) for file in _files_of(replays[place], files)}
-        yield from {file for replay in replays for file in _files_of(replay, files)} - kept
+        of_each = [set(_files_of(replay, files)) & members.keys() for replay in replays]
+        always = {at for at, replay in enumerate(replays) if f"{folder}{replay['file']}" in shown}
+        kept: set[str] = set()
+        for number in range(limits.replays, -1, -1):
+            places = always | _spread(number, len(replays))
+            kept = set().union(*(of_each[at] for at in places))
+            if (
+                len(places) <= limits.replays
+                and sum(len(zlib.compress(members[file])) for file in kept) <= limits.replay_bytes
+            ):
+                break
+        yield from set().union(*of_each) - kept
 
 
-def _files_of(replay: dict[str, object], files: dict[object, str]) -> list[str]:
+def _spread(number: int, of: int) -> set[int]:
+    """Return the places of the first, the last and some evenly spread between them."""
+    return {round(place * (of - 1) / max(1, number - 1)) for place in range(number)} & set(range(of))
+
+
+def _files_of(replay: Mapping[str, object], files: Mapping[object, str]) -> list[str]:
     numbers = [replay[kind] for kind in ("file_id", "poster_file_id", "seen_file_id", "track_file_id")]
     return [files[number] for number in numbers if number is not None]
 

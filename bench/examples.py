@@ -24,7 +24,10 @@ NAMES = {
     "CartPole-v1": "CartPole",
     "InvertedPendulum-v5": "An inverted pendulum",
     "InvertedDoublePendulum-v5": "An inverted double pendulum",
+    "Arcadia/Labyrinth-v0": "Labyrinth",
 }
+# Their replays are large, so only the best one is shown.
+LARGE_REPLAYS = {"Arcadia/Labyrinth-v0"}
 BEGINNING = """These agents were trained with Arcadia. They are in this installation with their curves, checkpoints,
 replays, evaluations and logs. Everything in this report is drawn from them now: drag in a chart to zoom, and play the
 videos.
@@ -110,12 +113,13 @@ def section(env: str, runs: Sequence[Run]) -> list[Block]:
 
 
 def replays(runs: Sequence[Run]) -> list[Block]:
-    """Return the first and the best replay of the best run, or only one if there are no others."""
+    """Return the first and the best replay of the best run, or only the best one if they are large."""
     best = max(runs, key=lambda run: run.best_return or float("-inf"))
     found = sorted(best.replays(), key=lambda replay: replay.step)
     if not found:
         return []
-    chosen = [found[0], max(found, key=lambda replay: (replay.episode_return, replay.step))]
+    top = max(found, key=lambda replay: (replay.episode_return, replay.step))
+    chosen = [top] if best.env in LARGE_REPLAYS else [found[0], top]
     captions = {replay.id: f"{best.name} after {replay.step:,} steps." for replay in chosen}
     return [{"kind": "replay", "replay": number, "caption": caption} for number, caption in captions.items()]
 

@@ -78,7 +78,10 @@ def test_many_points_are_thinned(api: Api, tmp_path: Path) -> None:
     assert api.user.get(f"/api/v1/runs/{run}/metrics").json()["series"]["train/loss"]["mean"] == [2.0, 5.0, 8.0, 11.0]
 
 
-def test_the_first_and_the_last_replay_are_kept(api: Api, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("limits", "kept"), [(Limits(replays=3), [100, 300, 500]), (Limits(replay_bytes=90), [100, 500])]
+)
+def test_the_first_and_the_last_replay_are_kept(api: Api, tmp_path: Path, limits: Limits, kept: list[int]) -> None:
     run, attempt = api.running(name="Seen")
     steps = range(100, 600, 100)
     for seq, step in zip(count(2, 2), steps, strict=False):
@@ -90,10 +93,10 @@ def test_the_first_and_the_last_replay_are_kept(api: Api, tmp_path: Path) -> Non
     source, target = tmp_path / "exported.arcadia", tmp_path / "examples.arcadia"
     source.write_bytes(api.user.get("/api/v1/archives", params={"runs": run}).content)
     assert api.user.delete(f"/api/v1/runs/{run}").status_code == 204
-    prepare(source, target, Limits(replays=3))
+    prepare(source, target, limits)
     (run,) = api.user.post("/api/v1/archives", content=target.read_bytes()).json()["runs"]
     replays = api.user.get(f"/api/v1/runs/{run}/replays").json()
-    assert [each["step"] for each in replays if each["file_id"] is not None] == [100, 300, 500]
+    assert [each["step"] for each in replays if each["file_id"] is not None] == kept
 
 
 def test_the_report_starts_with_a_text_for_visitors() -> None:

@@ -72,8 +72,8 @@ export function FirstRun({ children }: { children: ReactNode }) {
           <Stack gap="xs" style={{ flex: "1 1 320px" }}>
             <Title order={2}>Look at trained agents</Title>
             <Text size="sm">
-              Curves, replays, evaluations and a comparison of agents that play Pong and balance poles and
-              pendulums, trained by several methods. They have the tag “example”.
+              Curves, replays, evaluations and a comparison of agents that play Pong, search a labyrinth, and
+              balance poles and pendulums, trained by several methods. They have the tag “example”.
             </Text>
           </Stack>
           <OpenExamples />
