@@ -25,13 +25,14 @@ def api(installation: Installation) -> Iterator[Api]:
         yield api
 
 
-def train(api: Api, rate: float) -> None:
+def train(api: Api, rate: float) -> int:
     """Train a run with four episodes."""
     run_id, attempt = api.running(config=CARTPOLE | {"learning_rate": rate})
     for seq in range(2, 6):
         sent = metrics(seq, 10 * seq, {"train/entropy": 1 / seq}, returns=[float(seq)])
         api.send(run_id, attempt, sent).raise_for_status()
     api.release(run_id, attempt, "finished")
+    return run_id
 
 
 def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, api: Api) -> None:
@@ -80,3 +81,39 @@ def test_a_board_is_arranged_saved_and_embedded(page: Page, browser: Browser, ap
     expect(frame.locator(".scatterlayer .trace").first).to_be_visible()
     expect(frame.get_by_role("button")).to_have_count(0)
     expect(frame.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
+
+
+def test_charts_of_a_board_zoom_together(page: Page, api: Api) -> None:
+    run_id = train(api, 0.001)
+    figures = {
+        "Return": "curves?smoothing=0",
+        "Seeds": "percentiles?smoothing=0",
+        "Points": "scatter?x=id",
+    }
+    panels = [
+        {"key": title.lower(), "title": title, "address": f"/api/v1/figures/{figure}", "filter": ""}
+        for title, figure in figures.items()
+    ]
+    project = api.user.post("/api/v1/projects", json={"name": "Zoomed"}).json()["id"]
+    api.user.post(f"/api/v1/projects/{project}/items", json={"runs": [run_id]}).raise_for_status()
+    saved = api.user.put(f"/api/v1/projects/{project}/board", json={"version": 0, "panels": panels})
+    saved.raise_for_status()
+    page.goto("/projects/Zoomed/board")
+    plot = page.get_by_role("img", name="Return").locator(".nsewdrag")
+    box = plot.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.3, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, middle, steps=5)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"zoom-step="))
+    expect(page.get_by_role("button", name="Show all")).to_have_count(2)
+
+    # A reload keeps the zoom, and a hovered position is shown in the other chart with the same axis.
+    page.reload()
+    expect(page.get_by_role("button", name="Show all")).to_have_count(2)
+    seeds, points = page.get_by_role("img", name="Seeds"), page.get_by_role("img", name="Points")
+    plot.hover()
+    expect(seeds.locator(".hoverlayer .legend, .hoverlayer .hovertext").first).to_be_visible()
+    expect(points.locator(".hoverlayer .hovertext")).to_have_count(0)

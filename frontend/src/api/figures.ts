@@ -7,8 +7,8 @@ import type { Figure, QueryOf } from "./types";
 
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
 
-/** Figures that take the cursor of an earlier response and return only new points. */
-const UPDATED_FIGURES = ["figures/curves", "figures/together", "figures/percentiles", "figures/evaluations"];
+/** Figures along training. They return a range of x in finer buckets, and only new points after a cursor. */
+export const TRAINING_FIGURES = ["figures/curves", "figures/together", "figures/percentiles", "figures/evaluations"];
 /** Figures of one run that its recordings and evaluations change. */
 const FIGURES_OF_FILES = ["figures/evaluations", "figures/action-shares"];
 
@@ -45,6 +45,10 @@ export function partsOf(figure: string): { path: string; query: URLSearchParams 
   return { path: location.replace(/^.*\/api\/v1\//, ""), query: new URLSearchParams(query) };
 }
 
+/** Return the address of the figure with this path and query. */
+export const joinParts = (path: string, query: URLSearchParams) =>
+  `/api/v1/${path}?${query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
+
 /** Return the runs in the address of a figure. */
 export const runsAt = (figure: string) => parseRunNumbers(partsOf(figure).query.get("runs") ?? "");
 
@@ -52,7 +56,7 @@ export const runsAt = (figure: string) => parseRunNumbers(partsOf(figure).query.
 export function replaceRuns(figure: string, runs: readonly number[]): string {
   const { path, query } = partsOf(figure);
   query.set("runs", runs.join(","));
-  return `/api/v1/${path}?${query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
+  return joinParts(path, query);
 }
 
 /** The figure at an address of the API, which shows these runs. */
@@ -63,7 +67,7 @@ export const figureAtQuery = (figure: string, runs: readonly number[]) =>
     queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
       const cached = client.getQueryData<Figure>(queryKey);
       const { path, query } = partsOf(figure);
-      if (cached?.cursor && UPDATED_FIGURES.includes(path)) query.set("after", cached.cursor);
+      if (cached?.cursor && TRAINING_FIGURES.includes(path)) query.set("after", cached.cursor);
       // The type of one figure stands for all, since every figure has the same response.
       const update: Figure = await call("get", `/api/v1/${path}` as "/api/v1/figures/profile", {
         params: { query: Object.fromEntries(query) as { runs: string } },

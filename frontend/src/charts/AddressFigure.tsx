@@ -2,9 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { figureAtQuery, partsOf, runsAt } from "@/api/figures";
 import type { Zoom } from "./curveView";
+import { axisOf, zoomedAddress } from "./figureAxis";
 import { FigureFrame } from "./FigureFrame";
 import { titleOf } from "./figureTitle";
 import { DRAWN_HEADER, drawnRows } from "./points";
+import { useZoom } from "./useZoom";
 
 /** Plotly fails if the legend leaves no room for the plot. */
 const MIN_HEIGHT_WITH_LEGEND = 220;
@@ -20,9 +22,26 @@ interface AddressFigureProps {
 }
 
 /** The figure at an address of the API. It follows its runs while they train. */
-export function AddressFigure({ address, title, height, embed, bare }: AddressFigureProps) {
+export function AddressFigure(props: AddressFigureProps) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
-  const query = figureAtQuery(address, runsAt(address));
+  return <ZoomedFigure {...props} zoom={zoom} onZoom={setZoom} />;
+}
+
+/** The figure at an address of the API. It shares zoom and hover with the figures of the page that have its x axis. */
+export function LinkedFigure(props: AddressFigureProps) {
+  const axis = axisOf(props.address);
+  const [zoom, setZoom] = useZoom(hasLogAxis(props.address), axis);
+  return <ZoomedFigure {...props} zoom={zoom} onZoom={setZoom} linkedAxis={axis} />;
+}
+
+interface ZoomedFigureProps extends AddressFigureProps {
+  zoom: Zoom | null;
+  onZoom: (zoom: Zoom | null) => void;
+  linkedAxis?: string;
+}
+
+function ZoomedFigure({ address, title, height, embed, bare, zoom, onZoom, linkedAxis }: ZoomedFigureProps) {
+  const query = figureAtQuery(zoomedAddress(address, zoom), runsAt(address));
   const figure = useQuery({ ...query, enabled: false }).data;
   const shown = title || titleOf(address, figure);
   return (
@@ -31,8 +50,9 @@ export function AddressFigure({ address, title, height, embed, bare }: AddressFi
       label={shown}
       query={query}
       zoom={zoom}
-      onZoom={setZoom}
-      xLog={partsOf(address).query.get("x_log") === "true"}
+      onZoom={onZoom}
+      xLog={hasLogAxis(address)}
+      linkedAxis={linkedAxis}
       revision={address}
       legend={height >= MIN_HEIGHT_WITH_LEGEND && figure?.layout["showlegend"] !== false}
       height={height}
@@ -44,6 +64,8 @@ export function AddressFigure({ address, title, height, embed, bare }: AddressFi
     />
   );
 }
+
+const hasLogAxis = (address: string) => partsOf(address).query.get("x_log") === "true";
 
 /** What an empty figure lacks, if it is more than points. */
 const EMPTY_WORDS: Partial<Record<string, string>> = {

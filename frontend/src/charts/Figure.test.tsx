@@ -6,6 +6,7 @@ import { downloads } from "@/testing/downloads";
 import { renderPage } from "@/testing/render";
 import { type Asked, refusal, serve } from "@/testing/server";
 import { type CurveView, DEFAULT_VIEW } from "./curveView";
+import { LinkedFigure } from "./AddressFigure";
 import { Figure } from "./Figure";
 import type { Chart } from "./metrics";
 
@@ -275,6 +276,47 @@ describe("zooming", () => {
     plotly.drag({ "yaxis.range[0]": 0, "yaxis.range[1]": 1 });
     expect(queries()).toHaveLength(1);
     expect(screen.queryByText("Show all")).toBeNull();
+  });
+});
+
+describe("charts of several axes", () => {
+  const open = async (...figures: string[]) => {
+    const server = serve({ [CURVES]: LINE, "GET /figures/percentiles": LINE, "GET /figures/scatter": LINE });
+    const { router } = renderPage(
+      <>
+        {figures.map((figure) => (
+          <LinkedFigure key={figure} address={`/api/v1/figures/${figure}`} title={figure} height={300} />
+        ))}
+      </>,
+    );
+    lookAtAll();
+    await waitFor(() => expect(screen.getAllByRole("img")).toHaveLength(figures.length));
+    const send = (figure: string, event: string, detail: object) =>
+      act(() => screen.getByRole("img", { name: figure }).dispatchEvent(new CustomEvent(event, { detail })));
+    const asked = (name: string) => server.of(name).map(({ query }) => query.get("from"));
+    return { send, asked, address: () => decodeURIComponent(router.state.location.search) };
+  };
+
+  it("zoom together where they have the same axis", async () => {
+    const page = await open("scatter?runs=1&x=id", "curves?runs=1&x=frames", "curves?runs=1", "percentiles?runs=1");
+    page.send("curves?runs=1", "plotly_relayout", { "xaxis.range[0]": 100, "xaxis.range[1]": 200 });
+    await waitFor(() => expect(page.address()).toBe("?zoom-step=100:200"));
+    await waitFor(() => expect(page.asked("GET /figures/percentiles")).toEqual([null, "100"]));
+    expect(page.asked(CURVES)).toEqual([null, null, "100"]);
+    expect(screen.getAllByText("Show all")).toHaveLength(2);
+    page.send("scatter?runs=1&x=id", "plotly_relayout", { "xaxis.range[0]": 1, "xaxis.range[1]": 2 });
+    await waitFor(() => expect(page.address()).toBe("?zoom-step=100:200&zoom-run:id=1:2"));
+    page.send("percentiles?runs=1", "plotly_relayout", { "xaxis.autorange": true });
+    await waitFor(() => expect(page.address()).toBe("?zoom-run:id=1:2"));
+  });
+
+  it("show the same position only in charts with the same axis", async () => {
+    const page = await open("curves?runs=1", "curves?runs=1&x=frames", "percentiles?runs=1");
+    const last = screen.getByRole("img", { name: "percentiles?runs=1" });
+    for (const chart of screen.getAllByRole("img"))
+      vi.spyOn(chart, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 400, 260));
+    page.send("curves?runs=1", "plotly_hover", { xvals: [7], points: [] });
+    await waitFor(() => expect(plotly.hover).toHaveBeenCalledExactlyOnceWith(last, { xval: 7 }, "xy", true));
   });
 });
 

@@ -116,18 +116,21 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
 
 export type Zoom = readonly [from: number, to: number];
 
-/** Return the zoom of the page's charts, from "zoom=100:200", or null. */
-export function readZoom(search: URLSearchParams, xLog: boolean): Zoom | null {
-  const bounds = search.get(ZOOM)?.split(":") ?? [];
+/** Return the parameter of a zoom. Pages with several x axes have a zoom for each, named by what the axis shows. */
+const zoomName = (axis: string | undefined) => (axis === undefined ? ZOOM : `${ZOOM}-${axis}`);
+
+/** Return the zoom of the page's charts, or of those with an axis, from "zoom=100:200", or null. */
+export function readZoom(search: URLSearchParams, xLog: boolean, axis?: string): Zoom | null {
+  const bounds = search.get(zoomName(axis))?.split(":") ?? [];
   const [from = Number.NaN, to = Number.NaN] = bounds.length === 2 ? bounds.map(Number) : [];
   return Number.isFinite(to - from) && from < to && (from > 0 || !xLog) ? [from, to] : null;
 }
 
-/** Write the zoom of the page's charts into a query string. */
-export function writeZoom(search: URLSearchParams, zoom: Zoom | null): URLSearchParams {
+/** Write the zoom of the page's charts, or of those with an axis, into a query string. */
+export function writeZoom(search: URLSearchParams, zoom: Zoom | null, axis?: string): URLSearchParams {
   const next = new URLSearchParams(search);
-  if (zoom) next.set(ZOOM, zoom.map((end) => Number(end.toPrecision(ZOOM_DIGITS))).join(":"));
-  else next.delete(ZOOM);
+  if (zoom) next.set(zoomName(axis), zoom.map((end) => Number(end.toPrecision(ZOOM_DIGITS))).join(":"));
+  else next.delete(zoomName(axis));
   return next;
 }
 

@@ -1,6 +1,6 @@
 /** Conversion between the chart fields of a report or a board and the stored figure URL. */
 
-import { partsOf, runsAt } from "@/api/figures";
+import { joinParts, partsOf, runsAt } from "@/api/figures";
 import { BANDS, CENTERS, type CurveView, DEFAULT_VIEW, figureRequest, X_AXES } from "../curveView";
 
 const PREFIX = "/api/v1/";
@@ -96,7 +96,7 @@ export function writeChoice(before: string, choice: ChartChoice): string {
     for (const end of ["from", "to"]) if (current.has(end)) query.set(end, current.get(end) ?? "");
   if (GROUPED.includes(path) && view.by.length > 0) query.set("group_by", view.by.join(","));
   if (path === "figures/sample-efficiency") query.set("center", current.get("center") ?? "iqm");
-  return `${PREFIX}${path}?${query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
+  return joinParts(path, query);
 }
 
 /** Return the parameters that only some figures have. */

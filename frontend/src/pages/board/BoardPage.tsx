@@ -95,6 +95,11 @@ function Panels({ board }: { board: Board }) {
           </Stack>
         </EmptyState>
       )}
+      {panels.length > 1 && (
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          Drag across a chart to zoom all charts with the same x axis. Double-click to zoom out.
+        </Text>
+      )}
       <div className={classes.grid}>
         {panels.map((panel, place) => (
           <PanelCard

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Menu, Text } from "@mantine/core";
 import { IconDots, IconGripVertical } from "@tabler/icons-react";
 import { type CSSProperties, useRef, useState } from "react";
 import type { Board, BoardPanel } from "@/api/types";
-import { AddressFigure } from "@/charts/AddressFigure";
+import { LinkedFigure } from "@/charts/AddressFigure";
 import { panelEmbedAddress } from "@/charts/embed";
 import { titleOf } from "@/charts/figureTitle";
 import { usePanelAddress } from "@/charts/usePanelAddress";
@@ -46,7 +46,7 @@ export function PanelCard(props: PanelCardProps) {
     >
       {editing && <Tools {...props} title={title} />}
       {address ? (
-        <AddressFigure
+        <LinkedFigure
           address={address}
           title={panel.title}
           height={height}
