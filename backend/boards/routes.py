@@ -1,4 +1,4 @@
-"""/projects/{project_id}/board: read and save the board of a project."""
+"""/projects/{project_id}/board: read and save the board of a project, and read one of its panels."""
 
 from fastapi import APIRouter
 
@@ -24,3 +24,10 @@ def save_board(db: Db, project_id: PathId, saved: schemas.SaveBoard) -> schemas.
         project = find_project(session, project_id, lock=True)
         service.save(session, project, saved)
         return queries.read_board(session, project)
+
+
+@router.get("/projects/{project_id}/board/panels/{panel_key}")
+def read_panel(db: Db, project_id: PathId, panel_key: schemas.PanelKey) -> schemas.EmbeddedPanel:
+    """Return a panel of a board, as for an embed. If the project was merged into another one, it is there."""
+    with db.read() as session:
+        return queries.find_panel(session, project_id, panel_key)

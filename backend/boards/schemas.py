@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from backend.database.columns import utc_now
-from backend.database.tables import MAX_PANELS
+from backend.database.tables import MAX_PANEL_KEY, MAX_PANELS
 from backend.reports.blocks import Address
 from backend.runs.expressions.parsing import MAX_LENGTH, parse_filter
 from backend.runs.expressions.problems import ExpressionError
@@ -14,6 +14,9 @@ from workers.contract.values import STORABLE, SmallCount
 
 GRID_COLUMNS = 12
 MIN_HEIGHT, MAX_HEIGHT = 120, 1_200
+
+
+PanelKey = Annotated[str, StringConstraints(pattern=rf"^[a-z0-9-]{{1,{MAX_PANEL_KEY}}}$")]
 
 
 def _require_unique_keys(panels: list["BoardPanel"]) -> list["BoardPanel"]:
@@ -37,9 +40,7 @@ class BoardPanel(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    key: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,32}$")] = Field(
-        description="Name of the panel in its board and in the address of its embed."
-    )
+    key: PanelKey = Field(description="Name of the panel in its board and in the address of its embed.")
     title: Annotated[str, Field(max_length=200), STORABLE] = Field(
         default="", description="If empty, the title of the figure is shown."
     )
@@ -80,3 +81,11 @@ class Board(BaseModel):
     panels: list[BoardPanel] = Field(description="In the order of the page.")
     version: int = Field(description="Increases with each change. 0 if the board was never saved.")
     updated_at: datetime | None = Field(description="Null if the board was never saved.")
+
+
+class EmbeddedPanel(BaseModel):
+    """A panel and the project that it belongs to."""
+
+    project_id: int
+    project: str = Field(description="Name of the project.")
+    panel: BoardPanel

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from backend.changes import queries, schemas, service
 from backend.database.engine import Db
 from backend.doorbell import Bell
+from backend.web.caller import Caller
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 
@@ -13,7 +14,7 @@ router = APIRouter(tags=["runs"])
 
 @router.post("/runs/{run_id}/changes", status_code=201)
 def change_run(
-    db: Db, bell: Bell, once: Idempotent, run_id: PathId, request: schemas.RequestChange
+    db: Db, bell: Bell, once: Idempotent, caller: Caller, run_id: PathId, request: schemas.RequestChange
 ) -> schemas.RunChange:
     """Change settings of a run while it trains, or train it longer after it has ended.
 
@@ -22,7 +23,7 @@ def change_run(
     """
     with once.write(db) as session:
         run = find_run(session, run_id, lock=True)
-        change = service.request_change(session, run, request)
+        change = service.request_change(session, run, request, caller)
         bell.ring_after_commit(session, run)
         return once.store(session, schemas.RunChange.model_validate(change))
 

@@ -45,7 +45,9 @@ class RunChange(BaseModel):
     fields: dict[str, Any] = Field(description="The new values.")
     previous: dict[str, Any] = Field(description="The values before.")
     requested_at: datetime
-    requested_by: str | None = Field(description="Null while tokens and sessions have no names.")
+    requested_by: str | None = Field(
+        description="User or address, and kind of client, as the request says: ana@gpu-box (CLI). Null if unknown."
+    )
     applied_at: datetime | None = Field(description="Null while the change waits for the run's next update.")
     applied_step: int | None = Field(description="Updates after this step use the new values.")
     attempt: int | None = Field(description="The attempt that applied it.")

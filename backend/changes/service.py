@@ -26,7 +26,7 @@ from workers.contract.worker_api import ACTIVE
 MAX_WAITING = 100
 
 
-def request_change(session: Session, run: Run, request: RequestChange, by: str | None = None) -> RunChange:
+def request_change(session: Session, run: Run, request: RequestChange, by: str) -> RunChange:
     """Store a change. A live run applies it at its next update, and a run that has ended is queued for more steps."""
     refuse_reported(run, "change")
     waiting = list_waiting(session, run.id)
@@ -49,7 +49,7 @@ def request_change(session: Session, run: Run, request: RequestChange, by: str |
         requested_by=by,
     )
     session.add(change)
-    note(session, run, f"Change {change.number} requested: {describe(change)}.")
+    note(session, run, f"Change {change.number} requested by {by}: {describe(change)}.")
     if run.state in ENDED:
         _queue_again(session, run)
     session.flush()

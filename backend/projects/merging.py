@@ -1,6 +1,7 @@
 """Merging of projects, inside the caller's transaction."""
 
 import secrets
+from collections.abc import Mapping
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -11,6 +12,7 @@ from backend.database.tables import (
     MAIN_ID,
     MAX_PANELS,
     Board,
+    MovedPanel,
     Project,
     Report,
     Run,
@@ -69,12 +71,24 @@ def _merge_boards(session: Session, source: Project, target: Project) -> None:
         board = Board(project_id=target.id, panels=[], version=0)
         session.add(board)
     taken = {panel["key"] for panel in board.panels}
-    panels = [panel | {"key": secrets.token_hex(4)} if panel["key"] in taken else panel for panel in moved.panels]
+    keys = {key: secrets.token_hex(4) if key in taken else key for key in (panel["key"] for panel in moved.panels)}
+    panels = [panel | {"key": keys[panel["key"]]} for panel in moved.panels]
     if len(board.panels) + len(panels) > MAX_PANELS:
         raise Conflict(f"The boards of the two projects have more than {MAX_PANELS} panels. Remove some first.")
     board.panels = [*board.panels, *panels]
     board.version += 1
     board.updated_at = utc_now()
+    _redirect_embeds(session, source, target, keys)
+
+
+def _redirect_embeds(session: Session, source: Project, target: Project, keys: Mapping[str, str]) -> None:
+    """Store where the panels are now, those of earlier merges too."""
+    for earlier in session.scalars(select(MovedPanel).where(MovedPanel.into_id == source.id)):
+        if earlier.into_key in keys:
+            earlier.into_id, earlier.into_key = target.id, keys[earlier.into_key]
+    session.add_all(
+        MovedPanel(project_id=source.id, key=key, into_id=target.id, into_key=new) for key, new in keys.items()
+    )
 
 
 def _move_views(session: Session, source: Project, target: Project) -> None:

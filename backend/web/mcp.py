@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 from arcadia._async.transport import AsyncTransport
+from arcadia.version import user_agent
 from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
@@ -68,10 +69,13 @@ class McpEndpoint:
         return server.session_manager
 
     @asynccontextmanager
-    async def _connect(self, _context: Context[Any]) -> AsyncIterator[AsyncTransport]:
+    async def _connect(self, context: Context[Any]) -> AsyncIterator[AsyncTransport]:
         """Yield a connection to the API of this process. The caller was already authenticated."""
         token = self._app.state.settings.token.get_secret_value() or None
-        transport = AsyncTransport("http://127.0.0.1", token, httpx.ASGITransport(self._app))
+        request: Request | None = context.request_context.request
+        host = request.client.host if request and request.client else ""
+        inside = httpx.ASGITransport(self._app, client=(host, 0))
+        transport = AsyncTransport("http://127.0.0.1", token, inside, user_agent("MCP"))
         async with aclosing(transport):
             yield transport
 

@@ -17,7 +17,7 @@ from arcadia.errors import ArcadiaError
 from arcadia.images import to_image
 from arcadia.listed_runs import read_run_page
 from arcadia.names import joined_ids
-from arcadia.version import client_version
+from arcadia.version import client_version, local_user, user_agent
 
 # Yields a connection to the API with the rights of the caller.
 Connect = Callable[[Context[Any]], AbstractAsyncContextManager[AsyncTransport]]
@@ -78,7 +78,7 @@ def serve_stdio(url: str | None, token: str | None, *, write: bool) -> None:
 
     @asynccontextmanager
     async def connect(_context: Context[Any]) -> AsyncIterator[AsyncTransport]:
-        async with AsyncClient(url, token) as client:
+        async with AsyncClient(url, token, agent=user_agent("MCP", local_user())) as client:
             yield client.transport
 
     create_mcp_server(connect, write=write).run("stdio")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import platform
+import re
 import shutil
+import socket
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +15,7 @@ from pathlib import Path
 # Beside this module in a wheel: the commit that it was built from.
 COMMIT_FILE = "commit.txt"
 COMMIT_LENGTH = 12
+MAX_NAME_LENGTH = 40
 _REPOSITORY = Path(__file__).parents[2]
 
 
@@ -27,9 +31,28 @@ def client_build() -> str:
     return f"{client_version()}+{found}" if found else client_version()
 
 
-def user_agent() -> str:
-    """Return the User-Agent header."""
-    return f"arcadia-client/{client_version()} Python/{platform.python_version()}"
+def user_agent(interface: str = "", user: str = "") -> str:
+    """Return the User-Agent header. It names the interface, such as CLI, and its user, so that the server can show them.
+
+    For example: arcadia-client/0.1.0 (CLI; ana@gpu-box) Python/3.12.3
+    """
+    details = "; ".join(part for part in (interface, user) if part)
+    return f"arcadia-client/{client_version()} {f'({details}) ' if details else ''}Python/{platform.python_version()}"
+
+
+def local_user() -> str:
+    """Return the user of this process and its host, such as ana@gpu-box. A part that is unknown is left out."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # the user of a container has no name
+        name = ""
+    parts = (_in_header(name), _in_header(socket.gethostname()))
+    return "@".join(part for part in parts if part)
+
+
+def _in_header(text: str) -> str:
+    """Return a text as it can be part of a comment in a header."""
+    return re.sub(r"[^\w.-]", "?", text, flags=re.ASCII)[:MAX_NAME_LENGTH]
 
 
 def commit() -> str:

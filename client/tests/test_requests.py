@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
+import re
 
 import httpx
 import pytest
@@ -80,7 +82,8 @@ def test_requests_carry_the_token_and_the_version() -> None:
     server = FakeServer({"/presets": [[]]})
     connect(server).presets()
     assert server.requests[0].headers["Authorization"] == "Bearer secret"
-    assert server.requests[0].headers["User-Agent"].startswith("arcadia-client/")
+    agent = server.requests[0].headers["User-Agent"]
+    assert re.fullmatch(r"arcadia-client/\S+ \(Python client; [\w.?-]+@[\w.?-]+\) Python/\S+", agent)
 
 
 def test_lists_read_as_many_pages_as_the_limit_needs() -> None:
@@ -119,3 +122,10 @@ def test_the_asynchronous_client_closes_the_connection_of_a_cancelled_request() 
 
     asyncio.run(cancel())
     assert closed == ["/api/v1/runs/12"]
+
+
+def test_a_user_whose_name_does_not_fit_into_a_header_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(getpass, "getuser", lambda: "Ana (é)")
+    server = FakeServer({"/runs/12": run()})
+    connect(server).run(12)
+    assert "; Ana????@" in server.requests[0].headers["User-Agent"]

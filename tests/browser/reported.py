@@ -11,9 +11,11 @@ from tests.installation import TOKEN, Installation
 
 
 @contextlib.contextmanager
-def installation_without_workers(directory: Path, *, users_token: str = "") -> Iterator[Installation]:
+def installation_without_workers(
+    directory: Path, *, users_token: str = "", **settings: object
+) -> Iterator[Installation]:
     """Yield a running installation in which leases do not expire."""
-    installation = Installation(directory, lease_seconds=3600, token=users_token)
+    installation = Installation(directory, lease_seconds=3600, token=users_token, **settings)
     installation.http.headers.update(authorization(users_token))
     try:
         installation.start()

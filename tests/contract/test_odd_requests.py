@@ -73,6 +73,9 @@ class Scene:
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
         project = {"name": f"project of run {self.run_id}"}
         self.project_id = api.user.post(f"{API}/projects", json=project).json()["id"]
+        panel = {"key": "a", "address": f"{API}/figures/curves?runs={self.run_id}"}
+        board = {"version": 0, "panels": [panel]}
+        api.user.put(f"{API}/projects/{self.project_id}/board", json=board).raise_for_status()
         view = {"name": f"view of run {self.run_id}"}
         self.view_id = api.user.post(f"{API}/views", json=view).json()["id"]
         self._claim_jobs()
@@ -157,6 +160,7 @@ class Scene:
             "study_id": str(self.study_id),
             "report_id": str(self.report_id),
             "project_id": str(self.project_id),
+            "panel_key": "a",
             "view_id": str(self.view_id),
             # There are no channels of alerts and no score rules.
             **dict.fromkeys(("channel_id", "delivery_id", "rule_id"), "1"),

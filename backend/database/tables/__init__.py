@@ -16,7 +16,7 @@ from backend.database.tables.base import (
     StoredKind,
     StudyState,
 )
-from backend.database.tables.boards import MAX_PANELS, Board
+from backend.database.tables.boards import MAX_PANEL_KEY, MAX_PANELS, Board, MovedPanel
 from backend.database.tables.changes import RunChange
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
@@ -41,6 +41,7 @@ __all__ = [
     "MAIN",
     "MAIN_ID",
     "MAX_PANELS",
+    "MAX_PANEL_KEY",
     "Alert",
     "AlertChannel",
     "AlertDelivery",
@@ -67,6 +68,7 @@ __all__ = [
     "Measurement",
     "Media",
     "MediaKind",
+    "MovedPanel",
     "Origin",
     "PaperStudy",
     "Project",

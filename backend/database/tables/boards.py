@@ -1,15 +1,16 @@
-"""Table of boards."""
+"""Tables of boards."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey
+from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.database.columns import utc_now
 from backend.database.tables.base import Base, Id
 
 MAX_PANELS = 50
+MAX_PANEL_KEY = 32
 
 
 class Board(Base):
@@ -23,3 +24,15 @@ class Board(Base):
     # Increases with each change, so that a page with an older version cannot overwrite it.
     version: Mapped[int] = mapped_column(default=0)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class MovedPanel(Base):
+    """Where a panel is since its project was merged into another one, so that its embeds still find it."""
+
+    __tablename__ = "moved_panels"
+
+    # The merged project, which is deleted. Ids are not used again.
+    project_id: Mapped[int] = mapped_column(Id, primary_key=True, autoincrement=False)
+    key: Mapped[str] = mapped_column(String(MAX_PANEL_KEY), primary_key=True)
+    into_id: Mapped[int] = mapped_column(Id, ForeignKey("projects.id", ondelete="CASCADE"), index=True)
+    into_key: Mapped[str] = mapped_column(String(MAX_PANEL_KEY))

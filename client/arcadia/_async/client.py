@@ -35,10 +35,16 @@ class AsyncClient:
     """A client of one server. Close it, or use it as a context manager."""
 
     def __init__(
-        self, url: str | None = None, token: str | None = None, *, transport: httpx.AsyncBaseTransport | None = None
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        agent: str | None = None,
     ) -> None:
+        """Open a client. `agent` replaces its User-Agent header."""
         self.url = resolve_url(url)
-        self.transport = AsyncTransport(self.url, resolve_token(self.url, token), transport)
+        self.transport = AsyncTransport(self.url, resolve_token(self.url, token), transport, agent)
 
     async def launch(
         self,

@@ -36,8 +36,17 @@ def change(
         if as_json:
             print_json([each.data for each in found])
         else:
-            rows = [[str(each.number), _describe(each), age(each.data["requested_at"]), _state(each)] for each in found]
-            print_table(["NUMBER>", "CHANGE*", "AGE>", "STATE"], rows, empty=f"Run {chosen.id} has no changes.")
+            rows = [
+                [
+                    str(each.number),
+                    _describe(each),
+                    age(each.data["requested_at"]),
+                    each.requested_by or "",
+                    _state(each),
+                ]
+                for each in found
+            ]
+            print_table(["NUMBER>", "CHANGE*", "AGE>", "BY", "STATE"], rows, empty=f"Run {chosen.id} has no changes.")
         return
     requested = chosen.change(more_steps=more, **fields)
     if as_json:

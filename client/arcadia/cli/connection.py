@@ -12,6 +12,7 @@ from arcadia._sync.client import Client
 from arcadia._sync.transport import API
 from arcadia.errors import ArcadiaError
 from arcadia.settings import resolve_token, resolve_url
+from arcadia.version import local_user, user_agent
 
 VERSION_TIMEOUT_SECONDS = 2.0
 # These options may be anywhere in the command line, as ARCADIA_URL would apply to all commands.
@@ -50,7 +51,7 @@ def options_of(ctx: typer.Context) -> ConnectionOptions:
 def open_client(ctx: typer.Context) -> Client:
     """Return a client that closes when the command ends."""
     options = options_of(ctx)
-    client = Client(options.url, options.token())
+    client = Client(options.url, options.token(), agent=user_agent("CLI", local_user()))
     ctx.call_on_close(client.close)
     return client
 

@@ -1,11 +1,13 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
 import { byProject } from "./projectFilter";
-import type { Board, BoardPanel } from "./types";
+import type { Board, BoardPanel, EmbeddedPanel } from "./types";
 
 export const boardKeys = {
   all: ["boards"] as const,
   detail: (project: number) => [...boardKeys.all, project] as const,
+  allPanels: ["boards", "panel"] as const,
+  panel: (project: number, key: string) => [...boardKeys.allPanels, project, key] as const,
   allSelected: ["selected-runs"] as const,
   selected: (query: { project: string; filter: string; limit: number }) =>
     [...boardKeys.allSelected, query] as const,
@@ -17,6 +19,17 @@ export const boardQuery = (project: number) =>
     queryFn: ({ signal }): Promise<Board> =>
       call("get", "/api/v1/projects/{project_id}/board", {
         params: { path: { project_id: project } },
+        signal,
+      }),
+  });
+
+/** A panel by the project that it was embedded from, which may have been merged into another one since. */
+export const panelQuery = (project: number, key: string) =>
+  queryOptions({
+    queryKey: boardKeys.panel(project, key),
+    queryFn: ({ signal }): Promise<EmbeddedPanel> =>
+      call("get", "/api/v1/projects/{project_id}/board/panels/{panel_key}", {
+        params: { path: { project_id: project, panel_key: key } },
         signal,
       }),
   });

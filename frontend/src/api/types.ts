@@ -145,6 +145,7 @@ export type ReportReplay = Schema["ReplayContent"];
 
 export type Board = Schema["Board"];
 export type BoardPanel = Schema["BoardPanel"];
+export type EmbeddedPanel = Schema["EmbeddedPanel"];
 
 export type Alert = Schema["Alert"];
 export type AlertPage = Schema["AlertPage"];

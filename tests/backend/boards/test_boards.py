@@ -101,6 +101,28 @@ def test_a_merge_moves_the_only_board(api: Api) -> None:
     assert [each["key"] for each in read(api, target)["panels"]] == ["a"]
 
 
+def test_embeds_find_their_panels_after_merges(api: Api) -> None:
+    first, second, third = (create_project(api, name) for name in ("Maze", "Carts", "Balls"))
+    save(api, first, 0, panel("a", title="Maze"), panel("b", title="Gone")).raise_for_status()
+    save(api, second, 0, panel("a", title="Carts")).raise_for_status()
+    save(api, third, 0, panel("a", title="Balls")).raise_for_status()
+    api.user.post(f"/api/v1/projects/{first}/merge", json={"into": "Carts"}).raise_for_status()
+    board = read(api, second)
+    save(api, second, board["version"], *board["panels"][:2]).raise_for_status()
+    api.user.post(f"/api/v1/projects/{second}/merge", json={"into": "Balls"}).raise_for_status()
+
+    def embedded(project: int, key: str) -> Response:
+        return api.user.get(f"/api/v1/projects/{project}/board/panels/{key}")
+
+    for project, title in ((first, "Maze"), (second, "Carts"), (third, "Balls")):
+        found = embedded(project, "a").raise_for_status().json()
+        assert (found["project_id"], found["project"], found["panel"]["title"]) == (third, "Balls", title)
+    gone = embedded(first, "b")
+    assert gone.status_code == 404
+    none = embedded(third, "c")
+    assert (none.status_code, "has no chart 'c'" in none.json()["detail"]) == (404, True)
+
+
 def test_boards_with_too_many_panels_are_not_merged(api: Api) -> None:
     source, target = create_project(api, "Maze"), create_project(api, "Carts")
     for project in (source, target):

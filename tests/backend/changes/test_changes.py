@@ -27,7 +27,8 @@ def test_a_change_waits_until_the_trainer_reports_it(api: Api) -> None:
     run_id, attempt = api.running()
     change = api.change(run_id, LOWER)
     assert (change["number"], change["fields"], change["previous"]) == (1, LOWER, BEFORE)
-    assert change["applied_at"] is change["applied_step"] is change["attempt"] is change["requested_by"] is None
+    assert change["applied_at"] is change["applied_step"] is change["attempt"] is None
+    assert change["requested_by"] == "testclient (API)"
     assert api.run(run_id)["config"]["learning_rate"] == 0.0224
     assert requested(api, run_id, attempt) == [{"number": 1, "fields": LOWER, "step": 0}]
 
@@ -40,7 +41,7 @@ def test_a_change_waits_until_the_trainer_reports_it(api: Api) -> None:
     assert found["start_config"]["learning_rate"] == 0.0224
     assert [(row["applied_step"], row["attempt"]) for row in found["items"]] == [(400, attempt)]
     log = [line["message"] for line in api.user.get(f"/api/v1/runs/{run_id}/log").json()["items"]]
-    assert "Change 1 requested: learning rate 0.0224 → 0.001." in log
+    assert "Change 1 requested by testclient (API): learning rate 0.0224 → 0.001." in log
     assert log.count("Change 1 applied at step 400: learning rate 0.0224 → 0.001.") == 1
 
 

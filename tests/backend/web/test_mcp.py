@@ -179,6 +179,13 @@ def test_a_run_is_launched_and_stopped(api: Api, call: Call) -> None:
 
 
 @pytest.mark.parametrize("mcp_write", [True])
+def test_a_change_names_the_assistants_address(api: Api, call: Call) -> None:
+    run_id, _ = api.running()
+    change = parsed(call("change_run", run=run_id, fields={"learning_rate": 0.001}))
+    assert change["requested_by"] == "127.0.0.1 (MCP)"
+
+
+@pytest.mark.parametrize("mcp_write", [True])
 def test_a_study_is_previewed_started_and_stopped(call: Call) -> None:
     spec = {
         "name": "Learning rates",

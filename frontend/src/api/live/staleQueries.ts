@@ -96,7 +96,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
     case "study.removed":
       return [STUDIES, PAPERS, PROJECTS];
     case "board.changed":
-      return soon(boardKeys.detail(event.project_id));
+      return soon(boardKeys.detail(event.project_id), boardKeys.allPanels);
     case "projects.changed":
       return soon(...KEYS_BY_PROJECT);
   }

@@ -1,8 +1,8 @@
 import { MantineProvider, VisuallyHidden } from "@mantine/core";
 import { useViewportSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { useParams, useSearchParams } from "react-router";
-import { boardQuery } from "@/api/boards";
+import { useLocation, useParams, useSearchParams } from "react-router";
+import { panelQuery } from "@/api/boards";
 import { LiveProvider } from "@/api/live/LiveProvider";
 import { sessionQuery } from "@/api/session";
 import type { BoardPanel } from "@/api/types";
@@ -41,16 +41,7 @@ function SignedIn({ figure }: { figure: string | null }) {
   usePageTitle("Chart");
   const session = useQuery(sessionQuery);
   if (session.isPending) return <Words>Connecting…</Words>;
-  if (session.data?.required && !session.data.signed_in)
-    return (
-      <Words>
-        Only people who are signed in to Arcadia see this chart.{" "}
-        <a href="/" target="_blank" rel="noreferrer">
-          Sign in
-        </a>
-        , then reload this page.
-      </Words>
-    );
+  if (session.data?.required && !session.data.signed_in) return <SignInFirst />;
   const isPanel = project !== undefined && panel !== undefined;
   return (
     <LiveProvider>
@@ -59,13 +50,36 @@ function SignedIn({ figure }: { figure: string | null }) {
   );
 }
 
+/** Browsers send the session only to frames of the same site, so signing in cannot help in others. */
+function SignInFirst() {
+  const { pathname, search } = useLocation();
+  const isFramed = window.self !== window.top;
+  return (
+    <Words>
+      Only people who are signed in to Arcadia see this chart.{" "}
+      <a href="/" target="_blank" rel="noreferrer">
+        Sign in
+      </a>
+      , then reload this page.
+      {isFramed && (
+        <>
+          {" "}
+          If that does not help, this page belongs to another site:{" "}
+          <a href={pathname + search} target="_blank" rel="noreferrer">
+            open the chart in Arcadia
+          </a>
+          .
+        </>
+      )}
+    </Words>
+  );
+}
+
 function PanelOf({ project, panel }: { project: number; panel: string }) {
-  const board = useQuery(boardQuery(project));
-  const found = board.data?.panels.find(({ key }) => key === panel);
-  if (board.isPending) return <Words>Loading the chart…</Words>;
-  if (!board.data) return <Words>{board.error.message}</Words>;
-  if (!found) return <Words>This chart is no longer on the board. Copy the embed code of another one.</Words>;
-  return <PanelFigure project={board.data.project} panel={found} />;
+  const found = useQuery(panelQuery(project, panel));
+  if (found.isPending) return <Words>Loading the chart…</Words>;
+  if (!found.data) return <Words>{found.error.message}</Words>;
+  return <PanelFigure project={found.data.project} panel={found.data.panel} />;
 }
 
 function PanelFigure({ project, panel }: { project: string; panel: BoardPanel }) {
