@@ -1,19 +1,19 @@
 """Marks of a run from its checkpoints, forks, attempts, changes, log and metrics."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import select, union
 from sqlalchemy.orm import Session
 
 from backend.changes.queries import list_changes
 from backend.changes.wording import describe
-from backend.database.tables import Attempt, Checkpoint, LogLine, Replay, Run
+from backend.database.tables import Attempt, Checkpoint, LogLine, Replay, Run, RunChange
 from backend.events.sequence import to_datetime
 from backend.marks.anomalies import METRICS, Samples, find_anomalies
-from backend.marks.schemas import Mark
+from backend.marks.schemas import Mark, RunMarks
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import NO_POINTS, Array, Floats
 from backend.metrics.reading import visible_points
@@ -55,17 +55,43 @@ class StepClock:
 def read_marks(session: Session, run: Run) -> list[Mark]:
     """Return the marks of the run in order of their steps."""
     points = _read_points(session, run)
-    longest = max(points.values(), key=lambda found: len(found[0]), default=(NO_POINTS, np.empty(0)))
-    clock = StepClock(*longest)
+    clock = _clock(points)
     marks = [
         *_checkpoints(session, run, clock),
-        *_forks(session, run, clock),
-        *_resumed_attempts(session, run, clock),
-        *_changes(session, run, clock),
+        *_interventions(session, run, clock),
         *_warnings(session, run, clock),
         *_anomalies(session, run, points, clock),
     ]
     return sorted(marks, key=lambda mark: mark.step)
+
+
+def read_interventions(session: Session, runs: Sequence[Run]) -> list[RunMarks]:
+    """Return the forks, resumed attempts and changes of those runs that have any."""
+    found = []
+    for run in _with_interventions(session, runs):
+        marks = _interventions(session, run, _clock(_read_points(session, run)))
+        found.append(RunMarks(run_id=run.id, marks=sorted(marks, key=lambda mark: mark.step)))
+    return [each for each in found if each.marks]
+
+
+def _with_interventions(session: Session, runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that may have marks, so that the points of others are not read."""
+    ids = [run.id for run in runs]
+    forked = select(Run.parent_run_id).where(Run.parent_run_id.in_(ids))
+    resumed = select(Attempt.run_id).where(Attempt.run_id.in_(ids), Attempt.attempt > 1)
+    changed = select(RunChange.run_id).where(RunChange.run_id.in_(ids))
+    found = set(session.scalars(union(forked, resumed, changed)))
+    return [run for run in runs if run.id in found]
+
+
+def _interventions(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
+    yield from _forks(session, run, clock)
+    yield from _resumed_attempts(session, run, clock)
+    yield from _changes(session, run, clock)
+
+
+def _clock(points: Mapping[str, tuple[Array, Floats]]) -> StepClock:
+    return StepClock(*max(points.values(), key=lambda found: len(found[0]), default=(NO_POINTS, np.empty(0))))
 
 
 def _read_points(session: Session, run: Run) -> dict[str, tuple[Array, Floats]]:

@@ -29,6 +29,13 @@ class Mark(BaseModel):
     run_id: int | None = Field(default=None, description="Run that was forked here, or that caused the anomaly.")
 
 
+class RunMarks(BaseModel):
+    """The marks of a run."""
+
+    run_id: int
+    marks: list[Mark] = Field(description="In order of their steps.")
+
+
 class AnomalyRule(BaseModel):
     """A rule that finds anomalies."""
 

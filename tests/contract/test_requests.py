@@ -22,7 +22,7 @@ REFUSED_THOUGH_VALID = (
     # A filter is an expression.
     "^/api/v1/run-(facets|failures|groups|settings)$",
     # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.
-    "^/api/v1/(compare(/verdict|/thresholds)?|figures/.*|runs/{run_id}/metrics)$",
+    "^/api/v1/(compare(/verdict|/thresholds)?|marks|figures/.*|runs/{run_id}/metrics)$",
     # A protocol must be one for the run's environment, a way of acting one for its method, start points of its game.
     "^/api/v1/runs/{run_id}/(evaluations|recordings)$",
     # A study's parts must fit each other, and its points be such as runs can be made of.

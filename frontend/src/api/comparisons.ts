@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { figureAt } from "./figures";
-import type { ComparedRun, Comparison, Figure, QueryOf, Thresholds, Verdict } from "./types";
+import type { ComparedRun, Comparison, Figure, QueryOf, RunMarks, Thresholds, Verdict } from "./types";
 
 /** Maximum number of runs in a comparison. */
 export const MAX_RUNS = 100;
@@ -18,6 +18,7 @@ export const comparisonKeys = {
   verdict: (grouping: Grouping) => [...comparisonKeys.all, "verdict", grouping] as const,
   thresholds: (grouping: Grouping & ThresholdQuery) =>
     [...comparisonKeys.all, "thresholds", grouping] as const,
+  marks: (runs: readonly number[]) => [...comparisonKeys.all, "marks", { runs }] as const,
   profile: (grouping: Grouping) => [...comparisonKeys.all, "profile", grouping] as const,
   efficiency: (grouping: Grouping & { center: string }) =>
     [...comparisonKeys.all, "efficiency", grouping] as const,
@@ -38,6 +39,16 @@ export const comparisonQuery = (runs: readonly number[], by: readonly string[], 
         params: { query: { ...groupParams(runs, by), grouped: byGroup } },
         signal,
       }),
+    placeholderData: keepPreviousData,
+    enabled: runs.length > 0,
+  });
+
+/** Forks, resumed attempts and changed settings of the compared runs. */
+export const comparedMarksQuery = (runs: readonly number[]) =>
+  queryOptions({
+    queryKey: comparisonKeys.marks(runs),
+    queryFn: ({ signal }): Promise<RunMarks[]> =>
+      call("get", "/api/v1/marks", { params: { query: { runs: runs.join(",") } }, signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });

@@ -69,6 +69,7 @@ export type MetricSeries = Schema["SeriesPoints"];
 export type Metrics = Schema["RunMetrics"];
 
 export type Mark = Schema["Mark"];
+export type RunMarks = Schema["RunMarks"];
 export type AnomalyRule = Schema["AnomalyRule"];
 
 export type MetricSection = Schema["MetricSection"];

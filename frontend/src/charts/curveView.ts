@@ -36,6 +36,8 @@ export interface CurveView {
   center: Center;
   band: Band;
   seeds: boolean;
+  /** True to mark forks, resumed attempts and changed settings of compared runs. */
+  marks: boolean;
 }
 
 export const X_TITLES: Record<XAxis, string> = {
@@ -57,6 +59,7 @@ export const DEFAULT_VIEW: CurveView = {
   center: "mean",
   band: "bootstrap",
   seeds: false,
+  marks: false,
 };
 const MOST_SMOOTHING = 0.99;
 
@@ -88,6 +91,7 @@ export function readView(search: URLSearchParams): CurveView {
     center: CENTERS.find((center) => center === search.get("center")) ?? DEFAULT_VIEW.center,
     band: BANDS.find((band) => band === search.get("band")) ?? DEFAULT_VIEW.band,
     seeds: search.get("seeds") === "1",
+    marks: search.get("marks") === "1",
   };
 }
 
@@ -111,6 +115,7 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
   put("center", view.center, DEFAULT_VIEW.center);
   put("band", view.band, DEFAULT_VIEW.band);
   put("seeds", view.seeds ? "1" : "0", "0");
+  put("marks", view.marks ? "1" : "0", "0");
   return next;
 }
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from tests.factories import Api, event, metrics
+from tests.factories import Api, changed, event, metrics
 
 TIME = 1_700_000_000.0
 
@@ -52,6 +52,28 @@ def test_resumed_attempts_and_warnings_are_marked(api: Api) -> None:
     (resumed,) = of_kind(api, run_id, "resume")
     assert (resumed["title"], resumed["step"]) == ("Attempt 2 resumed here", 10)
     assert "All units are dead" in {mark["detail"] for mark in of_kind(api, run_id, "warning")}
+
+
+def test_marks_of_several_runs_leave_out_checkpoints_and_runs_without_marks(api: Api) -> None:
+    plain, _ = api.running(name="plain")
+    parent, attempt = api.running(name="parent")
+    api.send(parent, attempt, metrics(2, 10, returns=[1.0]), metrics(3, 20, returns=[1.0])).raise_for_status()
+    checkpoint_id = api.save(parent, attempt, 4, 20)
+    api.user.post(f"/api/v1/runs/{parent}/fork", json={"checkpoint_id": checkpoint_id}).raise_for_status()
+    api.lose(parent, attempt, resumed_from=20)
+    requested, attempt = api.running(name="changed")
+    api.change(requested, {"learning_rate": 0.001})
+    applied = changed(2, 30, 1, {"learning_rate": 0.001}, {"learning_rate": 0.01})
+
+    def read() -> dict[int, list[str]]:
+        response = api.user.get("/api/v1/marks", params={"runs": f"{requested},{plain},{parent},999"})
+        found = response.raise_for_status().json()
+        return {each["run_id"]: [mark["kind"] for mark in each["marks"]] for each in found}
+
+    assert read() == {parent: ["fork", "resume"]}
+    api.send(requested, attempt, applied).raise_for_status()
+    assert read() == {requested: ["change"], parent: ["fork", "resume"]}
+    assert api.user.get("/api/v1/marks", params={"runs": "x"}).status_code == 422
 
 
 def test_an_anomaly_names_the_run_that_slowed_it_down(api: Api) -> None:

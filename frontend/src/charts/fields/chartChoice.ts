@@ -79,6 +79,7 @@ export function readChoice(address: string): ChartChoice {
       center: CENTERS.find((center) => center === query.get("center")) ?? "mean",
       band: BANDS.find((band) => band === query.get("band")) ?? "bootstrap",
       seeds: is("seeds"),
+      marks: false,
     },
   };
 }

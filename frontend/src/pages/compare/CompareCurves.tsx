@@ -1,4 +1,4 @@
-import { Group, MultiSelect, Stack } from "@mantine/core";
+import { Group, MultiSelect, Stack, Switch } from "@mantine/core";
 import type { GroupField } from "@/api/comparisons";
 import type { ComparedRun } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
@@ -10,6 +10,7 @@ import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import classes from "./compare.module.css";
+import { CompareMarks } from "./CompareMarks";
 
 interface CompareCurvesProps {
   runs: readonly number[];
@@ -52,6 +53,13 @@ export function CompareCurves({ runs, metrics, names, onMetrics, known, groups }
           axes={axesOf(known)}
           forks={known.some(({ parent }) => parent !== null)}
         />
+        <Switch
+          size="xs"
+          label="Marks"
+          title="Mark forks, resumed attempts and changed settings of the runs"
+          checked={view.marks}
+          onChange={(event) => setView({ ...view, marks: event.currentTarget.checked })}
+        />
         {groups && <GroupControls fields={groups} view={view} onChange={setView} />}
       </Group>
       <div className={metrics.length > 1 ? chartClasses.grid : undefined}>
@@ -63,6 +71,11 @@ export function CompareCurves({ runs, metrics, names, onMetrics, known, groups }
               view={view}
               legend
               height={metrics.length > 1 ? 300 : 420}
+              overlay={
+                view.marks
+                  ? (area) => <CompareMarks runs={runs} known={known} axis={view.x} area={area} />
+                  : undefined
+              }
             />
           </div>
         ))}

@@ -3,7 +3,10 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import { compared, comparisonOf, openComparison, RUNS } from "@/testing/comparisons";
 import { downloads } from "@/testing/downloads";
-import { type Asked, refusal } from "@/testing/server";
+import { aMark } from "@/testing/marks";
+import { renderPage } from "@/testing/render";
+import { type Asked, refusal, serve } from "@/testing/server";
+import { CompareMarks } from "./CompareMarks";
 import ComparePage from "./ComparePage";
 
 const open = (at: string, more?: Record<string, object>) => openComparison(<ComparePage />, at, more);
@@ -254,5 +257,30 @@ describe("the curves", () => {
     await userEvent.click(await within(offered).findByText("Custom"));
     await address("?runs=1%2C2&metric=episode%2Freturn%2Ctrain%2Fcustom");
     expect(screen.getByLabelText("Menu of the chart Custom")).toBeTruthy();
+  });
+});
+
+describe("marks of the compared runs", () => {
+  const change = aMark({ kind: "change", title: "Learning rate 0.01 → 0.001", detail: "By ana@box (CLI)" });
+
+  it("are fetched only once they are switched on", async () => {
+    const { server, address } = open("/?runs=1,2", {
+      "GET /marks": [{ run_id: 2, marks: [change] }],
+      "GET /figures/curves": { data: [], layout: {}, cursor: "", complete: true },
+    });
+    const marks = await screen.findByRole("switch", { name: "Marks" });
+    expect(server.of("GET /marks")).toEqual([]);
+    await userEvent.click(marks);
+    await address("?runs=1%2C2&marks=1");
+  });
+
+  it("name their runs", async () => {
+    const server = serve({ "GET /marks": [{ run_id: 2, marks: [change] }] });
+    const area = { left: 0, width: 400, from: 0, to: 2000, log: false };
+    renderPage(<CompareMarks runs={[1, 2]} known={RUNS} axis="step" area={area} />);
+    await userEvent.click(await screen.findByRole("button", { name: /^Learning rate 0.01 → 0.001 at 1 k steps/ }));
+    expect(await screen.findByText("fast #2: By ana@box (CLI)")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Open run 2" })).toBeTruthy();
+    expect(server.of("GET /marks").map(({ query }) => query.get("runs"))).toEqual(["1,2"]);
   });
 });

@@ -4,11 +4,10 @@ import { checkpointsQuery } from "@/api/checkpoints";
 import { marksQuery } from "@/api/marks";
 import type { Run } from "@/api/types";
 import type { XAxis } from "@/charts/curveView";
+import { marksOf } from "@/charts/marks/markPlaces";
+import { MarkStrip } from "@/charts/marks/MarkStrip";
 import type { PlotArea } from "@/charts/plotArea";
 import { ForkModal } from "../ForkModal";
-import { MarkButton } from "./MarkButton";
-import { clusters, marksOf } from "./markPlaces";
-import classes from "./marks.module.css";
 import { useHiddenMarks } from "./useHiddenMarks";
 
 interface CurveMarksProps {
@@ -25,15 +24,10 @@ export function CurveMarks({ run, metrics, isMain, axis, area }: CurveMarksProps
   const { data: marks = [] } = useQuery(marksQuery(run.id));
   const [hidden] = useHiddenMarks();
   const [forked, setForked] = useState<number | null>(null);
-  const places = clusters(marksOf(marks, metrics, { isMain, hidden }), axis, area);
-  if (places.length === 0) return null;
+  const shown = marksOf(marks, metrics, { isMain, hidden });
   return (
     <>
-      <div className={classes.strip} role="group" aria-label="Marks on the curve">
-        {places.map((cluster) => (
-          <MarkButton key={cluster.marks.map(keyOf).join()} cluster={cluster} onFork={setForked} />
-        ))}
-      </div>
+      <MarkStrip label="Marks on the curve" marks={shown} axis={axis} area={area} onFork={setForked} />
       {forked !== null && <ForkFrom run={run} checkpoint={forked} onClose={() => setForked(null)} />}
     </>
   );
@@ -44,6 +38,3 @@ function ForkFrom({ run, checkpoint, onClose }: { run: Run; checkpoint: number; 
   const found = data?.find(({ id }) => id === checkpoint);
   return found ? <ForkModal run={run} checkpoint={found} onClose={onClose} /> : null;
 }
-
-const keyOf = (mark: { kind: string; step: number; title: string }) =>
-  `${mark.kind} ${mark.step} ${mark.title}`;

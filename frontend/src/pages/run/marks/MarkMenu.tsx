@@ -1,7 +1,7 @@
 import { Button, Menu, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { anomalyRulesQuery } from "@/api/marks";
-import { MARK_KINDS } from "./markKinds";
+import { MARK_KINDS } from "@/charts/marks/markKinds";
 import { useHiddenMarks } from "./useHiddenMarks";
 
 /** Menu that shows and hides kinds of marks, and turns the rules of anomalies off. */

@@ -1,8 +1,8 @@
 /** Which marks a chart shows, and where. */
 
 import type { Mark } from "@/api/types";
-import type { XAxis } from "@/charts/curveView";
-import { placeIn, type PlotArea } from "@/charts/plotArea";
+import type { XAxis } from "../curveView";
+import { placeIn, type PlotArea } from "../plotArea";
 
 const FRAMES_PER_EPOCH = 4_000_000;
 /** Marks that are closer than this many pixels share one button. */
