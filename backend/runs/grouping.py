@@ -50,17 +50,19 @@ class ListedGroupPage(BaseModel):
 
     items: list[ListedGroup]
     total: int = Field(description="Number of groups.")
+    baseline: ListedGroup | None = Field(description="The group of the baseline, also if it is on another page.")
 
 
 @dataclass(frozen=True)
 class GroupRequest:
-    """The names that groups are made by, the values to average, and the page."""
+    """The names that groups are made by, the values to average, the page, and a run to find the group of."""
 
     by: str
     values: Sequence[str]
     sort: str
     limit: int
     offset: int
+    baseline: int | None = None
 
 
 @dataclass
@@ -91,7 +93,12 @@ def group_runs(session: Session, filters: Filters, request: GroupRequest) -> Lis
     groups = _collect(session, filters, keys, values)
     shown = [_to_schema(session, group, keys, list(values), filters.expression) for group in groups]
     ordered = _sort(shown, request.sort, request, [key.text for key in keys])
-    return ListedGroupPage(items=ordered[request.offset : request.offset + request.limit], total=len(shown))
+    pairs = zip(groups, shown, strict=True)
+    return ListedGroupPage(
+        items=ordered[request.offset : request.offset + request.limit],
+        total=len(shown),
+        baseline=next((listed for group, listed in pairs if request.baseline in group.runs), None),
+    )
 
 
 def _collect(

@@ -168,10 +168,11 @@ def list_groups(
     ] = "-newest",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    baseline: Annotated[Id | None, Query(description="A run. Its group is returned as `baseline`.")] = None,
 ) -> grouping.ListedGroupPage:
     """Return groups of runs with equal values. The filter of a group selects its runs, in this call and in the list."""
     with db.read() as session:
-        return grouping.group_runs(session, filters, grouping.GroupRequest(by, value, sort, limit, offset))
+        return grouping.group_runs(session, filters, grouping.GroupRequest(by, value, sort, limit, offset, baseline))
 
 
 @router.get("/run-settings")

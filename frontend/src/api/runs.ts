@@ -16,6 +16,7 @@ import type {
   Facets,
   FailureGroup,
   LaunchRequest,
+  ListedGroup,
   ListedRun,
   QueryOf,
   Run,
@@ -27,9 +28,11 @@ import type {
 
 export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
 export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
-export type GroupsQuery = Omit<QueryOf<"/api/v1/run-groups">, "value" | "limit" | "offset">;
+export type GroupsQuery = Omit<QueryOf<"/api/v1/run-groups">, "value" | "limit" | "offset" | "baseline">;
 
 export type ExpressionKind = NonNullable<QueryOf<"/api/v1/run-expression">["kind"]>;
+
+const GROUP_VALUES = ["return", "best_return"];
 
 /** Runs per request. */
 export const RUN_PAGE_SIZE = 100;
@@ -41,6 +44,8 @@ export const runKeys = {
   facets: (archived: boolean, project: string | null) =>
     [...runKeys.allFacets, { archived, project }] as const,
   groups: (query: GroupsQuery) => [...runKeys.allFacets, "groups", query] as const,
+  baselineGroup: (query: GroupsQuery, baseline: number) =>
+    [...runKeys.allFacets, "baseline group", query, baseline] as const,
   ofGroup: (query: RunListQuery, limit: number) =>
     [...runKeys.allFacets, "runs of a group", query, limit] as const,
   settings: (query: FailuresQuery, every: boolean) =>
@@ -94,9 +99,20 @@ export const runGroupsQuery = (query: GroupsQuery) =>
     queryKey: runKeys.groups(query),
     queryFn: ({ signal }) =>
       call("get", "/api/v1/run-groups", {
-        params: { query: { ...query, value: ["return", "best_return"], limit: RUN_PAGE_SIZE } },
+        params: { query: { ...query, value: GROUP_VALUES, limit: RUN_PAGE_SIZE } },
         signal,
       }),
+    placeholderData: keepPreviousData,
+  });
+
+/** The group of a run, or null if the query leaves the run out. */
+export const baselineGroupQuery = (query: GroupsQuery, baseline: number) =>
+  queryOptions({
+    queryKey: runKeys.baselineGroup(query, baseline),
+    queryFn: async ({ signal }): Promise<ListedGroup | null> => {
+      const params = { query: { ...query, value: GROUP_VALUES, limit: 1, baseline } };
+      return (await call("get", "/api/v1/run-groups", { params, signal })).baseline;
+    },
     placeholderData: keepPreviousData,
   });
 

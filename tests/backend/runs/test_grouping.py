@@ -138,6 +138,19 @@ def test_wrong_groups_are_rejected(api: Api, made: dict[int, float | None], quer
     assert made
 
 
+def test_the_group_of_the_baseline_is_found_on_any_page(api: Api, made: dict[int, float | None]) -> None:
+    def baseline(run_id: int, **query: Any) -> Any:
+        params = {"by": "env,learning_rate", "limit": 1, "baseline": run_id, **query}
+        return api.user.get("/api/v1/run-groups", params=params).raise_for_status().json()["baseline"]
+
+    ids = sorted(made)
+    for run_id in (ids[1], ids[-1]):
+        assert run_id in baseline(run_id)["run_ids"]
+    assert baseline(ids[1])["statistics"]["return"]["n"] == 3
+    assert baseline(ids[1], filter="env:Pong") is None
+    assert baseline(999_999) is None
+
+
 def test_settings_that_differ_are_listed_with_titles(api: Api, made: dict[int, float | None]) -> None:
     def settings(**query: Any) -> dict[str, dict[str, Any]]:
         page = api.user.get("/api/v1/run-settings", params=query).json()

@@ -1,6 +1,6 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
 import { aRun, runListOf } from "@/testing/runs";
 import { type Asked, serve } from "@/testing/server";
@@ -34,7 +34,7 @@ it("opens each group into the groups of the next field, and then into its runs",
     "GET /runs": runListOf([aRun({ id: 7, name: "A3C on Pong" })]),
     "GET /sparklines": [{ run_id: 7, values: [1, 2] }],
   });
-  renderPage(<GroupTable view={{ ...DEFAULT_VIEW, by: ["method", "learning_rate"] }} project={null} />);
+  renderPage(<GroupTable view={{ ...DEFAULT_VIEW, by: ["method", "learning_rate"] }} project={null} baseline={null} onBaseline={vi.fn()} />);
   expect(await screen.findByText("18.2 ± 1.1")).toBeTruthy();
   expect(screen.getByRole("link", { name: "5 runs" }).title).toBe("4 finished, 1 running");
   await userEvent.click(screen.getByRole("button", { name: "Open A3C" }));
@@ -49,7 +49,51 @@ it("opens each group into the groups of the next field, and then into its runs",
 
 it("links to the list of a group's runs", async () => {
   serve({ "GET /run-groups": groups });
-  renderPage(<GroupTable view={{ ...DEFAULT_VIEW, by: ["method"] }} project={null} />);
+  renderPage(<GroupTable view={{ ...DEFAULT_VIEW, by: ["method"] }} project={null} baseline={null} onBaseline={vi.fn()} />);
   const link = await screen.findByRole("link", { name: "5 runs" });
   expect(link.getAttribute("href")).toBe("/?filter=method+%3D+A3C");
+});
+
+const statistics = (mean: number) => ({
+  return: { mean, std: 1, n: 5 },
+  best_return: { mean: null, std: null, n: 0 },
+});
+
+function compared(inGroup: boolean) {
+  const fast = group("A3C", "method = A3C", { run_ids: [9, 8], statistics: statistics(20) });
+  const slow = group("PAAC", "method = PAAC", { run_ids: [7], statistics: statistics(12) });
+  const server = serve({
+    "GET /run-groups": ({ query }: Asked) =>
+      query.has("baseline")
+        ? { items: [], total: 2, baseline: inGroup ? slow : null }
+        : { items: [fast, slow], total: 2, baseline: null },
+    "GET /runs": runListOf([aRun({ id: 9, name: "quick", last_return: 30 })]),
+    "GET /sparklines": [],
+  });
+  const onBaseline = vi.fn();
+  const baseline = aRun({ id: 7, name: "PAAC on Pong", last_return: 10 });
+  const view = { ...DEFAULT_VIEW, by: ["method"], text: "pong" };
+  renderPage(<GroupTable view={view} project={null} baseline={baseline} onBaseline={onBaseline} />);
+  return { server, onBaseline };
+}
+
+it("shows the differences of groups from the baseline's group, and of runs from the baseline", async () => {
+  const { server, onBaseline } = compared(true);
+  expect(await screen.findByTitle("+8, better than PAAC")).toBeTruthy();
+  expect(screen.getByText("Differences from the group of PAAC on Pong #7")).toBeTruthy();
+  expect(screen.getByText("Baseline")).toBeTruthy();
+  const asked = server.of("GET /run-groups").find(({ query }) => query.has("baseline"))?.query;
+  expect([asked?.get("baseline"), asked?.get("by"), asked?.get("text")]).toEqual(["7", "method", "pong"]);
+  await userEvent.click(screen.getByRole("button", { name: "Open A3C" }));
+  expect(await screen.findByTitle("+20, better than the baseline")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Use A3C as baseline" }));
+  await userEvent.click(screen.getByRole("button", { name: "Clear baseline PAAC" }));
+  await userEvent.click(screen.getByRole("button", { name: "Clear baseline" }));
+  expect(onBaseline.mock.calls).toEqual([[9], [null], [null]]);
+});
+
+it("shows the differences from a baseline that the filters leave out", async () => {
+  compared(false);
+  expect(await screen.findByTitle("+10, better than the baseline")).toBeTruthy();
+  expect(screen.getByTitle("+2, better than the baseline")).toBeTruthy();
 });

@@ -1,15 +1,18 @@
-import { ActionIcon, Anchor, Text } from "@mantine/core";
-import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { ActionIcon, Anchor, Group, Text, Tooltip, UnstyledButton } from "@mantine/core";
+import { IconChevronDown, IconChevronRight, IconScale, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode, useState } from "react";
 import { Link } from "react-router";
-import { groupRunsQuery, runGroupsQuery } from "@/api/runs";
+import { baselineGroupQuery, groupRunsQuery, runGroupsQuery } from "@/api/runs";
 import type { ListedGroup, ListedRun } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { Score, TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { isState, STATE_NAMES } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
+import { type GroupValue, groupDelta, isSameGroup } from "./baseline";
+import { DeltaText, RunDelta } from "./BaselineDelta";
+import choiceClasses from "./CurveChoice.module.css";
 import { RunCell } from "./RunCell";
 import classes from "./runs.module.css";
 import { SparklineBatches, SparklineCell } from "./SparklineCell";
@@ -23,11 +26,14 @@ const INDENT = 24;
 interface GroupTableProps {
   view: RunsView;
   project: string | null;
+  /** The run that others are compared with. */
+  baseline: ListedRun | null;
+  onBaseline: (run: number | null) => void;
 }
 
 /** Runs grouped by fields. A group opens into the groups of the next field, and at last into its runs. */
-export function GroupTable({ view, project }: GroupTableProps) {
-  return (
+export function GroupTable({ view, project, baseline, onBaseline }: GroupTableProps) {
+  const table = (
     <WideTable label="Groups of runs" className={classes.tableFrame}>
       <table className={`${classes.table} ${classes.groups}`}>
         <thead>
@@ -40,23 +46,43 @@ export function GroupTable({ view, project }: GroupTableProps) {
           </tr>
         </thead>
         <tbody>
-          <Groups view={view} project={project} by={view.by} level={0} />
+          <Groups root={view} view={view} {...{ project, baseline, onBaseline }} level={0} />
         </tbody>
       </table>
     </WideTable>
   );
+  if (!baseline) return table;
+  return (
+    <div>
+      <Group gap={4} mb={4}>
+        <Text size="sm" c="dimmed">
+          Differences from the group of {baseline.name} #{baseline.id}
+        </Text>
+        <UnstyledButton className={choiceClasses.baseline} onClick={() => onBaseline(null)}>
+          Clear baseline <IconX size={12} aria-hidden />
+        </UnstyledButton>
+      </Group>
+      {table}
+    </div>
+  );
 }
 
 interface LevelProps extends GroupTableProps {
-  /** Fields that are left to group by. */
-  by: readonly string[];
+  /** The view of the whole table. Its fields are the levels. */
+  root: RunsView;
   level: number;
 }
 
-function Groups({ view, project, by, level }: LevelProps) {
+function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps) {
   const [open, setOpen] = useState<readonly string[]>([]);
-  const [field = "", ...others] = by;
-  const query = useQuery(runGroupsQuery({ ...toFailuresQuery(view, project), by: field }));
+  const query = useQuery(
+    runGroupsQuery({ ...toFailuresQuery(view, project), by: root.by[level] ?? "" }),
+  );
+  const fields = root.by.slice(0, level + 1).join(",");
+  const baselineGroup = useQuery({
+    ...baselineGroupQuery({ ...toFailuresQuery(root, project), by: fields }, baseline?.id ?? 0),
+    enabled: baseline !== null,
+  }).data;
   if (query.isError && !query.data) {
     return (
       <Wide>
@@ -66,6 +92,7 @@ function Groups({ view, project, by, level }: LevelProps) {
   }
   if (!query.data) return <Wide>Loading groups…</Wide>;
   const hidden = query.data.total - query.data.items.length;
+  const isLast = level === root.by.length - 1;
   return (
     <>
       {query.data.items.map((group) => {
@@ -78,14 +105,17 @@ function Groups({ view, project, by, level }: LevelProps) {
               level={level}
               isOpen={isOpen}
               address={`/?${toParams({ ...inside, by: [] }).toString()}`}
+              baseline={baseline}
+              baselineGroup={baselineGroup}
+              onBaseline={onBaseline}
               onToggle={() =>
                 setOpen(isOpen ? open.filter((other) => other !== group.filter) : [...open, group.filter])
               }
             />
-            {isOpen && others.length > 0 && (
-              <Groups view={inside} project={project} by={others} level={level + 1} />
+            {isOpen && !isLast && (
+              <Groups root={root} view={inside} {...{ project, baseline, onBaseline }} level={level + 1} />
             )}
-            {isOpen && others.length === 0 && <Runs view={inside} project={project} level={level + 1} />}
+            {isOpen && isLast && <Runs view={inside} project={project} baseline={baseline} level={level + 1} />}
           </Fragment>
         );
       })}
@@ -100,11 +130,22 @@ interface GroupRowProps {
   isOpen: boolean;
   /** The list of only these runs. */
   address: string;
+  baseline: ListedRun | null;
+  /** Null if the baseline is in no group, undefined until that is known. */
+  baselineGroup: ListedGroup | null | undefined;
+  onBaseline: (run: number | null) => void;
   onToggle: () => void;
 }
 
-function GroupRow({ group, level, isOpen, address, onToggle }: GroupRowProps) {
+function GroupRow(props: GroupRowProps) {
+  const { group, level, isOpen, address, baseline, baselineGroup, onBaseline, onToggle } = props;
   const label = group.label || "Without a value";
+  const isBaseline = Boolean(baseline && baselineGroup && isSameGroup(group, baselineGroup));
+  const delta = (value: GroupValue) => {
+    if (!baseline || baselineGroup === undefined || isBaseline) return null;
+    const found = groupDelta(group, value, baseline, baselineGroup);
+    return found && <DeltaText delta={found} to={baselineGroup ? baselineGroup.label : "the baseline"} />;
+  };
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <tr style={{ height: 40 }}>
@@ -123,6 +164,18 @@ function GroupRow({ group, level, isOpen, address, onToggle }: GroupRowProps) {
           <Text size="sm" fw={600} truncate title={label}>
             {label}
           </Text>
+          {isBaseline && <span className={classes.dim}>Baseline</span>}
+          <Tooltip label={isBaseline ? "Clear baseline" : "Compare other groups with this one"}>
+            <ActionIcon
+              className={choiceClasses.scale}
+              data-pinned={isBaseline || undefined}
+              size={24}
+              aria-label={isBaseline ? `Clear baseline ${label}` : `Use ${label} as baseline`}
+              onClick={() => onBaseline(isBaseline ? null : (group.run_ids[0] ?? null))}
+            >
+              <IconScale size={16} />
+            </ActionIcon>
+          </Tooltip>
         </div>
       </td>
       <td>
@@ -130,8 +183,14 @@ function GroupRow({ group, level, isOpen, address, onToggle }: GroupRowProps) {
           {short(group.runs, group.runs === 1 ? "run" : "runs")}
         </Anchor>
       </td>
-      <td>{meanText(group, "return")}</td>
-      <td>{meanText(group, "best_return")}</td>
+      <td>
+        {meanText(group, "return")}
+        {delta("return")}
+      </td>
+      <td>
+        {meanText(group, "best_return")}
+        {delta("best_return")}
+      </td>
       <td />
       <td>
         <TimeAgo time={group.newest} />
@@ -140,13 +199,15 @@ function GroupRow({ group, level, isOpen, address, onToggle }: GroupRowProps) {
   );
 }
 
-function Runs({ view, project, level }: GroupTableProps & { level: number }) {
+type RunsProps = Pick<LevelProps, "view" | "project" | "baseline" | "level">;
+
+function Runs({ view, project, baseline, level }: RunsProps) {
   const { data } = useQuery(groupRunsQuery({ ...toFailuresQuery(view, project), sort: view.sort }));
   if (!data) return <Wide>Loading runs…</Wide>;
   return (
     <SparklineBatches runs={data.items}>
       {data.items.map((run) => (
-        <RunRow key={run.id} run={run} level={level} />
+        <RunRow key={run.id} run={run} baseline={baseline} level={level} />
       ))}
       {data.total > data.items.length && (
         <Wide>
@@ -157,7 +218,8 @@ function Runs({ view, project, level }: GroupTableProps & { level: number }) {
   );
 }
 
-function RunRow({ run, level }: { run: ListedRun; level: number }) {
+function RunRow({ run, baseline, level }: { run: ListedRun; baseline: ListedRun | null; level: number }) {
+  const delta = (column: string) => baseline && <RunDelta run={run} baseline={baseline} column={column} />;
   return (
     <tr style={{ height: 48 }}>
       <td style={{ paddingLeft: 8 + INDENT * level }}>
@@ -168,9 +230,11 @@ function RunRow({ run, level }: { run: ListedRun; level: number }) {
       </td>
       <td>
         <Score value={run.last_return} meaning="Mean of the last 100 episodes" />
+        {delta("last_return")}
       </td>
       <td>
         <Score value={run.best_return} meaning="Best mean of 100 episodes" />
+        {delta("best_return")}
       </td>
       <td>
         <SparklineCell run={run} />
@@ -193,7 +257,7 @@ function Wide({ children }: { children: ReactNode }) {
 }
 
 /** Return "18.2 ± 1.1", or only the mean of a single run. */
-function meanText({ statistics }: ListedGroup, value: string): string {
+function meanText({ statistics }: ListedGroup, value: GroupValue): string {
   const found = statistics[value];
   if (found?.mean == null) return "–";
   return found.std == null ? score(found.mean) : `${score(found.mean)} ± ${score(found.std)}`;

@@ -122,7 +122,12 @@ export default function RunsPage() {
         <WithCharts charts={charts} view={view} project={project} total={list.total}>
           <CurveChoiceContext value={view.by.length > 0 ? null : charts.choice}>
             {view.by.length > 0 ? (
-              <GroupTable view={view} project={project} />
+              <GroupTable
+                view={view}
+                project={project}
+                baseline={charts.choice.baseline}
+                onBaseline={charts.choice.setBaseline}
+              />
             ) : narrow ? (
               <RunCards model={model} />
             ) : (

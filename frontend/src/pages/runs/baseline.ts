@@ -1,6 +1,6 @@
 /** Differences between the numbers of a run and those of the baseline. */
 
-import type { ListedRun, MetricValue } from "@/api/types";
+import type { ListedGroup, ListedRun, MetricValue } from "@/api/types";
 import { parseMetricId } from "./columns";
 import { computedName, parseComputed } from "./computedColumns";
 
@@ -38,6 +38,27 @@ export function deltaOf(run: ListedRun, baseline: ListedRun, column: string): De
   if (!found || !other || typeof found.value !== "number" || typeof other.value !== "number") return null;
   return { value: found.value - other.value, direction: found.direction };
 }
+
+/** Values of groups, with the columns that have them for a run. */
+const GROUP_VALUES = { return: "last_return", best_return: "best_return" } as const;
+export type GroupValue = keyof typeof GROUP_VALUES;
+
+/** Return the difference of a group's mean to that of the baseline's group, or to the baseline if it is in none. */
+export function groupDelta(
+  group: ListedGroup,
+  value: GroupValue,
+  baseline: ListedRun,
+  baselineGroup: ListedGroup | null,
+): Delta | null {
+  const mean = group.statistics[value]?.mean;
+  const other = baselineGroup ? baselineGroup.statistics[value]?.mean : baseline[GROUP_VALUES[value]];
+  if (typeof mean !== "number" || typeof other !== "number") return null;
+  return { value: mean - other, direction: 1 };
+}
+
+/** Return true if both are the same group, found by queries with more or fewer fields. */
+export const isSameGroup = (one: ListedGroup, other: ListedGroup): boolean =>
+  one.runs === other.runs && one.run_ids.join() === other.run_ids.join();
 
 function readColumn(run: ListedRun, column: string) {
   const known = NUMBERS[column];

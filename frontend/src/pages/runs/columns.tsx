@@ -72,6 +72,9 @@ const RUN_COLUMNS: readonly RunColumn[] = [
   countColumn("priority", "Priority"),
 ];
 
+/** Room for the title with the arrow of the order. */
+const RETURN_WIDTH = 108;
+
 const PROGRESS_COLUMNS: readonly RunColumn[] = [
   { id: "progress", title: "Progress", sort: "step", width: 144, cell: (run) => <RunProgress run={run} /> },
   { id: "curve", title: "Curve", width: 96, cell: (run) => <SparklineCell run={run} /> },
@@ -80,7 +83,7 @@ const PROGRESS_COLUMNS: readonly RunColumn[] = [
     title: "Last return",
     sort: "last_return",
     number: true,
-    width: 92,
+    width: RETURN_WIDTH,
     cell: (run) => <Score value={run.last_return} meaning="Mean of the last 100 episodes" />,
   },
   {
@@ -88,7 +91,7 @@ const PROGRESS_COLUMNS: readonly RunColumn[] = [
     title: "Best return",
     sort: "best_return",
     number: true,
-    width: 92,
+    width: RETURN_WIDTH,
     cell: (run) => <Score value={run.best_return} meaning="Best mean of 100 episodes" />,
   },
   {
