@@ -8,6 +8,7 @@ import { VariedInput } from "@/config-form/VariedInput";
 import { VaryButton } from "@/config-form/VaryButton";
 import { Thumbnail } from "@/ui/Thumbnail";
 import { familyOf, foundEnvironments } from "./environmentSearch";
+import { FamilyIcon } from "./FamilyIcon";
 import classes from "./launch.module.css";
 
 interface EnvironmentPickerProps {
@@ -127,10 +128,14 @@ function showInside(list: HTMLElement, tile: HTMLElement): void {
 }
 
 function EnvironmentTile({ environment }: { environment: Environment }) {
-  const { id, title, picture_file_id } = environment;
+  const { id, title, family, picture_file_id } = environment;
   return (
     <Radio.Card value={id} className={classes.environment} title={id}>
-      {picture_file_id !== null && <Thumbnail fileId={picture_file_id} size={32} alt="" />}
+      {picture_file_id === null ? (
+        <FamilyIcon family={family} />
+      ) : (
+        <Thumbnail fileId={picture_file_id} size={32} alt="" />
+      )}
       <Text size="sm" fw={500} component="span" className={classes.environmentTitle}>
         {title}
       </Text>
