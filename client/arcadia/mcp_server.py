@@ -47,6 +47,7 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
     tools = Tools(connect)
     reading = (
         tools.list_runs,
+        tools.list_views,
         tools.group_runs,
         tools.show_run,
         tools.list_metrics,
@@ -58,6 +59,7 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
         tools.list_studies,
         tools.show_study,
         tools.list_presets,
+        tools.forecast_run,
         tools.list_workers,
     )
     creating = (tools.launch_run, tools.change_run, tools.preview_study, tools.start_study) if write else ()
@@ -119,6 +121,11 @@ class Tools:
             filters = {"state": state, "env": env, "algorithm": algorithm, "tag": tag, "project": project, "text": text}
             page = await api.get("/runs", **filters, filter=filter, sort=sort, limit=limit)
         return {"total": page["total"], "runs": [_summarize(run) for run in read_run_page(page)]}
+
+    async def list_views(self, context: Context[Any], project: ProjectName = None) -> list[dict[str, Any]]:
+        """List the saved views of the runs page. The query of a view has the filter and the order for list_runs."""
+        async with self._api(context) as api:
+            return cast(list[dict[str, Any]], await api.get("/views", project=project))
 
     async def group_runs(
         self,
@@ -237,6 +244,17 @@ class Tools:
             presets = await api.get("/presets")
         kept = ("name", "title", "description", "env", "algorithm")
         return [{name: preset[name] for name in kept if name in preset} for preset in presets]
+
+    async def forecast_run(
+        self,
+        context: Context[Any],
+        preset: Annotated[str, Field(description="A name from list_presets.")],
+        changes: Annotated[dict[str, Any], Field(description="Configuration fields to change.")] = {},  # noqa: B006
+    ) -> dict[str, Any]:
+        """Return what a run would need, what the workers have, and when it could start. Nothing is launched."""
+        async with self._api(context) as api:
+            body = {"preset": preset, "overrides": changes or None}
+            return cast(dict[str, Any], await api.post("/runs/preview", body))
 
     async def list_workers(self, context: Context[Any]) -> list[dict[str, Any]]:
         """List the workers with their queues and what they train."""

@@ -24,6 +24,7 @@ from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
 from arcadia.records.alert import Alert, AlertDelivery
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
+from arcadia.records.forecast import RunForecast
 from arcadia.records.run_group import RunGroup
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
@@ -78,6 +79,27 @@ class AsyncClient:
         }
         return AsyncRun(self, await self.transport.post("/runs", body))
 
+    async def forecast(
+        self,
+        preset: str | None = None,
+        *,
+        seed: int | None = None,
+        config: Mapping[str, Any] | None = None,
+        priority: int = 0,
+        queue: str | None = None,
+        **changes: Any,
+    ) -> RunForecast:
+        """Return what a run would need, and when it could start, without launching it."""
+        overrides = changes if seed is None else {**changes, "seed": seed}
+        body = {
+            "preset": preset,
+            "config": None if config is None else dict(config),
+            "overrides": overrides or None,
+            "priority": priority,
+            "queue": queue,
+        }
+        return RunForecast(await self.transport.post("/runs/preview", body))
+
     async def run(self, reference: RunReference) -> AsyncRun:
         """Return the run with a number or a unique name, or the newest one: `@last`."""
         return AsyncRun(self, await find_run(self.transport, reference))
@@ -89,6 +111,7 @@ class AsyncClient:
         tag: str | Sequence[str] | None = None,
         env: str | Sequence[str] | None = None,
         algorithm: str | Sequence[str] | None = None,
+        origin: str | Sequence[str] | None = None,
         text: str | None = None,
         name: str | None = None,
         study: int | None = None,
@@ -119,6 +142,7 @@ class AsyncClient:
             tag=tag,
             env=env,
             algorithm=algorithm,
+            origin=origin,
             text=text,
             name=name,
             study=study,
@@ -219,6 +243,13 @@ class AsyncClient:
     async def views(self, *, project: str | None = None) -> list[SavedView]:
         """List the saved views of the runs page, of one project or of all, by name."""
         return [SavedView(data) for data in await self.transport.get("/views", project=project)]
+
+    async def view(self, reference: int | str, *, project: str | None = None) -> SavedView:
+        """Return the saved view with a number or a name, in upper or lower case. Several projects may have the name."""
+        views = {view.id: view for view in await self.views(project=project)}
+        named = [view.id for view in views.values() if view.name.casefold() == str(reference).casefold()]
+        is_number = str(reference).isdecimal() and int(reference) in views
+        return views[int(reference) if is_number else require_one_match(named, str(reference), "view")]
 
     async def study(self, reference: int | str) -> AsyncStudy:
         """Return the study with a number or a unique name."""

@@ -46,6 +46,13 @@ def complete_project(ctx: typer.Context, incomplete: str) -> Choices:
             yield project["name"], f"{project['runs']} runs"
 
 
+def complete_view(ctx: typer.Context, incomplete: str) -> Choices:
+    """Yield the saved views of the runs page."""
+    for view in _fetch(ctx, "/views") or []:
+        if view["name"].casefold().startswith(incomplete.casefold()):
+            yield view["name"], view["project"]
+
+
 def complete_preset(ctx: typer.Context, incomplete: str) -> Choices:
     """Yield the presets."""
     for preset in _fetch(ctx, "/presets") or []:

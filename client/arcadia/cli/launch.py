@@ -13,6 +13,7 @@ import typer
 from arcadia.cli import completion
 from arcadia.cli.connection import open_client
 from arcadia.cli.finishing import finish_new_runs
+from arcadia.cli.forecast import print_forecast
 from arcadia.cli.formats import name_with_seed
 from arcadia.cli.options import Changes, Json, NewProject, Quiet, Wait, parse_changes, parse_numbers
 from arcadia.errors import ArcadiaError
@@ -39,6 +40,9 @@ def launch(
     queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: as the device of the configuration.")] = None,
     priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
     project: NewProject = None,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="Show what a run needs and when it could start. Launch nothing.")
+    ] = False,
     wait: Wait = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -49,10 +53,15 @@ def launch(
     client = open_client(ctx)
     base = None if config is None else read_config(config)
     fields = parse_changes(changes)
+    seeds = parse_numbers(seed) if seed else []
+    if forecast:
+        found = client.forecast(preset or None, **{"config": base, "queue": queue, "priority": priority, **fields})
+        print_forecast(found, len(seeds), as_json=as_json)
+        return
     shared = {"config": base, "tags": tag, "notes": notes, "queue": queue, "priority": priority, "project": project}
     runs = [
         client.launch(preset or None, **{**shared, **fields, **own})
-        for own in per_seed(name, parse_numbers(seed) if seed else [])
+        for own in per_seed(name, seeds)
     ]
     finish_new_runs(runs, wait=wait, quiet=quiet, as_json=as_json)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,9 @@ from arcadia.cli.output import show as show_text
 from arcadia.cli.run_details import print_details
 from arcadia.cli.run_groups import print_groups
 from arcadia.listed_runs import read_run_page
+from arcadia.records.view import SavedView
+
+MAIN_PROJECT = "Main"
 
 
 def runs(
@@ -30,6 +34,14 @@ def runs(
     study: Annotated[int | None, typer.Option(help="Only runs of this study.")] = None,
     project: ProjectFilter = "",
     archived: Annotated[bool, typer.Option("--archived", help="Archived runs instead of the others.")] = False,
+    view: Annotated[
+        str,
+        typer.Option(
+            metavar="VIEW",
+            help="Filters, order, groups and columns of a saved view. Other options replace or add to them.",
+            autocompletion=completion.complete_view,
+        ),
+    ] = "",
     filter: Annotated[  # noqa: A002 - the option's name
         str, typer.Option(metavar="EXPRESSION", help='Such as "learning_rate < 1e-3 and best_return > 15".')
     ] = "",
@@ -56,18 +68,27 @@ def runs(
 ) -> None:
     """List runs, newest first."""
     client = open_client(ctx)
-    filters: dict[str, Any] = {
+    saved = client.view(view, project=project or None) if view else None
+    if saved:
+        # A view of Main may be of a page that shows all projects.
+        project = project or ("" if saved.project == MAIN_PROJECT else saved.project)
+        group_by = group_by or ",".join(saved.group_by)
+        metric, config = [*metric, *_last_metrics(saved)], [*config, *_settings(saved)]
+    given: dict[str, Any] = {
         "id": [run.id for run in client.runs(*references)] if references else None,
         "state": states,
         "tag": tag,
         "algorithm": method,
         "env": env,
-        "text": search or None,
+        "text": search,
         "study": study,
-        "project": None if references else project or None,
-        "archived": archived or None,
-        "filter": filter or None,
+        "project": None if references else project,
+        "archived": archived,
+        "filter": filter,
     }
+    filters = {**(saved.run_query if saved else {}), **{name: value for name, value in given.items() if value}}
+    saved_sort = filters.pop("sort", None)
+    sort = sort or saved_sort
     if group_by:
         values = ["return", "best_return", *(f'last("{name}")' for name in metric)]
         print_groups(client.transport, filters, group_by, values, sort or "-newest", limit, as_json=as_json)
@@ -148,6 +169,15 @@ def _print(found: list[dict[str, Any]], metrics: list[str], fields: list[str], c
     ]
     added = [f"{name}>" for name in [*metrics, *fields, *computed]]
     print_table([*columns, *added], rows, empty="There are no such runs.")
+
+
+def _settings(view: SavedView) -> list[str]:
+    return [column.removeprefix("config.") for column in view.columns if column.startswith("config.")]
+
+
+def _last_metrics(view: SavedView) -> list[str]:
+    found = (re.fullmatch(r"metric\.(.+)\.last", column) for column in view.columns)
+    return [match[1] for match in found if match]
 
 
 def _last(run: dict[str, Any], metric: str) -> str:

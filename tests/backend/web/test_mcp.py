@@ -19,6 +19,7 @@ from tests.factories import Api, metrics
 
 READ_TOOLS = {
     "list_runs",
+    "list_views",
     "group_runs",
     "show_run",
     "list_metrics",
@@ -30,6 +31,7 @@ READ_TOOLS = {
     "list_studies",
     "show_study",
     "list_presets",
+    "forecast_run",
     "list_workers",
 }
 WRITE_TOOLS = {"launch_run", "change_run", "stop_run", "preview_study", "start_study", "stop_study"}
@@ -176,6 +178,14 @@ def test_a_run_is_launched_and_stopped(api: Api, call: Call) -> None:
     assert api.run(run["id"])["config"]["seed"] == 7
     assert parsed(call("stop_run", run=run["id"]))["state"] == "stopped"
     assert "no_such_field" in failure(call("launch_run", preset="paac-cartpole", changes={"no_such_field": 1}))
+
+
+def test_a_forecast_says_why_a_run_cannot_start_and_launches_nothing(api: Api, call: Call) -> None:
+    forecast = parsed(call("forecast_run", preset="paac-cartpole", changes={"seed": 7}))
+    assert (forecast["queue"], forecast["start_unknown"]) == ("cpu", "No CPU worker is connected.")
+    assert parsed(call("list_runs"))["total"] == 0
+    api.user.post("/api/v1/views", json={"name": "Best", "query": "sort=-best_return"}).raise_for_status()
+    assert parsed(call("list_views"))["query"] == "sort=-best_return"
 
 
 @pytest.mark.parametrize("mcp_write", [True])

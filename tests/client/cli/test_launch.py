@@ -31,6 +31,19 @@ def test_launch_creates_a_run_per_seed(arcadia: Arcadia) -> None:
     assert arcadia("launch", "paac-cartpole", *QUICK, "-q").out.strip().isdecimal()
 
 
+def test_a_forecast_says_what_a_run_needs_and_launches_nothing(arcadia: Arcadia, api: Api) -> None:
+    before = api.user.get("/api/v1/runs").json()["total"]
+    shown = arcadia("launch", "paac-cartpole", *QUICK, "--seed", "1-3", "--forecast")
+    assert shown.status == 0, shown.err
+    assert "3, with this forecast for each" in shown.out
+    assert "Duration" in shown.out
+    assert "Start" in shown.out
+    found = json.loads(arcadia("launch", "paac-cartpole", *QUICK, "--forecast", "--json").out)
+    assert found["queue"] == "cpu"
+    assert "gamma: " in arcadia("launch", "paac-cartpole", "--set", "gamma=2", "--forecast").err
+    assert api.user.get("/api/v1/runs").json()["total"] == before
+
+
 def test_launch_takes_a_configuration_file(arcadia: Arcadia, tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     file.write_text('algorithm = "paac"\nenv = "CartPole-v1"\nnum_envs = 4\n')

@@ -50,6 +50,24 @@ def test_runs_are_filtered_sorted_computed_and_grouped(arcadia: Arcadia, api: Ap
     assert "did you mean finished" in wrong.err
 
 
+def test_runs_of_a_saved_view(arcadia: Arcadia, api: Api, trained: int) -> None:
+    other = api.launch(name="viewed", tags=["viewed"])["id"]
+    query = f"filter=id+in+({trained},+{other})&sort=id&columns=name,config.seed~80!,metric.train/entropy.last"
+    api.user.post("/api/v1/views", json={"name": "My view", "query": query}).raise_for_status()
+    assert arcadia("runs", "--view", "my view", "-q").out.split() == [str(trained), str(other)]
+    assert arcadia("runs", "--view", "My view", "-q", "--sort=-id").out.split() == [str(other), str(trained)]
+    assert arcadia("runs", "--view", "My view", "-q", "--tag", "viewed").out.split() == [str(other)]
+    header = arcadia("runs", "--view", "My view").out.splitlines()[0].lower()
+    assert "seed" in header
+    assert "train/entropy" in header
+    grouped = {"name": "Groups", "query": f"filter=id+in+({trained},+{other})&by=state"}
+    api.user.post("/api/v1/views", json=grouped).raise_for_status()
+    groups = json.loads(arcadia("runs", "--view", "Groups", "--json").out)
+    assert {group["label"] for group in groups} == {"finished", "queued"}
+    missing = arcadia("runs", "--view", "none")
+    assert (missing.status, "There is no view named 'none'" in missing.err) == (1, True)
+
+
 def test_a_run_is_shown_with_results_and_configuration(arcadia: Arcadia, trained: int, url: str) -> None:
     shown = arcadia("show", trained).out
     assert "finished" in shown
