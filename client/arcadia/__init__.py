@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from arcadia.metrics import Metrics, Series
     from arcadia.records.alert import Alert, AlertDelivery
     from arcadia.records.change import Change
+    from arcadia.records.forecast import RunForecast
     from arcadia.records.log_line import LogLine
     from arcadia.records.project import MovedItems
     from arcadia.records.server import Health, Preset, Worker
@@ -106,6 +107,7 @@ __all__ = [
     "Report",
     "ReportedRun",
     "Run",
+    "RunForecast",
     "SavedView",
     "Series",
     "ServerUnreachableError",
@@ -148,6 +150,7 @@ _NAMES_OF_MODULES = {
     "arcadia.metrics": "Metrics Series",
     "arcadia.records.alert": "Alert AlertDelivery",
     "arcadia.records.change": "Change",
+    "arcadia.records.forecast": "RunForecast",
     "arcadia.records.log_line": "LogLine",
     "arcadia.records.project": "MovedItems",
     "arcadia.records.server": "Health Preset Worker",

@@ -131,6 +131,18 @@ def test_copies_have_the_changed_fields(finished: Run, queued: Run) -> None:
     fork.stop().wait(WAIT_SECONDS)
 
 
+def test_a_run_is_forecast_without_a_launch(client: Client, finished: Run) -> None:
+    before = len(client.runs())
+    forecast = client.forecast("paac-cartpole", seed=3, total_steps=4_000)
+    assert (forecast.queue, forecast.measured_runs > 0) == ("cpu", True)
+    assert forecast.seconds is not None
+    assert forecast.runs_ahead >= 0
+    with pytest.raises(InvalidRequestError, match="gamma"):
+        client.forecast("paac-cartpole", gamma=2)
+    assert len(client.runs()) == before
+    assert finished.has_ended
+
+
 def test_settings_of_a_run_change(queued: Run) -> None:
     total = queued.total_steps or 0
     change = queued.change(more_steps=100, learning_rate=0.5)
@@ -187,26 +199,17 @@ def test_a_study_is_previewed_started_and_steered(client: Client) -> None:
         study.refresh()
 
 
-def test_a_report_is_written_shared_and_saved(client: Client, tmp_path: Path) -> None:
+def test_saved_views_are_read_and_list_their_runs(client: Client, finished: Run) -> None:
     client.transport.post("/views", {"name": "Best", "query": "sort=-best_return"})
     assert [(view.name, view.project, view.query) for view in client.views()] == [("Best", "Main", "sort=-best_return")]
     assert client.views(project="none") == []
     assert client.view("best").run_query == {"sort": "-best_return"}
-    assert client.runs(**client.view("Best").run_query)
+    assert finished.id in [run.id for run in client.runs(**client.view("Best").run_query)]
     with pytest.raises(AmbiguousReferenceError, match="no view named"):
         client.view("worst")
 
 
-def test_a_run_is_forecast_without_a_launch(client: Client, finished: Run) -> None:
-    before = len(client.runs())
-    forecast = client.forecast("paac-cartpole", seed=3, total_steps=4_000)
-    assert (forecast.queue, forecast.measured_runs > 0) == ("cpu", True)
-    assert forecast.seconds is not None
-    assert forecast.runs_ahead >= 0
-    with pytest.raises(InvalidRequestError, match="gamma"):
-        client.forecast("paac-cartpole", gamma=2)
-    assert len(client.runs()) == before
-    assert finished.has_ended
+def test_a_report_is_written_shared_and_saved(client: Client, tmp_path: Path) -> None:
     report = client.create_report("Results", [{"kind": "text", "markdown": "# First"}])
     assert report.edit(title="Final", blocks=[{"kind": "text", "markdown": "# Second"}]).title == "Final"
     assert [each.title for each in client.reports()] == ["Final"]
