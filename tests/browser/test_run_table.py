@@ -116,7 +116,6 @@ def test_the_order_has_several_keys_from_the_mouse_and_the_keyboard(page: Page) 
     expect(page).to_have_url(re.compile("sort=-config%3Alearning_rate%2Clast_return"))
 
 
-@pytest.mark.nightly
 def test_a_run_is_edited_in_its_row(page: Page, api: Api) -> None:
     run = api.launch(name="unnamed", tags=["old"])
     page.goto("/?sort=-id")

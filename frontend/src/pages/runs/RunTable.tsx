@@ -123,19 +123,18 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
                       onChange={row.getToggleSelectedHandler()}
                     />
                   </td>
-                  {row.getAllCells().map((cell, at) => {
-                    const id = shown[at]?.id;
+                  {shown.map(({ id, number, pinned: isPinned, cell }, at) => {
                     const content = (
                       <>
-                        <table.FlexRender cell={cell} />
-                        <BaselineDelta run={row.original} column={cell.column.id} />
+                        {cell(row.original)}
+                        <BaselineDelta run={row.original} column={id} />
                       </>
                     );
                     return (
                       <td
-                        key={cell.id}
-                        data-number={shown[at]?.number || undefined}
-                        data-pinned={shown[at]?.pinned || undefined}
+                        key={id}
+                        data-number={number || undefined}
+                        data-pinned={isPinned || undefined}
                         style={pinned[at]}
                         onDoubleClick={
                           isEditedField(id) ? () => setEdited({ id: row.id, field: id }) : undefined

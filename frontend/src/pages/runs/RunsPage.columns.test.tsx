@@ -55,6 +55,20 @@ describe("the settings that differ", () => {
     expect(address()).toBeNull();
   });
 
+  it("appear without moving the focus out of the row", async () => {
+    let answer = (_settings: object) => undefined as void;
+    const settings = new Promise<object>((resolve) => (answer = resolve));
+    openRuns({ runs: RUNS }, { "GET /run-settings": () => settings, "GET /config-schema": SCHEMA });
+    renderPage(<RunsPage />);
+    const link = await screen.findByRole("link", { name: "run 1" });
+    link.focus();
+    answer({ examined: 2, settings: [setting("learning_rate", 2)] });
+    await screen.findByText("Learning rate", { selector: "th *" });
+    await screen.findByText("0.002");
+    expect(document.activeElement).toBe(screen.getByRole("link", { name: "run 1" }));
+    expect(document.activeElement).toBe(link);
+  });
+
   it("can be hidden, which the URL and the browser keep", async () => {
     const { address } = show("/?columns=name,differing");
     await hide("Learning rate");

@@ -1,11 +1,4 @@
-import {
-  columnVisibilityFeature,
-  createColumnHelper,
-  rowSelectionFeature,
-  tableFeatures,
-  useTable,
-  type RowSelectionState,
-} from "@tanstack/react-table";
+import { rowSelectionFeature, tableFeatures, useTable, type RowSelectionState } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
 import { joinNames, splitNames } from "@/api/nameList";
 import type { ListedRun } from "@/api/types";
@@ -13,8 +6,9 @@ import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { useSettingTitles } from "@/config-form/useSettingTitles";
 import { resolveColumns } from "./columns";
 
-const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });
-const helper = createColumnHelper<typeof features, ListedRun>();
+const features = tableFeatures({ rowSelectionFeature });
+/** Cells are rendered from `shown`. The library would mount all of them again whenever a column changes. */
+const NO_COLUMNS: [] = [];
 
 /** Return the rows, columns and selection of the runs page. The table and the cards share this model. */
 export function useRunTable(runs: ListedRun[], columnIds: readonly string[]) {
@@ -23,20 +17,9 @@ export function useRunTable(runs: ListedRun[], columnIds: readonly string[]) {
   const catalog = useMetricCatalog();
   const titles = useSettingTitles();
   const shown = useMemo(() => resolveColumns(catalog, titles, splitNames(key)), [catalog, titles, key]);
-  const columns = useMemo(
-    () =>
-      shown.map((column) =>
-        helper.display({
-          id: column.id,
-          header: column.title,
-          cell: ({ row }) => column.cell(row.original),
-        }),
-      ),
-    [shown],
-  );
   const table = useTable({
     features,
-    columns,
+    columns: NO_COLUMNS,
     data: runs,
     getRowId: (run: ListedRun) => String(run.id),
     enableRowRangeSelection: true,
