@@ -1,6 +1,7 @@
 """The door of the API: a listening server on each database, with the user token set and unset."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -20,6 +21,8 @@ from tests.factories import Api
 
 # `make fuzz` sets it; without it a few suffice to see that nothing has broken.
 CASES = int(os.environ.get("ARCADIA_TEST_CASES", "0"))
+# A pattern of the paths to call; all of them without it.
+ROUTES = re.compile(os.environ.get("ARCADIA_TEST_ROUTES", ""))
 USER_TOKEN = "user-secret"
 DOORS = [("sqlite", ""), ("postgresql", USER_TOKEN)]
 
@@ -66,6 +69,8 @@ def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
             httpx.Client(base_url=address, headers=user, timeout=HANGS_SECONDS) as user_client,
             httpx.Client(base_url=address, headers=worker, timeout=HANGS_SECONDS) as worker_client,
         ):
-            yield Door(port, describe_api(app), Api(user_client, worker_client), user, worker)
+            document = describe_api(app)
+            document["paths"] = {path: calls for path, calls in document["paths"].items() if ROUTES.search(path)}
+            yield Door(port, document, Api(user_client, worker_client), user, worker)
     app.state.user_token_limit = WrongTokenLimit()
     app.state.worker_token_limit = WrongTokenLimit()

@@ -73,8 +73,7 @@ class Scene:
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
         project = {"name": f"project of run {self.run_id}"}
         self.project_id = api.user.post(f"{API}/projects", json=project).json()["id"]
-        panel = {"key": "a", "address": f"{API}/figures/curves?runs={self.run_id}"}
-        board = {"version": 0, "panels": [panel]}
+        board = {"version": 0, "panels": [self._panel()]}
         api.user.put(f"{API}/projects/{self.project_id}/board", json=board).raise_for_status()
         view = {"name": f"view of run {self.run_id}"}
         self.view_id = api.user.post(f"{API}/views", json=view).json()["id"]
@@ -95,6 +94,9 @@ class Scene:
             },
             {"kind": "text", "markdown": "x"},
         ]
+
+    def _panel(self) -> dict[str, Any]:
+        return {"key": "a", "address": f"{API}/figures/curves?runs={self.run_id}"}
 
     def _replay(self) -> int:
         return int(self._api.user.get(f"{API}/runs/{self.run_id}/replays").json()[0]["id"])
@@ -222,6 +224,16 @@ class Scene:
             "patch /projects/{project_id}": [{"name": f"y{self.run_id}", "text": "x", "pinned_report_id": None}],
             "post /projects/{project_id}/merge": [{"into": "Main"}],
             "post /projects/{project_id}/items": [{"runs": [self.run_id], "studies": [], "reports": [self.report_id]}],
+            "put /projects/{project_id}/board": [
+                {"version": 1, "panels": [{**self._panel(), "title": "x", "filter": "id > 0", "max_runs": 3}]}
+            ],
+            "post /views": [{"name": f"x{self.seq}", "query": "sort=-id", "project": "Main"}],
+            "patch /views/{view_id}": [{"name": f"y{self.run_id}", "query": "tag=x"}],
+            "post /runs/{run_id}/changes": [
+                {"fields": {"learning_rate": 0.01}},
+                {"fields": {"entropy_cost": 0.02}, "more_steps": 1_000},
+            ],
+            "post /configurations/parse": [{"text": "learning_rate: 0.1", "base": None}],
             "patch /studies/{study_id}": [{"name": "x", "question": "x"}],
             "post /studies/{study_id}/extend": [{"seeds": 1, "best": 1}, {"seeds": 1, "of": [0]}],
             "post /session": [{"token": "x"}],
