@@ -24,9 +24,7 @@ def upgrade() -> None:
         sa.Column("key", sa.String(length=32), nullable=False),
         sa.Column("into_id", ID, nullable=False),
         sa.Column("into_key", sa.String(length=32), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["into_id"], ["projects.id"], name=op.f("fk_moved_panels_into_id"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["into_id"], ["projects.id"], name=op.f("fk_moved_panels_into_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("project_id", "key", name=op.f("pk_moved_panels")),
     )
     op.create_index(op.f("ix_moved_panels_into_id"), "moved_panels", ["into_id"])

@@ -32,7 +32,7 @@ def client_build() -> str:
 
 
 def user_agent(interface: str = "", user: str = "") -> str:
-    """Return the User-Agent header. It names the interface, such as CLI, and its user, so that the server can show them.
+    """Return the User-Agent header. It names the interface, such as CLI, and its user, for the server to show.
 
     For example: arcadia-client/0.1.0 (CLI; ana@gpu-box) Python/3.12.3
     """

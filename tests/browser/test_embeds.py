@@ -29,7 +29,7 @@ def framing(source: str, port: int) -> Iterator[None]:
             self.end_headers()
             self.wfile.write(page.encode())
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_request(self, *_: object) -> None:
             """Write no log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)

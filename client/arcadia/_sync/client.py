@@ -25,6 +25,7 @@ from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
 from arcadia.records.alert import Alert, AlertDelivery
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
+from arcadia.records.forecast import RunForecast
 from arcadia.records.run_group import RunGroup
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
@@ -36,10 +37,16 @@ class Client:
     """A client of one server. Close it, or use it as a context manager."""
 
     def __init__(
-        self, url: str | None = None, token: str | None = None, *, transport: httpx.BaseTransport | None = None
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        agent: str | None = None,
     ) -> None:
+        """Open a client. `agent` replaces its User-Agent header."""
         self.url = resolve_url(url)
-        self.transport = Transport(self.url, resolve_token(self.url, token), transport)
+        self.transport = Transport(self.url, resolve_token(self.url, token), transport, agent)
 
     def launch(
         self,
@@ -73,6 +80,27 @@ class Client:
         }
         return Run(self, self.transport.post("/runs", body))
 
+    def forecast(
+        self,
+        preset: str | None = None,
+        *,
+        seed: int | None = None,
+        config: Mapping[str, Any] | None = None,
+        priority: int = 0,
+        queue: str | None = None,
+        **changes: Any,
+    ) -> RunForecast:
+        """Return what a run would need, and when it could start, without launching it."""
+        overrides = changes if seed is None else {**changes, "seed": seed}
+        body = {
+            "preset": preset,
+            "config": None if config is None else dict(config),
+            "overrides": overrides or None,
+            "priority": priority,
+            "queue": queue,
+        }
+        return RunForecast(self.transport.post("/runs/preview", body))
+
     def run(self, reference: RunReference) -> Run:
         """Return the run with a number or a unique name, or the newest one: `@last`."""
         return Run(self, find_run(self.transport, reference))
@@ -84,6 +112,7 @@ class Client:
         tag: str | Sequence[str] | None = None,
         env: str | Sequence[str] | None = None,
         algorithm: str | Sequence[str] | None = None,
+        origin: str | Sequence[str] | None = None,
         text: str | None = None,
         name: str | None = None,
         study: int | None = None,
@@ -114,6 +143,7 @@ class Client:
             tag=tag,
             env=env,
             algorithm=algorithm,
+            origin=origin,
             text=text,
             name=name,
             study=study,
@@ -214,6 +244,13 @@ class Client:
     def views(self, *, project: str | None = None) -> list[SavedView]:
         """List the saved views of the runs page, of one project or of all, by name."""
         return [SavedView(data) for data in self.transport.get("/views", project=project)]
+
+    def view(self, reference: int | str, *, project: str | None = None) -> SavedView:
+        """Return the saved view with a number or a name, in upper or lower case. Several projects may have the name."""
+        views = {view.id: view for view in self.views(project=project)}
+        named = [view.id for view in views.values() if view.name.casefold() == str(reference).casefold()]
+        is_number = str(reference).isdecimal() and int(reference) in views
+        return views[int(reference) if is_number else require_one_match(named, str(reference), "view")]
 
     def study(self, reference: int | str) -> Study:
         """Return the study with a number or a unique name."""

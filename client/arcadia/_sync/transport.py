@@ -16,7 +16,7 @@ import httpx
 
 from arcadia._sync.sleeping import sleep
 from arcadia.errors import ApiError, ServerUnreachableError, error_from_problem
-from arcadia.version import user_agent
+from arcadia.version import local_user, user_agent
 
 API = "/api/v1"
 # Longer than the longest waiting request.
@@ -36,9 +36,15 @@ LOGGER = logging.getLogger("arcadia")
 class Transport:
     """One HTTP connection pool of a server."""
 
-    def __init__(self, url: str, token: str | None, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        transport: httpx.BaseTransport | None = None,
+        agent: str | None = None,
+    ) -> None:
         self.url, self.token, self.given = url, token, transport
-        headers = {"User-Agent": user_agent()}
+        headers = {"User-Agent": agent or user_agent("Python client", local_user())}
         if token:
             headers["Authorization"] = f"Bearer {token}"
         self._http = httpx.Client(base_url=url + API, headers=headers, timeout=TIMEOUT, transport=transport)

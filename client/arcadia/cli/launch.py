@@ -59,10 +59,7 @@ def launch(
         print_forecast(found, len(seeds), as_json=as_json)
         return
     shared = {"config": base, "tags": tag, "notes": notes, "queue": queue, "priority": priority, "project": project}
-    runs = [
-        client.launch(preset or None, **{**shared, **fields, **own})
-        for own in per_seed(name, seeds)
-    ]
+    runs = [client.launch(preset or None, **{**shared, **fields, **own}) for own in per_seed(name, seeds)]
     finish_new_runs(runs, wait=wait, quiet=quiet, as_json=as_json)
 
 

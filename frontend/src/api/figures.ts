@@ -8,7 +8,12 @@ import type { Figure, QueryOf } from "./types";
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
 
 /** Figures along training. They return a range of x in finer buckets, and only new points after a cursor. */
-export const TRAINING_FIGURES = ["figures/curves", "figures/together", "figures/percentiles", "figures/evaluations"];
+export const TRAINING_FIGURES = [
+  "figures/curves",
+  "figures/together",
+  "figures/percentiles",
+  "figures/evaluations",
+];
 /** Figures of one run that its recordings and evaluations change. */
 const FIGURES_OF_FILES = ["figures/evaluations", "figures/action-shares"];
 

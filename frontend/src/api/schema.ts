@@ -1096,6 +1096,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/marks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Marks Of Runs
+         * @description Return the forks, resumed attempts and changes of some runs. Runs without any are left out.
+         */
+        get: operations["read_marks_of_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/metric-catalog": {
         parameters: {
             query?: never;
@@ -1391,6 +1411,26 @@ export interface paths {
          * @description Replace the panels of a board. Fail with 409 if the board has changed since the client read it.
          */
         put: operations["save_board"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/board/panels/{panel_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Panel
+         * @description Return a panel of a board, as for an embed. If the project was merged into another one, it is there.
+         */
+        get: operations["read_panel"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -4640,6 +4680,20 @@ export interface components {
             query?: string | null;
         };
         /**
+         * EmbeddedPanel
+         * @description A panel and the project that it belongs to.
+         */
+        EmbeddedPanel: {
+            panel: components["schemas"]["BoardPanel"];
+            /**
+             * Project
+             * @description Name of the project.
+             */
+            project: string;
+            /** Project Id */
+            project_id: number;
+        };
+        /**
          * Environment
          * @description An environment of runs.
          */
@@ -6006,6 +6060,8 @@ export interface components {
          * @description One page of groups.
          */
         ListedGroupPage: {
+            /** @description The group of the baseline, also if it is on another page. */
+            baseline: components["schemas"]["ListedGroup"] | null;
             /** Items */
             items: components["schemas"]["ListedGroup"][];
             /**
@@ -8672,7 +8728,7 @@ export interface components {
             requested_at: string;
             /**
              * Requested By
-             * @description Null while tokens and sessions have no names.
+             * @description User or address, and kind of client, as the request says: ana@gpu-box (CLI). Null if unknown.
              */
             requested_by: string | null;
         };
@@ -8931,6 +8987,19 @@ export interface components {
             startup_seconds: number | null;
             /** Steps Per Second */
             steps_per_second: number | null;
+        };
+        /**
+         * RunMarks
+         * @description The marks of a run.
+         */
+        RunMarks: {
+            /**
+             * Marks
+             * @description In order of their steps.
+             */
+            marks: components["schemas"]["Mark"][];
+            /** Run Id */
+            run_id: number;
         };
         /**
          * RunMetrics
@@ -12725,6 +12794,38 @@ export interface operations {
             };
         };
     };
+    read_marks_of_runs: {
+        parameters: {
+            query: {
+                /** @description Run ids, separated by commas. */
+                runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunMarks"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_metric_catalog: {
         parameters: {
             query?: never;
@@ -13318,6 +13419,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Board"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_panel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                panel_key: string;
+                project_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddedPanel"];
                 };
             };
             /** @description The error, with the wrong fields. */
@@ -14230,6 +14363,8 @@ export interface operations {
                 algorithm?: string[];
                 /** @description Return archived runs instead of the others. */
                 archived?: boolean;
+                /** @description A run. Its group is returned as `baseline`. */
+                baseline?: number | null;
                 /** @description Names of columns or fields, such as `method,env,learning_rate`. */
                 by: string;
                 /** @description Any of these values. */

@@ -54,6 +54,7 @@ let lookAtAll: () => void = () => undefined;
 
 beforeEach(() => {
   plotly.drawn = [];
+  plotly.hover.mockClear();
   lookAtAll = () => undefined;
   vi.stubGlobal(
     "IntersectionObserver",
@@ -298,7 +299,12 @@ describe("charts of several axes", () => {
   };
 
   it("zoom together where they have the same axis", async () => {
-    const page = await open("scatter?runs=1&x=id", "curves?runs=1&x=frames", "curves?runs=1", "percentiles?runs=1");
+    const page = await open(
+      "scatter?runs=1&x=id",
+      "curves?runs=1&x=frames",
+      "curves?runs=1",
+      "percentiles?runs=1",
+    );
     page.send("curves?runs=1", "plotly_relayout", { "xaxis.range[0]": 100, "xaxis.range[1]": 200 });
     await waitFor(() => expect(page.address()).toBe("?zoom-step=100:200"));
     await waitFor(() => expect(page.asked("GET /figures/percentiles")).toEqual([null, "100"]));

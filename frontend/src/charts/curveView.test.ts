@@ -21,6 +21,7 @@ describe("the view in the URL", () => {
       center: "iqm",
       band: "range",
       seeds: true,
+      marks: true,
     } as const;
     expect(readView(writeView(new URLSearchParams(), wanted))).toEqual(wanted);
   });

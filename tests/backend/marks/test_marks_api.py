@@ -56,13 +56,13 @@ def test_resumed_attempts_and_warnings_are_marked(api: Api) -> None:
 
 def test_marks_of_several_runs_leave_out_checkpoints_and_runs_without_marks(api: Api) -> None:
     plain, _ = api.running(name="plain")
+    requested, second = api.running(name="changed")
+    api.change(requested, {"learning_rate": 0.001})
     parent, attempt = api.running(name="parent")
     api.send(parent, attempt, metrics(2, 10, returns=[1.0]), metrics(3, 20, returns=[1.0])).raise_for_status()
     checkpoint_id = api.save(parent, attempt, 4, 20)
-    api.user.post(f"/api/v1/runs/{parent}/fork", json={"checkpoint_id": checkpoint_id}).raise_for_status()
     api.lose(parent, attempt, resumed_from=20)
-    requested, attempt = api.running(name="changed")
-    api.change(requested, {"learning_rate": 0.001})
+    api.user.post(f"/api/v1/runs/{parent}/fork", json={"checkpoint_id": checkpoint_id}).raise_for_status()
     applied = changed(2, 30, 1, {"learning_rate": 0.001}, {"learning_rate": 0.01})
 
     def read() -> dict[int, list[str]]:
@@ -71,7 +71,7 @@ def test_marks_of_several_runs_leave_out_checkpoints_and_runs_without_marks(api:
         return {each["run_id"]: [mark["kind"] for mark in each["marks"]] for each in found}
 
     assert read() == {parent: ["fork", "resume"]}
-    api.send(requested, attempt, applied).raise_for_status()
+    api.send(requested, second, applied).raise_for_status()
     assert read() == {requested: ["change"], parent: ["fork", "resume"]}
     assert api.user.get("/api/v1/marks", params={"runs": "x"}).status_code == 422
 

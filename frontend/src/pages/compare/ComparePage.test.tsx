@@ -278,7 +278,9 @@ describe("marks of the compared runs", () => {
     const server = serve({ "GET /marks": [{ run_id: 2, marks: [change] }] });
     const area = { left: 0, width: 400, from: 0, to: 2000, log: false };
     renderPage(<CompareMarks runs={[1, 2]} known={RUNS} axis="step" area={area} />);
-    await userEvent.click(await screen.findByRole("button", { name: /^Learning rate 0.01 → 0.001 at 1 k steps/ }));
+    await userEvent.click(
+      await screen.findByRole("button", { name: /^Learning rate 0.01 → 0.001 at 1 k steps/ }),
+    );
     expect(await screen.findByText("fast #2: By ana@box (CLI)")).toBeTruthy();
     expect(screen.getByRole("link", { name: "Open run 2" })).toBeTruthy();
     expect(server.of("GET /marks").map(({ query }) => query.get("runs"))).toEqual(["1,2"]);

@@ -34,7 +34,14 @@ it("opens each group into the groups of the next field, and then into its runs",
     "GET /runs": runListOf([aRun({ id: 7, name: "A3C on Pong" })]),
     "GET /sparklines": [{ run_id: 7, values: [1, 2] }],
   });
-  renderPage(<GroupTable view={{ ...DEFAULT_VIEW, by: ["method", "learning_rate"] }} project={null} baseline={null} onBaseline={vi.fn()} />);
+  renderPage(
+    <GroupTable
+      view={{ ...DEFAULT_VIEW, by: ["method", "learning_rate"] }}
+      project={null}
+      baseline={null}
+      onBaseline={vi.fn()}
+    />,
+  );
   expect(await screen.findByText("18.2 ± 1.1")).toBeTruthy();
   expect(screen.getByRole("link", { name: "5 runs" }).title).toBe("4 finished, 1 running");
   await userEvent.click(screen.getByRole("button", { name: "Open A3C" }));
@@ -49,7 +56,14 @@ it("opens each group into the groups of the next field, and then into its runs",
 
 it("links to the list of a group's runs", async () => {
   serve({ "GET /run-groups": groups });
-  renderPage(<GroupTable view={{ ...DEFAULT_VIEW, by: ["method"] }} project={null} baseline={null} onBaseline={vi.fn()} />);
+  renderPage(
+    <GroupTable
+      view={{ ...DEFAULT_VIEW, by: ["method"] }}
+      project={null}
+      baseline={null}
+      onBaseline={vi.fn()}
+    />,
+  );
   const link = await screen.findByRole("link", { name: "5 runs" });
   expect(link.getAttribute("href")).toBe("/?filter=method+%3D+A3C");
 });

@@ -75,9 +75,7 @@ interface LevelProps extends GroupTableProps {
 
 function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps) {
   const [open, setOpen] = useState<readonly string[]>([]);
-  const query = useQuery(
-    runGroupsQuery({ ...toFailuresQuery(view, project), by: root.by[level] ?? "" }),
-  );
+  const query = useQuery(runGroupsQuery({ ...toFailuresQuery(view, project), by: root.by[level] ?? "" }));
   const fields = root.by.slice(0, level + 1).join(",");
   const baselineGroup = useQuery({
     ...baselineGroupQuery({ ...toFailuresQuery(root, project), by: fields }, baseline?.id ?? 0),
@@ -115,7 +113,9 @@ function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps
             {isOpen && !isLast && (
               <Groups root={root} view={inside} {...{ project, baseline, onBaseline }} level={level + 1} />
             )}
-            {isOpen && isLast && <Runs view={inside} project={project} baseline={baseline} level={level + 1} />}
+            {isOpen && isLast && (
+              <Runs view={inside} project={project} baseline={baseline} level={level + 1} />
+            )}
           </Fragment>
         );
       })}

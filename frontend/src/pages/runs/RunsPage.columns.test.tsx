@@ -56,7 +56,7 @@ describe("the settings that differ", () => {
   });
 
   it("appear without moving the focus out of the row", async () => {
-    let answer = (_settings: object) => undefined as void;
+    let answer: (settings: object) => void = () => undefined;
     const settings = new Promise<object>((resolve) => (answer = resolve));
     openRuns({ runs: RUNS }, { "GET /run-settings": () => settings, "GET /config-schema": SCHEMA });
     renderPage(<RunsPage />);
