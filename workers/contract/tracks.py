@@ -6,7 +6,7 @@ one row per decision:
 picture       index of the video picture at the decision, from 0
 action        index of the action, or numbers of a continuous one
 numbers       action probabilities (numbers_kind is "policy"), action values ("values"), or a Gaussian's means and,
-              last, its variance ("gaussian")
+              last, its variance or variances ("gaussian")
 value         the agent's estimate V(s), or its largest action value
 reward        raw reward of the action
 obtained      discounted return from this decision, of the rewards as training counts them

@@ -54,13 +54,18 @@ function scaleOf({ head, numbers, action }: Bars): Domain {
   if (head.numbers_kind === "policy") return [0, 1];
   if (head.numbers_kind === "values") return domainOf(numbers.flat());
   const spreads = numbers.flatMap((row) => {
-    const sigma = sigmaOf(row);
-    return row.slice(0, -1).flatMap((mean) => [mean - sigma, mean + sigma]);
+    const means = row.slice(0, head.action_names.length);
+    return means.flatMap((mean, action) => {
+      const sigma = sigmaOf(row, means.length, action);
+      return [mean - sigma, mean + sigma];
+    });
   });
   return domainOf([...spreads, ...action.flat()]);
 }
 
-const sigmaOf = (numbers: readonly number[]) => Math.sqrt(numbers.at(-1) ?? NaN);
+/** Return σ of an action. After the means, a row has one variance for all actions or one for each. */
+const sigmaOf = (row: readonly number[], actions: number, action: number) =>
+  Math.sqrt(row[actions + action] ?? row[actions] ?? NaN);
 
 interface RowProps extends ActionBarsProps {
   domain: Domain;
@@ -88,7 +93,7 @@ function ActionValue({ thoughts, decision, domain, name, action }: RowProps) {
 
 function Spread({ thoughts, decision, domain, name, action }: RowProps) {
   const row = thoughts.numbers[decision] ?? [];
-  const [mean, sigma] = [row[action] ?? NaN, sigmaOf(row)];
+  const [mean, sigma] = [row[action] ?? NaN, sigmaOf(row, thoughts.head.action_names.length, action)];
   const taken = [thoughts.action[decision] ?? NaN].flat()[action] ?? NaN;
   return (
     <Line name={name} number={`${score(mean)} ± ${score(sigma)}, took ${score(taken)}`}>

@@ -95,6 +95,20 @@ describe("what the agent thought", () => {
     ]);
   });
 
+  it("draws a spread for each continuous action that has its own", async () => {
+    const decisions = aTrack().picture;
+    open(
+      aTrack({
+        head: { numbers_kind: "gaussian", action_names: ["hip", "knee"] },
+        numbers: decisions.map(() => [0.5, -0.5, 0.25, 1]),
+        action: decisions.map(() => [0.75, -1]),
+      }),
+    );
+    await chart();
+    const rows = within(screen.getByRole("region", { name: "Each action's mean ± σ" })).getAllByRole("listitem");
+    expect(rows.map((row) => row.textContent)).toEqual(["hip0.5 ± 0.5, took 0.75", "knee−0.5 ± 1, took −1"]);
+  });
+
   it("leaves out lives where the game has none", async () => {
     open(aTrack({ lives: aTrack().lives.map(() => -1), life_lost: aTrack().life_lost.map(() => false) }));
     await chart();

@@ -4,6 +4,7 @@ from typing import Annotated, get_args
 
 from pydantic import Field, TypeAdapter
 
+from workers.contract.config.actor_critic import ActorCriticFields, AgentFields
 from workers.contract.config.asynchronous import (
     A3cConfig,
     AsynchronousFields,
@@ -14,7 +15,8 @@ from workers.contract.config.asynchronous import (
 from workers.contract.config.fields import Activation, Device, Network, Precision, TrainingConfig
 from workers.contract.config.ga3c import Ga3cConfig
 from workers.contract.config.gorila import GorilaConfig
-from workers.contract.config.synchronous import PaacConfig, PaacQConfig, SynchronousFields
+from workers.contract.config.optimizers import AdamFields
+from workers.contract.config.synchronous import LockstepFields, PaacConfig, PaacQConfig, SynchronousFields
 from workers.contract.config.value_based import ActionValueConfig, ValueBasedFields
 from workers.contract.games import Environment
 
@@ -49,10 +51,14 @@ __all__ = [
     "A3cConfig",
     "ActionValueConfig",
     "Activation",
+    "ActorCriticFields",
+    "AdamFields",
+    "AgentFields",
     "AsynchronousFields",
     "Device",
     "Ga3cConfig",
     "GorilaConfig",
+    "LockstepFields",
     "NStepQConfig",
     "Network",
     "OneStepQConfig",

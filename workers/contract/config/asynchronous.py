@@ -2,16 +2,15 @@
 
 from typing import ClassVar, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import ConfigDict, Field
 
-from workers.contract.config.actor_critic import ActorCriticFields
+from workers.contract.config.actor_critic import ActorCriticFields, AgentFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centered import CenteredFields
 from workers.contract.config.changeable import NEXT_UPDATE
-from workers.contract.config.fields import ESSENTIAL, NETWORK, OPTIMIZATION, ROLLOUT, RUN, TrainingConfig
+from workers.contract.config.fields import ESSENTIAL, OPTIMIZATION, ROLLOUT, RUN
 from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
-from workers.contract.games import ActionKind
 
 
 class AsynchronousFields(CenteredFields, RmsPropFields):
@@ -52,7 +51,7 @@ class AsynchronousFields(CenteredFields, RmsPropFields):
         return Stepping(processes=self.num_actors)
 
 
-class A3cConfig(AsynchronousFields, ActorCriticFields):
+class A3cConfig(AsynchronousFields, ActorCriticFields, AgentFields):
     """A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2)."""
 
     model_config = ConfigDict(title="A3C")
@@ -68,23 +67,6 @@ class A3cConfig(AsynchronousFields, ActorCriticFields):
         description="Weight of the squared error of V beside the policy's loss.",
         json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
-    lstm_units: int = Field(
-        default=0,
-        ge=0,
-        le=2048,
-        title="LSTM cells",
-        description="LSTM cells after the last hidden layer; 0 means none. The paper uses 256, and 128 for continuous "
-        "actions.",
-        json_schema_extra=NETWORK,
-    )
-    value_network: Literal["auto", "shared", "separate"] = Field(
-        default="auto",
-        title="Value network",
-        description="shared: V is a second output of the policy's network; separate: V has its own network; auto: "
-        "separate for continuous actions without pixels, as in the paper, else shared.",
-        json_schema_extra=NETWORK,
-    )
-
     bootstrap: bool = Field(
         default=True,
         title="Bootstrap",
@@ -93,24 +75,11 @@ class A3cConfig(AsynchronousFields, ActorCriticFields):
         json_schema_extra=ROLLOUT,
     )
 
-    action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete", "continuous")
     auto_bfloat16: ClassVar[bool] = False
-    shape_fields: ClassVar[tuple[str, ...]] = (*TrainingConfig.shape_fields, "lstm_units", "value_network")
 
     @property
     def bootstraps(self) -> bool:
         return self.bootstrap
-
-    @property
-    def shape(self) -> dict[str, JsonValue]:
-        return super().shape | {"value_network": "separate" if self.separate_networks else "shared"}
-
-    @property
-    def separate_networks(self) -> bool:
-        """True if V has its own network."""
-        if self.value_network != "auto":
-            return self.value_network == "separate"
-        return self.environment.actions == "continuous" and not self.environment.shows_pixels
 
 
 class OneStepFields(AsynchronousFields, ValueBasedFields):

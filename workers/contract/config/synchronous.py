@@ -13,17 +13,9 @@ from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
 
 
-class SynchronousFields(CenteredFields):
-    """Fields of every method in PAAC's framework (Clemente et al. 2017, section 3)."""
+class LockstepFields(CenteredFields):
+    """Fields of every method whose environments step together in PAAC's framework."""
 
-    total_steps: int = Field(
-        default=115_000_000,
-        ge=1,
-        le=10_000_000_000,
-        title="Total steps",
-        description="N_max: agent decisions in the whole training; an Atari step is 4 emulator frames.",
-        json_schema_extra=RUN | LENGTH | ESSENTIAL,
-    )
     num_envs: int = Field(
         default=32,
         ge=1,
@@ -39,6 +31,28 @@ class SynchronousFields(CenteredFields):
         title="Emulator workers",
         description="n_w: threads that step the Atari emulators; no more are started than the machine has cores.",
         json_schema_extra=ROLLOUT,
+    )
+
+    @property
+    def stepping(self) -> Stepping:
+        return Stepping(processes=1, envs=self.num_envs, threads=self.num_workers)
+
+    @property
+    def initial_learning_rate(self) -> float:
+        """The learning rate of the first update."""
+        return self.learning_rate
+
+
+class SynchronousFields(LockstepFields):
+    """Fields of PAAC's own methods (Clemente et al. 2017, section 3)."""
+
+    total_steps: int = Field(
+        default=115_000_000,
+        ge=1,
+        le=10_000_000_000,
+        title="Total steps",
+        description="N_max: agent decisions in the whole training; an Atari step is 4 emulator frames.",
+        json_schema_extra=RUN | LENGTH | ESSENTIAL,
     )
     learning_rate: float = Field(
         default=0.0224,
@@ -66,12 +80,7 @@ class SynchronousFields(CenteredFields):
     )
 
     @property
-    def stepping(self) -> Stepping:
-        return Stepping(processes=1, envs=self.num_envs, threads=self.num_workers)
-
-    @property
     def initial_learning_rate(self) -> float:
-        """The learning rate of the first update."""
         return self.learning_rate * (self.num_envs if self.learning_rate_scale == "num_envs" else 1)
 
 

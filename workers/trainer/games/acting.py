@@ -37,7 +37,7 @@ def chooser(acting: Acting, actions: ActionSpace, seed: int) -> Choose:
         policy = policy_over(actions, torch.Generator().manual_seed(seed))
         return lambda numbers: action_of(policy.sample(numbers))
     if isinstance(actions, Continuous):
-        return lambda numbers: action_of(numbers[:, : actions.size])  # the means; the variance comes last
+        return lambda numbers: action_of(numbers[:, : actions.size])  # the means; variances come last
     epsilons = np.array([acting.epsilon or 0.0])
     explore = EpsilonGreedy(epsilons, anneal_frames=0, seed=seed, device=torch.device("cpu"))
 

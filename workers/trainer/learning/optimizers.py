@@ -109,7 +109,7 @@ def _view(flat: Tensor, like: Tensor) -> Tensor:
 class Optimizer(Protocol):
     """An optimizer over flat parameters, as the training loops see it.
 
-    A method may bring its own, such as Adam. `step` reads the gradients in the buffer, writes the values, and calls
+    A method may bring its own. `step` reads the gradients in the buffer, writes the values, and calls
     `FlatParameters.changed`. It passes its step to `correct` before it takes it.
     """
 
@@ -173,6 +173,53 @@ class RMSProp:
         mean_square.mul_(self.decay).addcmul_(gradients, gradients, value=1 - self.decay)
         # rsqrt takes two thirds of the time of sqrt.
         torch.add(mean_square, self.epsilon, out=self._direction[where]).rsqrt_().mul_(gradients)
+
+
+class Adam:
+    """Adam: m ← β₁m + (1−β₁)Δθ;  v ← β₂v + (1−β₂)Δθ²;  θ ← θ − α m̂/(√v̂+ε) (Kingma and Ba 2015, algorithm 1).
+
+    m̂ = m/(1−β₁ᵗ) and v̂ = v/(1−β₂ᵗ) in update t.
+    """
+
+    def __init__(
+        self,
+        parameters: FlatParameters,
+        betas: tuple[float, float] = (0.9, 0.999),
+        epsilon: float = 1e-8,
+        side_by_side: SideBySide = ALONE,
+    ) -> None:
+        self.parameters = parameters
+        self.betas = betas
+        self.epsilon = epsilon
+        self._side_by_side = side_by_side
+        self.mean, self.mean_square = torch.zeros_like(parameters.values).repeat(2, 1)
+        # The shares of m and v in m̂ and v̂: 1−βᵗ. In a CUDA graph they must be tensors.
+        self.weights = torch.zeros(2, dtype=torch.float64, device=parameters.values.device)
+        self._betas = torch.tensor(betas, dtype=torch.float64, device=parameters.values.device)
+        self._direction = torch.empty_like(parameters.gradients)
+
+    def step(self, learning_rate: float | Tensor, correct: Correction | None = None) -> None:
+        """Update the parameters with the gradients in the buffer. In a CUDA graph the learning rate is a tensor."""
+        self.weights.mul_(self._betas).add_(1 - self._betas)
+        self._side_by_side(self._find_direction, len(self.mean))
+        if correct is not None:
+            correct(self._direction)
+        if isinstance(learning_rate, Tensor):
+            self.parameters.values.addcmul_(self._direction, learning_rate, value=-1)
+        else:
+            self.parameters.values.add_(self._direction, alpha=-learning_rate)
+        self.parameters.changed()
+
+    def statistics(self) -> dict[str, Tensor]:
+        return {"mean": self.mean, "mean_square": self.mean_square, "weights": self.weights}
+
+    def _find_direction(self, where: slice) -> None:
+        mean, mean_square, gradients = self.mean[where], self.mean_square[where], self.parameters.gradients[where]
+        of_mean, of_mean_square = self.weights.float()
+        mean.lerp_(gradients, 1 - self.betas[0])
+        mean_square.mul_(self.betas[1]).addcmul_(gradients, gradients, value=1 - self.betas[1])
+        denominator = torch.div(mean_square, of_mean_square, out=self._direction[where]).sqrt_().add_(self.epsilon)
+        torch.div(mean, denominator.mul_(of_mean), out=denominator)
 
 
 class CenteredRMSProp:

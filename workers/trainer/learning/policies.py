@@ -19,9 +19,17 @@ class Categorical:
         self.random = random
 
     def sample(self, numbers: Tensor) -> Tensor:
-        """Draw one action per row by an exponential race: the smallest of Exp(1)/π wins with probability π."""
-        race = torch.empty_like(numbers).exponential_(generator=self.random)
-        return (numbers - race.log_()).argmax(dim=-1)
+        """Draw one action per row."""
+        return self.choose(numbers, self.draw(torch.empty_like(numbers)))
+
+    def draw(self, noise: Tensor) -> Tensor:
+        """Fill `noise` with the random numbers of its rows: an exponential race for each action."""
+        return noise.exponential_(generator=self.random).log_()
+
+    @staticmethod
+    def choose(numbers: Tensor, noise: Tensor) -> Tensor:
+        """Return the winner of each row's race: the smallest of Exp(1)/π wins with probability π."""
+        return (numbers - noise).argmax(dim=-1)
 
     @staticmethod
     def judge(numbers: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
@@ -32,31 +40,38 @@ class Categorical:
 
 
 class Gaussian:
-    """Normal distribution with one mean per dimension and a shared variance (Mnih et al. 2016).
+    """Normal distribution with one mean per dimension (Mnih et al. 2016, section 5.2).
 
-    The last number is the variance before the softplus, σ² = log(1 + eˣ).
+    The numbers after the means are variances before the softplus, σ² = log(1 + eˣ): one that all dimensions share, or
+    one per dimension.
     """
 
-    def __init__(self, random: torch.Generator) -> None:
+    def __init__(self, random: torch.Generator, size: int) -> None:
         self.random = random
+        self._size = size
 
     def sample(self, numbers: Tensor) -> Tensor:
         """Draw one action per row."""
+        return self.choose(numbers, self.draw(torch.empty_like(numbers[..., : self._size])))
+
+    def draw(self, noise: Tensor) -> Tensor:
+        """Fill `noise` with the random numbers of its rows."""
+        return noise.normal_(generator=self.random)
+
+    def choose(self, numbers: Tensor, noise: Tensor) -> Tensor:
+        """Return the action of each row's noise."""
         mean, variance = self._mean_and_variance(numbers)
-        noise = torch.empty_like(mean).normal_(generator=self.random)
         return torch.addcmul(mean, variance.sqrt(), noise)
 
     def judge(self, numbers: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """Return log π(a|s) of the actions, and the differential entropy H(π(s))."""
         mean, variance = self._mean_and_variance(numbers)
-        size = mean.shape[-1]
-        log_scale = log(2 * pi) + variance.squeeze(-1).log()
-        distance = (actions - mean).square().sum(-1) / variance.squeeze(-1)
-        return -0.5 * (distance + size * log_scale), 0.5 * size * (log_scale + 1)
+        log_scale = (log(2 * pi) + variance.log()).expand_as(mean).sum(-1)
+        distance = ((actions - mean).square() / variance).sum(-1)
+        return -0.5 * (distance + log_scale), 0.5 * (log_scale + self._size)
 
-    @staticmethod
-    def _mean_and_variance(numbers: Tensor) -> tuple[Tensor, Tensor]:
-        return numbers[..., :-1], F.softplus(numbers[..., -1:])
+    def _mean_and_variance(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
+        return numbers[..., : self._size], F.softplus(numbers[..., self._size :])
 
 
 Policy = Categorical | Gaussian
@@ -64,4 +79,25 @@ Policy = Categorical | Gaussian
 
 def policy_over(actions: ActionSpace, random: torch.Generator) -> Policy:
     """Return the policy for an environment's actions."""
-    return Gaussian(random) if isinstance(actions, Continuous) else Categorical(random)
+    return Gaussian(random, actions.size) if isinstance(actions, Continuous) else Categorical(random)
+
+
+class RolloutSampler:
+    """Draws the random numbers of a whole rollout at once, so that actions do not depend on the order of threads."""
+
+    def __init__(self, actions: ActionSpace, seed: int, device: torch.device) -> None:
+        self.random = torch.Generator(device).manual_seed(seed)
+        self.policy = policy_over(actions, self.random)
+        self._draws = actions.size if isinstance(actions, Continuous) else actions.count
+        self._noise = torch.empty(0)
+
+    def begin(self, rows: int) -> None:
+        """Draw the random numbers of a rollout with so many rows."""
+        shape = (rows, self._draws)
+        if self._noise.shape != shape:
+            self._noise = torch.empty(shape, device=self.random.device)
+        self.policy.draw(self._noise)
+
+    def __call__(self, numbers: Tensor, rows: slice) -> Tensor:
+        """Return an action for each row."""
+        return self.policy.choose(numbers, self._noise[rows])

@@ -22,6 +22,31 @@ def n_step_returns(
     return torch.stack(returns[::-1])
 
 
+def generalized_advantages(
+    rewards: Tensor,
+    values: Tensor,
+    terminated: Tensor,
+    fresh: Tensor,
+    bootstrap: Tensor,
+    gamma: float,
+    gae_lambda: float,
+) -> Tensor:
+    """Return Â_t = δ_t + γλ Â_{t+1} with δ_t = r_t + γ V(s_{t+1}) − V(s_t) (Schulman et al. 2017, equations 11 and 12).
+
+    V(s_{t+1}) is 0 if the episode terminated. An episode that a time limit cut off has V(s) of its last observation,
+    which is in the next, fresh row. The sum ends there, and the fresh row itself has advantage 0.
+    """
+    discounts = gamma * (~terminated).to(rewards.dtype)
+    following, advantage = bootstrap, torch.zeros_like(bootstrap)
+    advantages = []
+    for t in reversed(range(len(rewards))):
+        delta = torch.addcmul(rewards[t] - values[t], discounts[t], following)
+        advantage = torch.addcmul(delta, discounts[t], advantage, value=gae_lambda).masked_fill(fresh[t], 0)
+        advantages.append(advantage)
+        following = values[t]
+    return torch.stack(advantages[::-1])
+
+
 def returns_of_one(rewards: Sequence[float], bootstrap: float, gamma: float) -> list[float]:
     """Return R ← r_i + γR backwards from R = `bootstrap`, for one environment (Mnih et al. 2016, S1 and S2)."""
     following = bootstrap

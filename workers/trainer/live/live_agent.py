@@ -64,10 +64,11 @@ class LiveAgent:
         seen = torch.from_numpy(np.ascontiguousarray(game.observation)[None])
         output, self._memory = self._network.predict(seen, self._memory)
         action = choose(output.numbers, self.sampled, self.actions, self.temperature, self._random)
+        numbers = displayed_numbers(output.numbers[0], self._network.output_kind, self.actions)
         return action, {
             "action": action if isinstance(action, int) else [round(float(each), 4) for each in action],
             "value": round(float(output.values[0]), 4),
-            "numbers": [round(float(each), 4) for each in displayed_numbers(output.numbers[0], self._numbers)],
+            "numbers": [round(float(each), 4) for each in numbers],
         }
 
     def on_stage(self) -> AgentOnStage:

@@ -1,4 +1,4 @@
-"""A3C's agents: with or without LSTM cells, with one or two trunks for policy and value (Mnih et al. 2016)."""
+"""Agents with or without LSTM cells, with one or two trunks for policy and value (Mnih et al. 2016)."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -6,12 +6,13 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from workers.contract.config import A3cConfig
+from workers.contract.config import AgentFields
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.networks.bodies import Body, build_body
 from workers.trainer.networks.gradients import write_linear
 from workers.trainer.networks.initialization import initialized
 from workers.trainer.networks.lstm import Cells, Lstm, LstmTape
+from workers.trainer.networks.side_by_side import ALONE, SideBySide
 from workers.trainer.networks.tapes import Tape
 
 Memory = tuple[Cells, ...]
@@ -35,7 +36,6 @@ class Agent(nn.Module):
         self.policy = nn.Linear(features, actions.size + 1 if isinstance(actions, Continuous) else actions.count)
         self.value = nn.Linear(features, 1)
         self.dtype = dtype
-        self.blank: Memory = tuple((torch.zeros(1, lstm_units), torch.zeros(1, lstm_units)) for _ in self.lstms)
 
     def prepare(self, observations: Tensor, out: Tensor | None = None) -> Tensor:
         """Convert observations once to the format that the bodies read, into `out` if it is given."""
@@ -50,6 +50,11 @@ class Agent(nn.Module):
             features[i], after = lstm(features[i], before)
             memories.append(after)
         return *self.heads(features), tuple(memories)
+
+    @property
+    def blank(self) -> Memory:
+        """The memory at the start of an episode."""
+        return tuple((lstm.bias.new_zeros(1, lstm.cells), lstm.bias.new_zeros(1, lstm.cells)) for lstm in self.cells)
 
     @property
     def trunks(self) -> list[Body]:
@@ -139,8 +144,53 @@ class AgentTape:
             body.backward(states, gradient.to(self._agent.dtype))
 
 
+class BatchTape:
+    """Forward passes of an agent in many environments: step by step to act, and in minibatches to learn."""
+
+    def __init__(self, agent: Agent, rows: int, side_by_side: SideBySide = ALONE) -> None:
+        self._agent = agent
+        self._tapes = [Tape(body, rows, side_by_side) for body in agent.trunks]
+
+    @property
+    def body(self) -> nn.Module:
+        """All bodies of the agent."""
+        return self._agent.bodies
+
+    def rewind(self) -> None:
+        """Clear the tapes, because the weights have changed."""
+        for tape in self._tapes:
+            tape.rewind()
+
+    @torch.no_grad()
+    def act(self, states: Tensor, rows: slice, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
+        """Return the policy's numbers, the values and the new memory after a step. Threads need different rows."""
+        features = [tape.keep(states, rows).float() for tape in self._tapes]
+        pairs = zip(self._agent.cells, features, memory, strict=False)
+        after = tuple(lstm.step(x, before) for lstm, x, before in pairs)
+        return *self._agent.heads([h for h, _ in after] or features), after
+
+    def replay(self, states: Tensor, openings: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+        """Return the policy's numbers and the values for states, attached to autograd.
+
+        With LSTM cells, the states are those of t successive steps in n environments, and `openings` (t, n) marks
+        those that open an episode. Backpropagation stops at the first step.
+        """
+        features = [tape.replay(states).float() for tape in self._tapes]
+        if self._agent.cells:
+            features = [
+                lstm.unroll(x.unflatten(0, openings.shape), before, openings).flatten(0, 1)
+                for lstm, x, before in zip(self._agent.cells, features, memory, strict=True)
+            ]
+        return self._agent.heads(features)
+
+    @torch.no_grad()
+    def input_means(self, states: Tensor) -> list[Tensor]:
+        """Return the mean of the inputs of each layer of the bodies, in their order, over all states."""
+        return [mean for tape in self._tapes for mean in tape.input_means(states)]
+
+
 def build(
-    config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, dtype: torch.dtype = torch.float32
+    config: AgentFields, observation_shape: tuple[int, ...], actions: ActionSpace, dtype: torch.dtype = torch.float32
 ) -> Agent:
     """Build the run's agent with fresh weights."""
     trunks = 2 if config.separate_networks else 1

@@ -83,13 +83,47 @@ class PixelBody(nn.Module):
         return [cast(nn.Conv2d, layer) for layer in self.convolutions]
 
 
+class ReadingsFilter(nn.Module):
+    """Subtracts the mean of all readings seen so far and divides by their standard deviation.
+
+    It is part of the network, so that checkpoints have it. Like the weights, it does not change during a rollout.
+    """
+
+    mean: Tensor
+    variance: Tensor
+    count: Tensor
+
+    def __init__(self, observation_shape: tuple[int, ...], limit: float) -> None:
+        super().__init__()
+        self.limit = limit
+        self.register_buffer("mean", torch.zeros(observation_shape))
+        self.register_buffer("variance", torch.ones(observation_shape))
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, readings: Tensor) -> Tensor:
+        scaled = (readings - self.mean) * (self.variance + 1e-8).rsqrt()
+        return scaled.clamp_(-self.limit, self.limit)
+
+    @torch.no_grad()
+    def see(self, readings: Tensor) -> None:
+        """Add a batch of readings to the mean and variance (Chan et al. 1979)."""
+        total = self.count + len(readings)
+        share = len(readings) / total
+        distance = readings.mean(0) - self.mean
+        within = torch.lerp(self.variance, readings.var(0, correction=0), share)
+        self.variance.copy_(within + distance.square() * share * (1 - share))
+        self.mean.add_(distance * share)
+        self.count.copy_(total)
+
+
 class VectorBody(nn.Module):
-    """Hidden layers over a vector of readings."""
+    """Hidden layers over a vector of readings. `filter` may be replaced by a `ReadingsFilter`."""
 
     def __init__(
         self, observation_shape: tuple[int, ...], hidden: int, layers: int = 2, activation: Activation = "tanh"
     ) -> None:
         super().__init__()
+        self.filter: nn.Module = nn.Identity()
         widths = [observation_shape[0]] + [hidden] * layers
         self.activation = activation
         self.layers = nn.Sequential()
@@ -102,12 +136,12 @@ class VectorBody(nn.Module):
         return observations.to(torch.float32) if out is None else out.copy_(observations)
 
     def forward(self, readings: Tensor) -> Tensor:
-        return cast(Tensor, self.layers(readings))
+        return cast(Tensor, self.layers(self.filter(readings)))
 
     def rectified(self, readings: Tensor) -> dict[str, Tensor]:
         """Return the output of every rectified layer, by the layer's name."""
         outputs: dict[str, Tensor] = {}
-        x = readings
+        x = self.filter(readings)
         for layer in self.layers:
             x = layer(x)
             if isinstance(layer, nn.ReLU):

@@ -8,6 +8,9 @@ from workers.trainer.networks.gradients import gradient_of
 Cells = tuple[Tensor, Tensor]
 """h and c, each (1, cells), or with a row for each of several environments."""
 
+Gates = tuple[Tensor, Tensor]
+"""o, i and f side by side, and g."""
+
 
 class Lstm(nn.Module):
     """o, i, f = σ(…), g = tanh(…);  c ← f·c + i·g;  h ← o·tanh c.
@@ -35,14 +38,26 @@ class Lstm(nn.Module):
 
     def step(self, x: Tensor, before: Cells) -> Cells:
         """Return h and c after one step, with one row per environment."""
-        gates, g = self.gates(x, before[0])
-        o, i, f = gates.chunk(3, dim=1)
-        c = f * before[1] + i * g
-        return o * c.tanh(), c
+        return _after(self.gates(x, before[0]), before[1])
 
-    def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+    def unroll(self, x: Tensor, before: Cells, openings: Tensor) -> Tensor:
+        """Return h (t, n, cells) after each of t successive steps in n environments.
+
+        `openings` (t, n) marks the steps before which the cells are cleared, because an episode begins.
+        """
+        inputs = torch.addmm(self.bias, x.flatten(0, 1), self.weight_ih.t()).view(*x.shape[:2], -1)
+        steps = []
+        for row, opens in zip(inputs, openings, strict=True):
+            h, c = cleared(before, opens)
+            before = _after(self._activated(torch.addmm(row, h, self.weight_hh.t())), c)
+            steps.append(before[0])
+        return torch.stack(steps)
+
+    def gates(self, x: Tensor, h: Tensor) -> Gates:
         """Return o, i and f side by side, and g."""
-        sums = torch.addmm(torch.addmm(self.bias, x, self.weight_ih.t()), h, self.weight_hh.t())
+        return self._activated(torch.addmm(torch.addmm(self.bias, x, self.weight_ih.t()), h, self.weight_hh.t()))
+
+    def _activated(self, sums: Tensor) -> Gates:
         return sums[:, : 3 * self.cells].sigmoid(), sums[:, 3 * self.cells :].tanh()
 
     def sensitivity(self, x: Tensor) -> Tensor:
@@ -55,6 +70,18 @@ class Lstm(nn.Module):
         held = (i * g).tanh()
         through_c = o * (1 - held * held)
         return o * (1 - o) * held.abs() + through_c * (i * (1 - i) * g.abs() + i * (1 - g * g))
+
+
+def cleared(cells: Cells, openings: Tensor) -> Cells:
+    """Return h and c with zeros for the environments in which an episode begins."""
+    opens = openings.unsqueeze(-1)
+    return cells[0].masked_fill(opens, 0), cells[1].masked_fill(opens, 0)
+
+
+def _after(gates: Gates, c: Tensor) -> Cells:
+    o, i, f = gates[0].chunk(3, dim=1)
+    c = f * c + i * gates[1]
+    return o * c.tanh(), c
 
 
 class LstmTape:

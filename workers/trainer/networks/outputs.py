@@ -108,6 +108,7 @@ class VectorOutputs:
     """Stored outputs of hidden layers over vectors."""
 
     def __init__(self, body: VectorBody, rows: int) -> None:
+        self._body = body
         self._layers = [layer for layer in body.layers if isinstance(layer, nn.Linear)]
         self._outputs = [layer.weight.new_empty(rows, layer.out_features) for layer in self._layers]
         self.features = self._outputs[-1]
@@ -119,7 +120,7 @@ class VectorOutputs:
 
     def keep(self, readings: Tensor, rows: slice) -> Tensor:
         """Keep the outputs for some states in these rows, and return the features."""
-        x = readings
+        x = self._body.filter(readings)
         for layer, kept in zip(self._layers, self._outputs, strict=True):
             x = kept[rows].copy_(self._activate(layer.forward(x)))
         return x
@@ -139,4 +140,4 @@ class VectorOutputs:
                 gradient = gradient @ layer.weight
 
     def _inputs(self, readings: Tensor, rows: slice) -> list[Tensor]:
-        return [readings[rows], *(x[rows] for x in self._outputs[:-1])]
+        return [self._body.filter(readings[rows]), *(x[rows] for x in self._outputs[:-1])]

@@ -50,6 +50,16 @@ class Tape:
         """Return the features of some states, and store every layer's output in these rows without marking them."""
         return self._outputs.keep(states, rows)
 
+    def replay(self, states: Tensor) -> Tensor:
+        """Rewind, act in all these states concurrently, and return their features attached to autograd.
+
+        Methods that learn several times from one rollout call it for each minibatch.
+        """
+        self.rewind()
+        self._side_by_side(lambda rows: self.keep(states[rows], rows), len(states))
+        self.mark(slice(0, len(states)))
+        return self.features(states)
+
     def recall(self) -> Tensor:
         """Return the stored features of all states since the last `rewind`."""
         return self._outputs.features[: self._filled].detach()

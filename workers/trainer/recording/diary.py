@@ -31,13 +31,11 @@ def kind_of_numbers(output_kind: OutputKind, actions: ActionSpace) -> Numbers:
     return "gaussian" if isinstance(actions, Continuous) else output_kind
 
 
-def displayed_numbers(numbers: Tensor, kind: Numbers) -> Tensor:
+def displayed_numbers(numbers: Tensor, output_kind: OutputKind, actions: ActionSpace) -> Tensor:
     """Convert a network's numbers for display: logits to probabilities, x to σ²."""
-    if kind == "policy":
-        return torch.softmax(numbers, dim=-1)
-    if kind == "gaussian":
-        return torch.cat([numbers[..., :-1], softplus(numbers[..., -1:])], dim=-1)
-    return numbers
+    if isinstance(actions, Continuous):
+        return torch.cat([numbers[..., : actions.size], softplus(numbers[..., actions.size :])], dim=-1)
+    return torch.softmax(numbers, dim=-1) if output_kind == "policy" else numbers
 
 
 def discounted(rewards: Sequence[float], ends: Sequence[bool], gamma: float, after: float) -> NDArray[np.float64]:
@@ -52,8 +50,8 @@ def discounted(rewards: Sequence[float], ends: Sequence[bool], gamma: float, aft
 class Diary:
     """The rows of an episode so far."""
 
-    def __init__(self, kind: Numbers, *, keeps_observations: bool) -> None:
-        self._kind, self._keeps_observations = kind, keeps_observations
+    def __init__(self, output_kind: OutputKind, actions: ActionSpace, *, keeps_observations: bool) -> None:
+        self._output_kind, self._actions, self._keeps_observations = output_kind, actions, keeps_observations
         self._rows: list[dict[str, object]] = []
 
     @property
@@ -65,7 +63,7 @@ class Diary:
         """Add what the agent sees and the network's output before it acts."""
         row: dict[str, object] = {
             "picture": picture,
-            "numbers": displayed_numbers(output.numbers[0], self._kind).numpy(),
+            "numbers": displayed_numbers(output.numbers[0], self._output_kind, self._actions).numpy(),
             "value": float(output.values[0]),
             "score": score,
             "lives": lives,

@@ -55,8 +55,8 @@ def record(
     devices.compute_in(1)
     subject = subjects.agent_subject(checkpoint, config, wanted.protocol, None, filmed=True)
     game = subject.open_game()
-    kind = kind_of_numbers(subject.network.output_kind, game.actions)
-    diary = Diary(kind, keeps_observations=not config.environment.shows_pixels)
+    output_kind = subject.network.output_kind
+    diary = Diary(output_kind, game.actions, keeps_observations=not config.environment.shows_pixels)
     try:
         with RecordingVideos(files, game, sees_pixels=config.environment.shows_pixels) as films:
             begin = openings.opening(wanted.protocol, None)
@@ -74,7 +74,7 @@ def record(
                 clip_rewards=config.clip_rewards,
                 life_loss_ends_episode=config.life_loss_ends_episode,
                 bootstraps=config.bootstraps,
-                numbers_kind=kind,
+                numbers_kind=kind_of_numbers(output_kind, game.actions),
                 action_names=game.action_names,
                 pictures=films.pictures,
                 pictures_per_second=game.pictures_per_second,

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, RMSProp, clip_to_norm
+from workers.trainer.learning.optimizers import Adam, FlatParameters, MomentumSGD, RMSProp, clip_to_norm
+from workers.trainer.networks.side_by_side import SideBySide
 
 
 def test_rmsprop_follows_equation_1() -> None:
@@ -47,6 +48,44 @@ def test_shared_rmsprop_follows_equation_1_with_one_g_and_one_theta_for_all() ->
 
     torch.testing.assert_close(shared.tolist(), theta, rtol=1e-5, atol=1e-7)
     torch.testing.assert_close(mean_square.tolist(), g)
+
+
+def test_adam_takes_the_steps_of_torchs() -> None:
+    torch.manual_seed(0)
+    module, reference = nn.Linear(3, 2), nn.Linear(3, 2)
+    reference.load_state_dict(module.state_dict())
+    parameters = FlatParameters(module)
+    optimizer = Adam(parameters, (0.8, 0.99), epsilon=0.01, side_by_side=SideBySide(2))
+    theirs = torch.optim.Adam(reference.parameters(), lr=0.1, betas=(0.8, 0.99), eps=0.01)
+
+    for step in range(5):
+        x = torch.randn(4, 3) * (step + 1)
+        parameters.backward(module(x).square().sum())
+        optimizer.step(learning_rate=0.1 if step else torch.tensor(0.1))
+        theirs.zero_grad()
+        reference(x).square().sum().backward()
+        theirs.step()
+
+    for ours, expected in zip(module.parameters(), reference.parameters(), strict=True):
+        torch.testing.assert_close(ours, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_adam_goes_on_from_its_statistics() -> None:
+    torch.manual_seed(0)
+    first, second = (Adam(FlatParameters(nn.Linear(3, 2))) for _ in range(2))
+
+    def step(optimizer: Adam, scale: float) -> None:
+        optimizer.parameters.gradients.copy_(torch.linspace(-1, 1, 8) * scale)
+        optimizer.step(learning_rate=0.01)
+
+    step(first, 1)
+    second.parameters.take_over(first.parameters)
+    for name, tensor in second.statistics().items():
+        tensor.copy_(first.statistics()[name])
+    for optimizer in (first, second):
+        step(optimizer, 3)
+
+    assert torch.equal(first.parameters.values, second.parameters.values)
 
 
 def test_momentum_sgd_follows_its_equation() -> None:

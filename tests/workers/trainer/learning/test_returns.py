@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.trainer.learning.returns import n_step_returns, one_step_targets, returns_of_one
+from workers.trainer.learning.returns import generalized_advantages, n_step_returns, one_step_targets, returns_of_one
 
 STEP = st.tuples(
     st.floats(-5, 5, allow_subnormal=False),  # reward
@@ -83,3 +83,48 @@ def test_one_step_targets_look_one_step_ahead(rewards: list[float], gamma: float
     targets = one_step_targets(rewards, following, gamma)
     for i, y in enumerate(targets):
         assert y == rewards[i] + gamma * following[i]
+
+
+def literal_advantage(
+    t: int, steps: list[tuple[float, float, str]], bootstrap: float, gamma: float, lam: float
+) -> float:
+    """Equation 11 as a sum: Â_t = δ_t + (γλ)δ_{t+1} + …, to the end of the episode or of the rollout."""
+    values = [value for _, value, _ in steps] + [bootstrap]
+    advantage, weight = 0.0, 1.0
+    for i in range(t, len(steps)):
+        reward, value, end = steps[i]
+        following = 0.0 if end == "terminated" else values[i + 1]
+        advantage += weight * (reward + gamma * following - value)
+        weight *= gamma * lam
+        if end != "goes on":
+            break
+    return advantage
+
+
+@given(
+    st.lists(STEP, min_size=1, max_size=12),
+    st.floats(-5, 5, allow_subnormal=False),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
+def test_advantages_follow_equation_11(
+    steps: list[tuple[float, float, str]], bootstrap: float, gamma: float, lam: float
+) -> None:
+    for t in range(1, len(steps)):
+        if steps[t - 1][2] != "goes on":  # the row after an end is fresh
+            steps[t] = (0.0, steps[t][1], "goes on")
+    rewards, values, ends = zip(*steps, strict=True)
+    fresh = [False, *(end != "goes on" for end in ends[:-1])]
+
+    advantages = generalized_advantages(
+        torch.tensor(rewards, dtype=torch.float64)[:, None],
+        torch.tensor(values, dtype=torch.float64)[:, None],
+        torch.tensor([end == "terminated" for end in ends])[:, None],
+        torch.tensor(fresh)[:, None],
+        torch.tensor([bootstrap], dtype=torch.float64),
+        gamma,
+        lam,
+    )
+
+    expected = [0.0 if fresh[t] else literal_advantage(t, steps, bootstrap, gamma, lam) for t in range(len(steps))]
+    assert advantages[:, 0].tolist() == pytest.approx(expected, abs=1e-9)

@@ -9,7 +9,9 @@ from workers.contract.config import A3cConfig
 from workers.contract.spaces import ActionSpace, Continuous, Discrete
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.networks import agents
-from workers.trainer.networks.agents import AgentTape
+from workers.trainer.networks.agents import AgentTape, BatchTape, Memory
+from workers.trainer.networks.lstm import cleared
+from workers.trainer.networks.side_by_side import SideBySide
 
 PIXELS, READINGS = (4, 84, 84), (3,)
 NUMBERS = Continuous((-1.0,), (1.0,))
@@ -105,3 +107,40 @@ def test_episodes_side_by_side_are_those_of_each_alone(lstm_units: int, value_ne
             alone, valued_alone, _ = agent(observations[:, episode], agent.blank)
             assert torch.allclose(torch.stack(together)[:, episode], alone, atol=1e-6)
             assert torch.allclose(torch.stack(valued)[:, episode], valued_alone, atol=1e-6)
+
+
+@pytest.mark.parametrize("lstm_units", [0, 8])
+@pytest.mark.parametrize("value_network", ["shared", "separate"])
+@pytest.mark.parametrize(("env", "shape"), [("CartPole-v1", READINGS), ("ALE/Pong-v5", PIXELS)])
+def test_a_batch_tape_acts_and_replays_as_the_agent(
+    env: str, shape: tuple[int, ...], lstm_units: int, value_network: str
+) -> None:
+    torch.manual_seed(0)
+    config = A3cConfig.model_validate({"env": env, "lstm_units": lstm_units, "value_network": value_network})
+    agent = agents.build(config, shape, Discrete(6))
+    parameters = FlatParameters(agent)
+    steps, envs = 3, 2
+    seen = torch.randint(256, (steps, envs, *shape)).to(torch.uint8 if shape == PIXELS else torch.float32)
+    states = torch.stack([agent.prepare(each) for each in seen])
+    before: Memory = tuple((torch.randn(envs, 8), torch.randn(envs, 8)) for _ in agent.cells)
+    openings = torch.zeros(steps, envs, dtype=torch.bool)
+    openings[1, 0] = True
+    outputs, memory = [], before
+    for state, opens in zip(states, openings, strict=True):
+        *numbers_and_values, memory = agent.step(state, tuple(cleared(cells, opens) for cells in memory))
+        outputs.append(numbers_and_values)
+    numbers, values = (torch.cat(each) for each in zip(*outputs, strict=True))
+    of_numbers, of_values = torch.randn_like(numbers), torch.randn_like(values)
+    parameters.backward((numbers * of_numbers).sum() + (values * of_values).sum())
+    wanted = parameters.gradients.clone()
+
+    tape = BatchTape(agent, steps * envs, SideBySide(2))
+    *acted, after = tape.act(states[0], slice(0, envs), before)
+    tape.rewind()
+    replayed = tape.replay(states.flatten(0, 1), openings, before)
+    parameters.backward((replayed[0] * of_numbers).sum() + (replayed[1] * of_values).sum())
+
+    torch.testing.assert_close(acted, [each.detach() for each in outputs[0]], rtol=1e-4, atol=1e-4)
+    assert len(after) == len(before)
+    torch.testing.assert_close(replayed, (numbers, values), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(parameters.gradients / wanted.norm(), wanted / wanted.norm(), rtol=1e-3, atol=1e-4)

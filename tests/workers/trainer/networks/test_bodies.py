@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody
+from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, ReadingsFilter, VectorBody
+from workers.trainer.networks.tapes import Tape
 
 
 def body_of(streams: int) -> PixelBody:
@@ -38,3 +39,37 @@ def test_convolutions_get_a_share_of_the_gradients_of_several_streams(streams: i
 def test_streams_work_without_gradients() -> None:
     with torch.no_grad():
         assert body_of(streams=2)(torch.zeros(1, 4, 84, 84)).shape == (1, 512)
+
+
+def test_a_filter_has_the_mean_and_variance_of_all_readings_seen() -> None:
+    torch.manual_seed(0)
+    batches = [torch.randn(rows, 3) * 4 + 2 for rows in (5, 1, 40)]
+    readings_filter = ReadingsFilter((3,), limit=5)
+    for batch in batches:
+        readings_filter.see(batch)
+
+    seen = torch.cat(batches)
+    torch.testing.assert_close(readings_filter.mean, seen.mean(0))
+    torch.testing.assert_close(readings_filter.variance, seen.var(0, correction=0))
+    expected = (seen - seen.mean(0)) / seen.std(0, correction=0)
+    torch.testing.assert_close(readings_filter(seen), expected.clamp(-5, 5), rtol=1e-4, atol=1e-5)
+    assert readings_filter(torch.full((1, 3), 1e6)).tolist() == [[5.0] * 3]
+
+
+def test_a_filtered_body_reads_filtered_readings_with_and_without_a_tape() -> None:
+    torch.manual_seed(0)
+    readings_filter = ReadingsFilter((3,), limit=5)
+    readings = torch.randn(8, 3) * 4 + 2
+    readings_filter.see(readings)
+    body = VectorBody((3,), 8, activation="relu")
+    body.filter = readings_filter
+    plain = VectorBody((3,), 8, activation="relu")
+    plain.layers.load_state_dict(body.layers.state_dict())
+    filtered, gradient = readings_filter(readings), torch.randn(8, 8)
+
+    tape = Tape(body, 8)
+    torch.testing.assert_close(tape.act(readings), plain(filtered))
+    torch.testing.assert_close(body(readings), plain(filtered))
+    torch.testing.assert_close(body.rectified(readings), plain.rectified(filtered))
+    wanted = torch.autograd.grad(plain(filtered), list(plain.parameters()), gradient)
+    torch.testing.assert_close(tape.gradients(readings, gradient), list(wanted))

@@ -51,3 +51,17 @@ def test_the_tape_computes_the_gradients_of_a_second_forward_pass() -> None:
     torch.testing.assert_close(tape.memory, (after[0].detach(), after[1].detach()))
     torch.testing.assert_close(parameters.gradients, wanted)
     torch.testing.assert_close(of_x, wanted_of_x)
+
+
+def test_environments_side_by_side_are_those_of_each_alone_and_begin_episodes_with_cleared_cells() -> None:
+    lstm, _, _ = made()
+    x, before = torch.randn(STEPS, 2, FEATURES), (torch.randn(2, CELLS), torch.randn(2, CELLS))
+    openings = torch.zeros(STEPS, 2, dtype=torch.bool)
+    openings[2, 1] = openings[0, 0] = True
+
+    h = lstm.unroll(x, before, openings)
+
+    cells = torch.zeros(1, CELLS)
+    torch.testing.assert_close(h[:, 0], lstm(x[:, 0], (cells, cells))[0])
+    torch.testing.assert_close(h[:2, 1], lstm(x[:2, 1], (before[0][1:], before[1][1:]))[0])
+    torch.testing.assert_close(h[2:, 1], lstm(x[2:, 1], (cells, cells))[0])

@@ -109,6 +109,21 @@ def test_a_rewound_tape_keeps_the_new_states_only() -> None:
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
+def test_a_replay_has_the_gradients_of_an_ordinary_forward_pass_with_the_present_weights() -> None:
+    body, states, gradient = made("nips", torch.float32)
+    tape = Tape(body, ROWS, SideBySide(2))
+    shown(tape, states)
+    body.hidden.weight.data.mul_(1.1)
+
+    for batch in (states, states[3:8]):
+        wanted = torch.autograd.grad(body(batch), list(body.parameters()), gradient[: len(batch)])
+        features = tape.replay(batch)
+        torch.testing.assert_close(features, body(batch), rtol=1e-5, atol=1e-5)
+        found = torch.autograd.grad(features, list(body.parameters()), gradient[: len(batch)])
+        for ours, theirs in zip(found, wanted, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
 def test_a_tape_refuses_to_recall_states_that_it_has_not_seen() -> None:
     body, states, _ = made("nips", torch.float32)
     tape = Tape(body, ROWS)

@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from workers.contract.config import SynchronousFields
+from workers.contract.config import LockstepFields
 from workers.contract.config.fields import Decay
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.optimizers import Optimizer, clip_to_norm
 from workers.trainer.methods.paac.rollouts import Actors, Policy, Rollout, Value
+from workers.trainer.networks.agents import Agent
 from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActionValues, ActorCritic
-from workers.trainer.networks.tapes import Tape
 from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, prefixed, starting
 
 
@@ -27,7 +27,7 @@ class Framework:
     until `is_finished`.
     """
 
-    def __init__(self, config: SynchronousFields, run: TrainingRun) -> None:
+    def __init__(self, config: LockstepFields, run: TrainingRun) -> None:
         self._config, self._run = config, run
         first_step = run.restored.step if run.restored else 0
         torch.manual_seed(config.seed)
@@ -45,7 +45,7 @@ class Framework:
     ) -> None:
         self.actors.close()
 
-    def begin(self, network: ActorCritic | ActionValues) -> None:
+    def begin(self, network: ActorCritic | ActionValues | Agent) -> None:
         """Reset the environments and announce the first update."""
         self.actors.reset(network.prepare)
         self._watch = NetworkWatch(network)
@@ -76,9 +76,9 @@ class Framework:
         self.actors.time.turn_to("learning")
         return rollout
 
-    def advance(self, rollout: Rollout) -> None:
-        """Report the progress of an update to the run, and apply changes of the configuration for the next one."""
-        self._run.advance(self._book.step, self._book.frames)
+    def advance(self, rollout: Rollout, updates: int = 1) -> None:
+        """Report the updates by a rollout to the run, and apply changes of the configuration for the next rollout."""
+        self._run.advance(self._book.step, self._book.frames, updates)
         self._run.apply_changes(self._config)
         self._watch.see(rollout.states.flatten(0, 1))
 
@@ -91,10 +91,23 @@ class Framework:
         self._run.save(TrainingState(step=self._book.step, frames=self._book.frames, tensors=tensors))
 
 
-class Updater:
-    """Applies the gradients of a network whose outputs a tape keeps while it acts."""
+class OutputsTape(Protocol):
+    """Tape that has stored the outputs of a body's layers."""
 
-    def __init__(self, config: SynchronousFields, tape: Tape, optimizer: Optimizer) -> None:
+    @property
+    def body(self) -> nn.Module:
+        """The body, or several."""
+        ...
+
+    def input_means(self, states: Tensor) -> list[Tensor]:
+        """Return the mean of each layer's inputs over all stored states."""
+        ...
+
+
+class Updater:
+    """Applies the gradients of a network whose outputs a tape keeps."""
+
+    def __init__(self, config: LockstepFields, tape: OutputsTape, optimizer: Optimizer) -> None:
         self._tape, self._optimizer = tape, optimizer
         self._centering = Centering(tape.body, optimizer.parameters) if config.centered_inputs else None
 
@@ -107,11 +120,15 @@ class Updater:
 
     def state(self) -> dict[str, Tensor]:
         """Return the network's weights and the optimizer's statistics for a checkpoint."""
-        network = prefixed("network", self._optimizer.parameters.named())
+        parameters = self._optimizer.parameters
+        network = prefixed("network", parameters.named() | dict(parameters.module.named_buffers()))
         return network | prefixed("optimizer", self._optimizer.statistics())
 
     def restore(self, saved: TrainingState) -> None:
         """Load the network's weights and the optimizer's statistics from a checkpoint."""
-        self._optimizer.parameters.load(saved.component("network"))
+        parameters, network = self._optimizer.parameters, saved.component("network")
+        for name, buffer in parameters.module.named_buffers():
+            buffer.copy_(network.pop(name))
+        parameters.load(network)
         for name, tensor in self._optimizer.statistics().items():
             tensor.copy_(saved.tensors[f"optimizer.{name}"])

@@ -7,11 +7,10 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import PaacConfig
-from workers.contract.spaces import number_of_actions
 from workers.trainer.host import devices
 from workers.trainer.host.cuda_graphs import graphed
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
-from workers.trainer.learning.policies import Categorical
+from workers.trainer.learning.policies import Categorical, RolloutSampler
 from workers.trainer.learning.returns import n_step_returns
 from workers.trainer.methods.paac.framework import Framework, Updater
 from workers.trainer.methods.paac.rollouts import Rollout
@@ -47,26 +46,6 @@ class UpdateSettings(NamedTuple):
 
 
 SETTINGS = len(UpdateSettings._fields)
-
-
-class Sampler:
-    """Samples actions from softmax(logits) by an exponential race: the smallest of Exp(1)/π wins with probability π.
-
-    `begin` draws the random numbers of a whole rollout; each call uses those of the given rows.
-    """
-
-    def __init__(self, seed: int, device: torch.device) -> None:
-        self.random = torch.Generator(device).manual_seed(seed)
-        self._log_race = torch.empty(0)
-
-    def begin(self, draws: int, actions: int) -> None:
-        """Draw the random numbers for `draws` choices among `actions` actions."""
-        if self._log_race.shape != (draws, actions):
-            self._log_race = torch.empty(draws, actions, device=self.random.device)
-        self._log_race.exponential_(generator=self.random).log_()
-
-    def __call__(self, logits: Tensor, rows: slice) -> Tensor:
-        return (logits - self._log_race[rows]).argmax(dim=-1)
 
 
 def actor_critic_losses(
@@ -113,7 +92,7 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
             FlatParameters(network), config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=actors.learners
         )
         updater = Updater(config, tape, optimizer)
-        sample = Sampler(framework.seed, device)
+        sample = RolloutSampler(actors.actions, framework.seed, device)
         if run.restored:
             updater.restore(run.restored)
             devices.restore_generator(sample.random, run.restored.tensors["sampler.random"])
@@ -121,7 +100,7 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
         def choose(states: Tensor, rows: slice) -> Tensor:
             return sample(network.policy(tape.keep(states, rows).float()), rows)
 
-        def estimate(states: Tensor) -> Tensor:
+        def estimate(states: Tensor, _rows: slice) -> Tensor:
             return network.state_values(states)
 
         def learn(*given: Any) -> tuple[WeightedLosses, Tensor]:
@@ -142,7 +121,7 @@ def train(config: PaacConfig, run: TrainingRun) -> None:
         framework.begin(network)
         while not framework.is_finished:  # line 20
             tape.rewind()
-            sample.begin(samples, number_of_actions(actors.actions))
+            sample.begin(samples)
             rollout = framework.rollout(policy, value)  # lines 4–11
             settings = UpdateSettings(
                 framework.learning_rate,

@@ -76,7 +76,7 @@ def train(config: PaacQConfig, run: TrainingRun) -> None:
         def policy(states: Tensor, rows: slice) -> Tensor:
             return explore(network.head(tape.act(states, rows)), rows)
 
-        def value(states: Tensor) -> Tensor:
+        def value(states: Tensor, _rows: slice) -> Tensor:
             return highest_value(target, states)
 
         def state() -> dict[str, Tensor]:

@@ -9,9 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from workers.contract.config import SynchronousFields
+from workers.contract.config import LockstepFields
+from workers.contract.spaces import Continuous
 from workers.trainer.environments import environments
-from workers.trainer.environments.environments import Environments, Observations
+from workers.trainer.environments.environments import Actions, Environments, Observations
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices, memory
 from workers.trainer.methods.paac.time_shares import Activity, TimeShares
@@ -21,8 +22,8 @@ from workers.trainer.networks.side_by_side import ALONE, SideBySide
 Policy = Callable[[Tensor, slice], Tensor]
 """Chooses an action for each prepared state, given the states' rows in the rollout."""
 
-Value = Callable[[Tensor], Tensor]
-"""Estimates the value of each prepared state."""
+Value = Callable[[Tensor, slice], Tensor]
+"""Estimates the value of each final state, given the rows that the states would have in a longer rollout."""
 
 
 class Rollout(NamedTuple):
@@ -35,6 +36,13 @@ class Rollout(NamedTuple):
     fresh: Tensor
     last_states: Tensor
     last_values: Tensor
+
+
+def pick(states: Tensor, rows: Tensor) -> Tensor:
+    """Return some rows of prepared states, in the same memory layout."""
+    if states.dim() != 4 or states.is_contiguous():
+        return states.index_select(0, rows)
+    return states.permute(0, 2, 3, 1).index_select(0, rows).permute(0, 3, 1, 2)
 
 
 @dataclass
@@ -53,7 +61,7 @@ class Actors:
     that neither batch waits for the other before the end of the rollout.
     """
 
-    def __init__(self, config: SynchronousFields, seed: int, device: torch.device) -> None:
+    def __init__(self, config: LockstepFields, seed: int, device: torch.device) -> None:
         self._clip = config.clip_rewards
         self._life_loss_ends = config.life_loss_ends_episode
         self._device = device
@@ -69,7 +77,11 @@ class Actors:
         self._terminated = np.zeros(self._shape, dtype=np.bool_)
         self._ended = np.zeros(self._shape, dtype=np.bool_)
         self._fresh = np.zeros(self._shape, dtype=np.bool_)
-        self._actions = np.zeros(self._shape, dtype=np.int64)
+        self._actions: Actions = (
+            np.zeros((*self._shape, self.actions.size), dtype=np.float32)
+            if isinstance(self.actions, Continuous)
+            else np.zeros(self._shape, dtype=np.int64)
+        )
         self._last_values = torch.zeros(config.num_envs, device=device)
         self._records: dict[str, Tensor] = {}
 
@@ -99,6 +111,13 @@ class Actors:
             last_values=self._last_values,
         )
 
+    def openings(self, rows: slice) -> Tensor:
+        """Return True for each of these rows of the current rollout that opens an episode. They are of one step."""
+        t, first = divmod(rows.start, self._shape[1])
+        # Before the first step ends, the last row is still that of the previous rollout.
+        opened = self._fresh[t - 1, first : first + rows.stop - rows.start]
+        return torch.from_numpy(opened.copy()).to(self._device)
+
     def close(self) -> None:
         """Close the environments."""
         for batch in self._batches:
@@ -107,12 +126,15 @@ class Actors:
     @torch.no_grad()
     def _play(self, batch: EnvironmentBatch, policy: Policy, value: Value) -> None:
         steps, number = self._shape
+
+        def rows_of(t: int) -> slice:
+            return slice(t * number + batch.columns.start, t * number + batch.columns.stop)
+
         for t in range(steps):
             self._turn_to("selection", batch)
-            rows = slice(t * number + batch.columns.start, t * number + batch.columns.stop)
             # The first state of a rollout is the last state of the previous one.
             states = batch.states[t if t > 0 else -1]
-            actions = policy(states, rows).cpu().numpy()
+            actions = policy(states, rows_of(t)).cpu().numpy()
             batch.environments.send(actions)
             self._actions[t, batch.columns] = actions
             if t == 0:  # once the emulators are busy
@@ -120,7 +142,7 @@ class Actors:
             self._turn_to("environment", batch)
             self._receive(batch, t)
         self._turn_to("selection", batch)
-        self._last_values[batch.columns] = value(batch.states[-1])
+        self._last_values[batch.columns] = value(batch.states[-1], rows_of(steps))
         self._turn_to("environment", batch)  # the other batch may still be stepping
 
     def _receive(self, batch: EnvironmentBatch, t: int) -> None:
@@ -149,7 +171,7 @@ class Actors:
         return torch.from_numpy(observations).to(self._device, non_blocking=True)
 
 
-def _open(config: SynchronousFields, seed: int, device: torch.device) -> tuple[list[EnvironmentBatch], SideBySide]:
+def _open(config: LockstepFields, seed: int, device: torch.device) -> tuple[list[EnvironmentBatch], SideBySide]:
     """Open the environments, with one thread per batch."""
     number, workers = config.num_envs, min(config.num_workers, devices.cores())
     # torch's kernels use another layout for a single state, so each half must have at least two.

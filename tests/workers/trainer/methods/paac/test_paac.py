@@ -1,6 +1,5 @@
 """PAAC: its losses against a slow literal transcription of algorithm 1, its determinism, and learning."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,18 +150,6 @@ def test_what_happens_on_a_fresh_row_changes_no_gradient() -> None:
 
     for ours, theirs in zip(after, before, strict=True):
         torch.testing.assert_close(ours, theirs)
-
-
-def test_the_sampler_draws_from_the_policy() -> None:
-    probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
-    sample = paac.Sampler(seed=4, device=torch.device("cpu"))
-
-    sample.begin(draws=40_000, actions=4)
-    logits = probabilities.log().expand(20_000, 4)
-    drawn = torch.cat([sample(logits, rows) for rows in (slice(20_000), slice(20_000, 40_000))])
-
-    frequencies = torch.bincount(drawn, minlength=4) / 40_000
-    assert torch.allclose(frequencies, probabilities, atol=4 * math.sqrt(0.25 / 40_000))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from workers.contract.config import PaacConfig
 from workers.trainer.environments.environments import AtariEnvironments
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
-from workers.trainer.methods.paac.rollouts import Actors
+from workers.trainer.methods.paac.rollouts import Actors, pick
 from workers.trainer.run.run import NullRun
 
 CPU = torch.device("cpu")
@@ -32,7 +32,7 @@ def unprepared(observations: Tensor, out: Tensor | None = None) -> Tensor:
     return observations if out is None else out.copy_(observations)
 
 
-def worth(states: Tensor) -> Tensor:
+def worth(states: Tensor, _rows: slice = slice(0)) -> Tensor:
     """A value that depends only on the state."""
     return states.flatten(1).sum(1, dtype=torch.float32)
 
@@ -110,3 +110,43 @@ def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
         return int(rollout.terminated.sum())
 
     assert ends(life_loss_ends_episode=False) < ends(life_loss_ends_episode=True)
+
+
+def test_continuous_actions_reach_the_environments_as_they_were_chosen() -> None:
+    config = PaacConfig(num_envs=3, t_max=4, clip_rewards=False).model_copy(update={"env": "Arcadia/Target-v0"})
+    actors = Actors(config, seed=1, device=CPU)
+    actors.reset(lambda seen, out=None: seen if out is None else out.copy_(seen))
+    rollout = actors.rollout(lambda states, _rows: states, worth, book(3))  # aims at the point it sees
+    actors.close()
+    assert torch.equal(rollout.actions, rollout.states)
+    assert rollout.rewards.tolist() == [[0.0] * 3] * 4
+
+
+def test_a_policy_can_see_which_states_open_an_episode() -> None:
+    config = PaacConfig(env="Arcadia/Catch-v0", num_envs=2, t_max=4)
+    actors = Actors(config, seed=1, device=CPU)
+    opened, tops = [], []
+
+    def look(states: Tensor, rows: slice) -> Tensor:
+        opened.append(actors.openings(rows).tolist())
+        tops.append((states[:, :5].sum(1) > 0).tolist())  # the ball is in the first row
+        return idle(states, rows)
+
+    actors.reset(unprepared)
+    for _ in range(3):
+        actors.rollout(look, lambda states, rows: look(states, rows).float(), book(2))
+    actors.close()
+    opened[0] = [True, True]  # nothing comes before the first episodes
+    assert opened == tops
+    assert sum(map(sum, opened)) > 4
+    assert len(opened) == 3 * (4 + 1)
+
+
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_picked_rows_keep_their_layout(layout: torch.memory_format) -> None:
+    states = torch.randn(6, 4, 5, 5).contiguous(memory_format=layout)
+    rows = torch.tensor([4, 0, 5])
+    picked = pick(states, rows)
+    assert torch.equal(picked, states[rows])
+    assert picked.is_contiguous(memory_format=layout)
+    assert torch.equal(pick(states[:, 0, 0], rows), states[rows, 0, 0])
