@@ -105,7 +105,9 @@ describe("what the agent thought", () => {
       }),
     );
     await chart();
-    const rows = within(screen.getByRole("region", { name: "Each action's mean ± σ" })).getAllByRole("listitem");
+    const rows = within(screen.getByRole("region", { name: "Each action's mean ± σ" })).getAllByRole(
+      "listitem",
+    );
     expect(rows.map((row) => row.textContent)).toEqual(["hip0.5 ± 0.5, took 0.75", "knee−0.5 ± 1, took −1"]);
   });
 
