@@ -120,7 +120,7 @@ class VectorOutputs:
 
     def keep(self, readings: Tensor, rows: slice) -> Tensor:
         """Keep the outputs for some states in these rows, and return the features."""
-        x = self._body.filter(readings)
+        x: Tensor = self._body.filter(readings)
         for layer, kept in zip(self._layers, self._outputs, strict=True):
             x = kept[rows].copy_(self._activate(layer.forward(x)))
         return x
