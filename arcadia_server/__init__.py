@@ -87,3 +87,8 @@ def evaluate(arguments: list[str]) -> int:
 def record(arguments: list[str]) -> int:
     """Record an episode of an agent."""
     return run(arguments)
+
+
+def agent(arguments: list[str]) -> int:
+    """Export an agent of a run directory as one file."""
+    return run(arguments)

@@ -7,11 +7,11 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     database, live
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance
-    alerts, backup, jobs, projects, replays
+    alerts, aliases, backup, jobs, projects, replays
     checkpoints, saliency, start_sets, views
     kept_games, recordings, runs
     changes, comparisons, evaluations, reported
-    figures, marks, worker_api
+    agents, figures, lineage, marks, worker_api
     games, health, studies
     live_games, papers
     reports

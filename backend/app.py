@@ -8,8 +8,10 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI, Request
 
 from backend import errors
+from backend.agents.routes import router as agents
 from backend.alerts.delivery import AlertDeliverer
 from backend.alerts.routes import router as alerts
+from backend.aliases.routes import router as aliases
 from backend.archives.routes import router as archives
 from backend.boards.routes import router as boards
 from backend.changes.routes import router as changes
@@ -29,6 +31,7 @@ from backend.files.service import sweep
 from backend.games.routes import router as games
 from backend.health import router as health
 from backend.kept_games.routes import router as kept_games
+from backend.lineage.routes import router as lineage
 from backend.live import notices
 from backend.live.routes import router as live
 from backend.live_games.routes import router as watching
@@ -92,6 +95,9 @@ ROUTERS = (
     studies,
     papers,
     archives,
+    agents,
+    aliases,
+    lineage,
     alerts,
     examples,
     provenance,

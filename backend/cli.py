@@ -26,6 +26,7 @@ PROGRAMS = {
     "train": "workers.trainer",
     "evaluate": "workers.trainer.evaluate",
     "record": "workers.trainer.record",
+    "agent": "workers.trainer.agents",
 }
 
 
@@ -155,7 +156,7 @@ def restore(settings: Settings, folder: Path) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     options = parse_arguments(sys.argv[1:] if arguments is None else arguments)
-    if options.command not in ("train", "evaluate", "record"):
+    if options.command not in ("train", "evaluate", "record", "agent"):
         # Only the owner may read the data folder.
         os.umask(0o077)
     if options.command in PROGRAMS:

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints, model_validator
 
 from workers.contract.events import Sha256
-from workers.contract.values import STORABLE, Count, Id, Ordinal
+from workers.contract.members import Member
+from workers.contract.values import STORABLE, Id, Ordinal
 
 FORMAT = "arcadia-archive"
 VERSION = 2
@@ -26,14 +27,6 @@ MAX_STUDIES = MAX_REPORTS = 100
 
 FilesChoice = Literal["none", "best", "all"]
 Kind = Literal["runs", "studies", "reports"]
-
-
-class Member(BaseModel):
-    """A member of the archive with its hash and size."""
-
-    path: Annotated[str, StringConstraints(max_length=200)]
-    sha256: Sha256
-    bytes: Count
 
 
 class ArchivedItem(BaseModel):

@@ -59,7 +59,10 @@ DOCUMENTS = RowTable("documents", tables.ProvenanceDocument, numbered=False)
 START_SETS = RowTable("start_sets", tables.StartSet)
 JOBS = RowTable("jobs", tables.Job, references={"checkpoint_id": "checkpoints"}, excluded=("lease_expires_at",))
 FILES = RowTable("files", tables.File, references={"job_id": "jobs"}, excluded=("stored_path",))
-CHECKPOINTS = RowTable("checkpoints", tables.Checkpoint, references={"file_id": "files"})
+CHECKPOINTS = RowTable("checkpoints", tables.Checkpoint, references={"file_id": "files"}, excluded=("source_sha256",))
+ALIASES = RowTable(
+    "aliases", tables.AliasChange, references={"checkpoint_id": "checkpoints"}, excluded=("run_name",), numbered=False
+)
 REPLAYS = RowTable(
     "replays",
     tables.Replay,

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.aliases.schemas import is_name
 from backend.archives import rows as tables_of
 from backend.archives.format import ArchivedRun, file_of, points_of, rows_of
 from backend.archives.opening import Archive, BadArchive, invalid
@@ -74,6 +76,7 @@ class RunReader:
         self._start_sets()
         for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, tables_of.REPLAYS):
             self._store(table)
+        self._aliases()
         self._point_jobs_at_checkpoints()
         for table in (tables_of.EVALUATIONS, tables_of.EPISODES, tables_of.MEDIA, tables_of.LOG_LINES):
             self._store(table)
@@ -148,6 +151,8 @@ class RunReader:
                 values[column] = self._find(table, column, target, reference)
         if table is tables_of.FILES and not self._place_file(values):
             return None
+        if table is tables_of.ALIASES:
+            values["run_name"] = self._restored.run.name
         if "run_id" in table.model.__table__.columns:
             values["run_id"] = self._restored.run.id
         return table.model(**values)
@@ -194,6 +199,16 @@ class RunReader:
         values["stored_path"] = new_stored_path(self._restored.run.id)
         self._restored.files.append((values["stored_path"], path))
         return True
+
+    def _aliases(self) -> None:
+        """Store the aliases whose names are free here. Others keep what they name."""
+        known = set(self._session.scalars(select(tables.AliasChange.name)))
+        for values in self._rows(tables_of.ALIASES):
+            if not is_name(values["name"]):
+                raise BadArchive(f"{values['name']!r} is not a name that an alias can have.")
+            if values["name"] not in known and (row := self._to_row(tables_of.ALIASES, 0, values)) is not None:
+                self._session.add(row)
+        self._session.flush()
 
     def _documents(self) -> None:
         for values in self._rows(tables_of.DOCUMENTS):

@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session, undefer
 
+from backend.aliases.queries import current_changes
 from backend.archives import rows as tables_of
 from backend.archives.format import FilesChoice, file_of, points_of, rows_of
 from backend.archives.rows import RowTable, to_line
@@ -75,6 +76,7 @@ def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any
         (tables_of.FILES, _files(run_id, files)),
         (tables_of.CHECKPOINTS, _of(tables.Checkpoint, run_id)),
         (tables_of.JOBS, _of(tables.Job, run_id).where(tables.Job.kind.in_(JOB_KINDS))),
+        (tables_of.ALIASES, _aliases(run_id)),
         (tables_of.REPLAYS, _of(tables.Replay, run_id)),
         (tables_of.EVALUATIONS, _of(evaluation, run_id)),
         (
@@ -126,6 +128,13 @@ class _RowWriter:
             if table.numbered:
                 numbers[row.id] = index
             yield to_line(table, row, index, self._run.numbers)
+
+
+def _aliases(run_id: int) -> Select[tables.AliasChange]:
+    """Return the history, within the run, of the aliases that name a checkpoint of it now."""
+    change = tables.AliasChange
+    names = current_changes().where(change.run_id == run_id).with_only_columns(change.name)
+    return select(change).where(change.run_id == run_id, change.name.in_(names)).order_by(change.id)
 
 
 def _spool_points(session: Session, spool: MemberSpool, run_id: int, number: int) -> None:

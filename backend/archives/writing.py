@@ -23,7 +23,6 @@ from backend.archives.format import (
     ArchivedRun,
     ArchiveManifest,
     FilesChoice,
-    Member,
     file_of,
 )
 from backend.archives.run_writing import SpooledRun
@@ -31,6 +30,7 @@ from backend.archives.spool import MemberSpool, SpooledItem
 from backend.database.columns import utc_now
 from backend.errors import NotFound
 from backend.files.storage import BLOCK_BYTES, INCOMING, stored_path
+from workers.contract.members import Member
 
 # Small archives stay in memory.
 SPOOL_BYTES = 8_000_000

@@ -7,10 +7,9 @@ from typing import Literal, NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
 from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
-from workers.contract.config import CONFIGURATIONS
-from workers.contract.config.evaluation import protocol_of
 from workers.contract.protocols import PROTOCOLS
 
 BestBy = Literal["evaluation", "training"]
@@ -42,9 +41,9 @@ def comparable_evaluations(session: Session, run: Run) -> dict[int, EvaluationSc
 
     Only such evaluations are comparable: the run's protocol, the usual way to act, and all episodes.
     """
-    if run.origin != "trained":
+    if not run.has_agent:
         return {}
-    protocol, usual = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting.model_dump(mode="json")
+    protocol, usual = usual_protocol_of(run), usual_acting_of(run).model_dump(mode="json")
     query = select(Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean, Evaluation.acting)
     query = query.join(Job).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
     query = query.where(

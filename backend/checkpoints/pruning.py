@@ -1,15 +1,18 @@
-"""Pruning of a run's checkpoints. It keeps pinned ones, the first, the best and the last, and others between them.
+"""Pruning of a run's checkpoints. It keeps the first, the best, the last and others between them.
+
+Pinned ones and those with an alias are always kept.
 
 The trainer prunes its own folder by the same rule (`workers/contract/pruning.py`). The server also needs pruning,
 since a trainer that resumed on another host has only some checkpoints. It also knows no pins, evaluations and jobs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.aliases.queries import names_of_checkpoints
 from backend.checkpoints.best import find_best, training_score
 from backend.checkpoints.superseded import superseded_ids
 from backend.database.tables import Checkpoint, Job, Run
@@ -18,7 +21,7 @@ from backend.replays.pruning import delete_replays_of_checkpoints
 from backend.web.lookup import last_started_attempt
 from workers.contract.pruning import DEFAULT_KEPT, prunable
 
-KeptAs = Literal["pinned", "best", "first", "last", "spread"]
+KeptAs = Literal["alias", "pinned", "best", "first", "last", "spread"]
 
 
 def prune_checkpoints(session: Session, run: Run) -> None:
@@ -27,12 +30,14 @@ def prune_checkpoints(session: Session, run: Run) -> None:
     current = _current(session, run, rows)
     best, trained = _mark_best(session, run, rows, current), max(current, key=training_score, default=None)
     # These do not count toward the number of kept checkpoints.
-    extra = {row.id for row in current if row.pinned} | _needed_by_jobs(session, run)
+    named = names_of_checkpoints(session, [run.id]).keys()
+    extra = {row.id for row in current if row.pinned or row.id in named} | _needed_by_jobs(session, run)
     protected = [place for place, row in enumerate(current) if row.id in extra or row in (best, trained)]
     max_kept = run.config.get("checkpoints_kept", DEFAULT_KEPT) + sum(row.id in extra for row in current)
     pruned = {current[place].id for place in prunable([row.step for row in current], max_kept, protected)}
     superseded = {row.id for row in available(rows) if row not in current and row.id not in extra}
-    _delete(session, run, [row for row in rows if row.id in pruned | superseded and not row.pinned])
+    removed = (pruned | superseded) - named
+    _delete(session, run, [row for row in rows if row.id in removed and not row.pinned])
 
 
 def prune_after_job(session: Session, run: Run) -> None:
@@ -79,14 +84,18 @@ def available(rows: Sequence[Checkpoint]) -> list[Checkpoint]:
     return [row for row in rows if row.file_id is not None]
 
 
-def reasons_kept(rows: Sequence[Checkpoint]) -> dict[int, KeptAs]:
-    """Return why each checkpoint is kept. The rows are all checkpoints of a run in order of their steps."""
+def reasons_kept(rows: Sequence[Checkpoint], named: Container[int]) -> dict[int, KeptAs]:
+    """Return why each checkpoint is kept.
+
+    The rows are all checkpoints of a run in order of their steps, and `named` has the ids of those with an alias.
+    """
     kept = available(rows)
     reasons: dict[int, KeptAs] = {row.id: "spread" for row in kept}
     if kept:
         reasons |= {kept[-1].id: "last", kept[0].id: "first"}
     reasons |= {row.id: "best" for row in kept if row.best}
-    return reasons | {row.id: "pinned" for row in kept if row.pinned}
+    reasons |= {row.id: "pinned" for row in kept if row.pinned}
+    return reasons | {row.id: "alias" for row in kept if row.id in named}
 
 
 def _delete(session: Session, run: Run, rows: Sequence[Checkpoint]) -> None:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.aliases.queries import names_of_checkpoints
 from backend.checkpoints.best import BestBy, evaluation_scores
 from backend.checkpoints.pruning import KeptAs, reasons_kept
 from backend.checkpoints.service import set_pinned
@@ -39,10 +40,11 @@ class RunCheckpoint(BaseModel):
     created_at: datetime
     available: bool
     pinned: bool
+    aliases: list[str] = Field(description="Names of the checkpoint, such as pong/champion.")
     kept_as: KeptAs | None = Field(
         description="Why its file is kept. A run keeps `checkpoints_kept` checkpoints with their replays: the first, "
-        "the best, the last, and others spread evenly over training. Pinned ones are kept in addition. Null if the "
-        "file was deleted."
+        "the best, the last, and others spread evenly over training. Pinned ones and those with an alias are kept in "
+        "addition. Null if the file was deleted."
     )
 
 
@@ -75,11 +77,15 @@ def _list(session: Session, run_id: int) -> list[RunCheckpoint]:
     # The newest of several attempts at the same step comes last.
     by_step = query.order_by(tables.Checkpoint.step, tables.Checkpoint.attempt, tables.Checkpoint.id)
     rows = session.scalars(by_step).all()
-    reasons, scores = reasons_kept(rows), evaluation_scores(session, session.get_one(tables.Run, run_id))
-    return [_to_schema(row, reasons.get(row.id), "evaluation" if row.id in scores else "training") for row in rows]
+    names = names_of_checkpoints(session, [run_id])
+    reasons, scores = reasons_kept(rows, names), evaluation_scores(session, session.get_one(tables.Run, run_id))
+    return [
+        _to_schema(row, reasons.get(row.id), "evaluation" if row.id in scores else "training", names.get(row.id, []))
+        for row in rows
+    ]
 
 
-def _to_schema(row: tables.Checkpoint, reason: KeptAs | None, by: BestBy) -> RunCheckpoint:
+def _to_schema(row: tables.Checkpoint, reason: KeptAs | None, by: BestBy, aliases: list[str]) -> RunCheckpoint:
     return RunCheckpoint(
         id=row.id,
         step=row.step,
@@ -93,5 +99,6 @@ def _to_schema(row: tables.Checkpoint, reason: KeptAs | None, by: BestBy) -> Run
         created_at=row.created_at,
         available=row.file_id is not None,
         pinned=row.pinned,
+        aliases=aliases,
         kept_as=reason,
     )

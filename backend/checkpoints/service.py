@@ -76,11 +76,6 @@ def frames_at_step(session: Session, run: Run, step: int) -> int:
     return session.scalar(query.limit(1)) or 0
 
 
-def find_forkable(session: Session, run: Run, checkpoint_id: int) -> Checkpoint:
-    """Return a checkpoint of the run to fork from. The caller has locked the run, so that it is not pruned."""
-    return find_kept(session, run, checkpoint_id, field="checkpoint_id", action="fork")
-
-
 def find_kept(session: Session, run: Run, checkpoint_id: int, *, field: str, action: str) -> Checkpoint:
     """Return the checkpoint that a request names in a field.
 

@@ -5,13 +5,13 @@ from typing import get_args
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
 from backend.database.tables import Run
 from backend.evaluations.start_points import missing_start_sets
 from backend.start_sets.schemas import StartSet
 from backend.start_sets.service import list_start_sets, to_schema
-from backend.web.lookup import refuse_reported
-from workers.contract.config import CONFIGURATIONS
-from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
+from backend.web.lookup import refuse_without_agent
+from workers.contract.config.evaluation import acting_unfit_because, unfit_because
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.protocols.acting import EPSILON_GREEDY, Acting, ActingName
 
@@ -48,13 +48,13 @@ class EvaluationChoices(BaseModel):
 
 def choices(session: Session, run: Run) -> EvaluationChoices:
     """Return the choices for an evaluation of a run."""
-    refuse_reported(run, "evaluate")
-    usual = CONFIGURATIONS[run.algorithm].usual_acting
+    refuse_without_agent(run, "evaluate")
+    usual = usual_acting_of(run)
     # Random play needs no checkpoint, so it is no choice for a run.
     ways = [EPSILON_GREEDY if name == EPSILON_GREEDY.name else Acting(name=name) for name in get_args(ActingName)]
     return EvaluationChoices(
         protocols=[_protocol(session, run.env, protocol) for protocol in PROTOCOLS.values()],
-        usual_protocol=protocol_of(run.config),
+        usual_protocol=usual_protocol_of(run),
         acting=[
             ActingChoice(acting=way, unfit_because=acting_unfit_because(way, usual, run.env))
             for way in ways

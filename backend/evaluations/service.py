@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import comparable_evaluations
 from backend.checkpoints.choice import find_chosen
+from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
 from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StartSet
 from backend.errors import Conflict, FieldError, Invalid, NotFound
@@ -14,10 +15,9 @@ from backend.evaluations.schemas import EvaluationRequest, ScoredEpisode
 from backend.evaluations.start_points import find_chosen_start_set
 from backend.jobs import service as jobs
 from backend.start_sets.service import to_reference
-from backend.web.lookup import find_run, refuse_reported
+from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
-from workers.contract.config import CONFIGURATIONS
-from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
+from workers.contract.config.evaluation import acting_unfit_because, unfit_because
 from workers.contract.jobs import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
@@ -28,9 +28,9 @@ MAX_UNFINISHED = 50
 
 def request_evaluation(session: Session, run: Run, request: EvaluationRequest) -> Evaluation:
     """Queue the requested evaluation. The caller has locked the run, so the checkpoint is not pruned."""
-    refuse_reported(run, "evaluate")
-    protocol = protocol_of(run.config) if request.protocol is None else request.protocol
-    usual = CONFIGURATIONS[run.algorithm].usual_acting
+    refuse_without_agent(run, "evaluate")
+    protocol = usual_protocol_of(run) if request.protocol is None else request.protocol
+    usual = usual_acting_of(run)
     if (reason := unfit_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=reason))
     acting = request.acting or usual

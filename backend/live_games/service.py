@@ -13,7 +13,7 @@ from backend.errors import Conflict, NotFound
 from backend.jobs import service as jobs
 from backend.jobs.queue import INTERACTIVE, read_queue
 from backend.live_games.schemas import AskLive, LiveGame
-from backend.web.lookup import find_job, refuse_reported
+from backend.web.lookup import find_job, refuse_without_agent
 from workers.contract.live import LiveParameters
 from workers.contract.worker_api import JobKind
 
@@ -23,7 +23,7 @@ def start_live(session: Session, settings: Settings, run: Run, wanted: AskLive) 
 
     The caller holds the lock of the run.
     """
-    refuse_reported(run, "play")
+    refuse_without_agent(run, "play")
     follows = wanted.checkpoint == "newest"
     checkpoint = find_chosen(session, run, wanted.checkpoint)
     unfinished = [job for job in _of_run(session, run) if job.state in jobs.UNFINISHED]

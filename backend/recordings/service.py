@@ -6,14 +6,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.choice import find_chosen
+from backend.checkpoints.playing import usual_protocol_of
 from backend.database.tables import Checkpoint, Evaluation, Job, Replay, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.recordings.schemas import Recording, RecordingRequest
 from backend.replays.service import discard_recording
-from backend.web.lookup import find_run, refuse_reported
-from workers.contract.config.evaluation import protocol_of, unfit_without_starts_because
+from backend.web.lookup import find_run, refuse_without_agent
+from workers.contract.config.evaluation import unfit_without_starts_because
 from workers.contract.jobs import RecordingParameters
 from workers.contract.protocols import PROTOCOLS
 
@@ -24,8 +25,8 @@ MAX_SCHEDULED_JOBS = 5
 
 def request(session: Session, run: Run, wanted: RecordingRequest) -> Job:
     """Queue a recording. The caller holds the run's lock, which protects the checkpoint."""
-    refuse_reported(run, "record")
-    protocol = protocol_of(run.config) if wanted.protocol is None else wanted.protocol
+    refuse_without_agent(run, "record")
+    protocol = usual_protocol_of(run) if wanted.protocol is None else wanted.protocol
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = find_chosen(session, run, wanted.checkpoint)

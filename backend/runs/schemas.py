@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from backend.checkpoints.choice import CheckpointChoice
 from backend.database.tables import RunOrigin
 from backend.projects.schemas import ProjectName
 from backend.web.json_numbers import JsonNumber
@@ -246,7 +247,7 @@ class CloneRun(_Request):
 class ForkRun(_Request):
     """Checkpoint and changes for a new run that continues from it."""
 
-    checkpoint_id: Id
+    checkpoint_id: CheckpointChoice = Field(description="Id of a checkpoint, newest, best or an alias.")
     name: Name | None = None
     overrides: Overrides = {}
     project: ProjectName | None = Field(default=None, description="Default: the project of the original run.")

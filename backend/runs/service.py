@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.service import copy_checkpoint, find_forkable
+from backend.checkpoints.choice import find_chosen
+from backend.checkpoints.service import copy_checkpoint
 from backend.configuration import configs
 from backend.database.columns import utc_now
 from backend.database.engine import after_commit
@@ -76,7 +77,7 @@ def clone(session: Session, run: Run, changes: CloneRun) -> Run:
 def fork(session: Session, run: Run, changes: ForkRun) -> Run:
     """Queue a run that continues from one of this run's checkpoints. It gets its own copy of the file."""
     refuse_reported(run, "fork")
-    checkpoint = find_forkable(session, run, changes.checkpoint_id)
+    checkpoint = find_chosen(session, run, changes.checkpoint_id, field="checkpoint_id", action="fork")
     config = configs.override(run.config, changes.overrides)
     configs.refuse_other_shape(config, configs.override(run.config, {}))
     configs.refuse_no_steps(config, checkpoint.step)

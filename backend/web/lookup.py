@@ -7,10 +7,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.database.engine import Db
-from backend.database.tables import Attempt, Job, Run
+from backend.database.tables import Attempt, Job, Run, RunOrigin
 from backend.errors import Conflict, NotFound
 from workers.contract.values import MAX_ID
 
+_ORIGINS: dict[RunOrigin, str] = {
+    "reported": "a script logged it",
+    "imported": "it was imported from logs",
+    "agent": "it is an imported agent",
+}
 PathId = Annotated[int, Path(ge=1, le=MAX_ID)]
 
 
@@ -23,12 +28,18 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
 
 
 def refuse_reported(run: Run, action: str) -> None:
-    """Raise Conflict if a script logs the run, since Arcadia has neither its program nor its checkpoints."""
+    """Raise Conflict unless Arcadia trains the run, since it has no program of another one that it could start."""
     if run.origin != "trained":
         raise Conflict(
-            f"Arcadia cannot {action} run {run.id}, because a script logged it. Only runs that Arcadia trains have "
+            f"Arcadia cannot {action} run {run.id}, because {_ORIGINS[run.origin]}. Only runs that Arcadia trains have "
             "checkpoints and a configuration that it can start."
         )
+
+
+def refuse_without_agent(run: Run, action: str) -> None:
+    """Raise Conflict if Arcadia has no checkpoints of the run, since a script logged it."""
+    if not run.has_agent:
+        raise Conflict(f"Arcadia cannot {action} run {run.id}, because {_ORIGINS[run.origin]} without checkpoints.")
 
 
 def find_job(session: Session, job_id: int, *, lock: bool = False) -> Job:

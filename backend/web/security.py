@@ -33,8 +33,8 @@ WORKERS_ONLY = f"{API}/worker/"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Job ids have at most 16 digits.
 LIVE_SOCKET = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
-UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}}|archives)")
-ARCHIVES = f"{API}/archives"
+UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}}|archives|agents)")
+ARCHIVES, AGENTS = f"{API}/archives", f"{API}/agents"
 
 # Pages with only one chart, which other pages may show in a frame.
 EMBED = re.compile(r"/embed(/.*)?")
@@ -263,6 +263,7 @@ class Perimeter:
         if scope["method"] == "POST" and scope["path"] == ARCHIVES:
             return self._settings.max_archive_bytes
         upload = scope["method"] == "PUT" and UPLOAD.fullmatch(scope["path"])
+        upload = upload or (scope["method"] == "POST" and scope["path"] == AGENTS)
         return self._settings.max_file_bytes if upload else self._settings.max_body_bytes
 
     def _host_problem(self, headers: Headers) -> Problem | None:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from arcadia.figures import Figure
     from arcadia.metrics import Metrics, Series
     from arcadia.records.alert import Alert, AlertDelivery
+    from arcadia.records.alias import Alias
     from arcadia.records.change import Change
     from arcadia.records.forecast import RunForecast
     from arcadia.records.log_line import LogLine
@@ -66,6 +67,7 @@ __all__ = [
     "Alert",
     "AlertChannel",
     "AlertDelivery",
+    "Alias",
     "AmbiguousReferenceError",
     "ApiError",
     "ArcadiaError",
@@ -155,6 +157,7 @@ _NAMES_OF_MODULES = {
     "arcadia.records.project": "MovedItems",
     "arcadia.records.server": "Health Preset Worker",
     "arcadia.records.study": "StudyPoint StudyPreview",
+    "arcadia.records.alias": "Alias",
     "arcadia.records.view": "SavedView",
     "arcadia.reporting.initialization": "init",
     "arcadia.reporting.media": "Histogram Image Table Video",

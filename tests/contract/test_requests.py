@@ -45,6 +45,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/views$",
     # An archive is more than bytes, and its runs are a list separated by commas.
     "^/api/v1/archives$",
+    # An agent file is more than bytes, and its environment exists.
+    "^/api/v1/agents$",
 )
 VALID = ["2xx", "3xx", "401", "403", "404", "409", "429"]
 

@@ -5,6 +5,10 @@ environment_families    capabilities of each environment family
 spaces                  action spaces
 layout                  file names in a run directory
 events                  events of a trainer
+agents                  agent files
+members                 members of zip files
+networks                architectures of the convolutional networks
+checkpoint_metadata     metadata of checkpoint files
 provenance              code, packages and host of an attempt
 protocols               evaluation protocols
 tracks, action_names    tracks of recordings, and names of actions

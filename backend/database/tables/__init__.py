@@ -1,6 +1,7 @@
 """Tables of the database, one module per noun. Those of metrics are in backend/metrics/models.py."""
 
 from backend.database.tables.alerts import Alert, AlertChannel, AlertDelivery, AlertRule, ScoreRule
+from backend.database.tables.aliases import AliasChange
 from backend.database.tables.archive_imports import ArchiveImport, ReportImport, StudyImport
 from backend.database.tables.base import (
     AlertKind,
@@ -48,6 +49,7 @@ __all__ = [
     "AlertKind",
     "AlertRule",
     "AlertRuleKind",
+    "AliasChange",
     "ArchiveImport",
     "Attempt",
     "Base",

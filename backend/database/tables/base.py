@@ -26,8 +26,8 @@ StudyState = Literal["running", "paused", "stopped", "finished"]
 # How a person's game ended. It may be kept before its end.
 GameEnd = Literal["over", "cut off", "unfinished"]
 
-# A trainer of Arcadia trained it, a script reported it, or it was read from files of another tool.
-RunOrigin = Literal["trained", "reported", "imported"]
+# A trainer of Arcadia trained it, a script reported it, it was read from files of another tool, or from an agent file.
+RunOrigin = Literal["trained", "reported", "imported", "agent"]
 MediaKind = Literal["image", "video", "histogram", "table"]
 # Workers upload the other kinds.
 StoredKind = Literal[FileKind, "media"]

@@ -31,4 +31,6 @@ class Checkpoint(Base):
     pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
     # The run's schedule requested an evaluation, which may have been deleted since.
     scheduled: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # Of an imported agent: the hash of the checkpoint that it was exported from.
+    source_sha256: Mapped[str | None] = mapped_column(String(64), index=True)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -82,6 +82,11 @@ class Run(Base):
     tags: Mapped[list["RunTag"]] = relationship(cascade="all, delete-orphan", passive_deletes=True, lazy="selectin")
 
     @property
+    def has_agent(self) -> bool:
+        """True if its checkpoints have an agent that a worker can play."""
+        return self.origin in ("trained", "agent")
+
+    @property
     def comparable_config(self) -> dict[str, Any]:
         """The configuration with the method and the environment, which those of trained runs contain."""
         return (

@@ -1,9 +1,9 @@
-"""Archive files: export and import of runs, studies and reports."""
+"""Archive files and agent files: export and import."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +29,61 @@ async def export_archive(
     files: FilesChoice,
     progress: bool,
 ) -> Path:
-    """Save the archive of some items, and return its path. The file appears only when it is complete."""
-    name = items.file_name
+    """Save the archive of some items, and return its path."""
+    params = {**items.parameters, "files": files}
+    return await _export(transport, "/archives", params, path, items.file_name, progress=progress)
+
+
+async def export_agent(
+    transport: AsyncTransport,
+    run_id: int,
+    checkpoint: int | str,
+    path: str | os.PathLike[str] | None,
+    name: str,
+    *,
+    progress: bool,
+) -> Path:
+    """Save the agent file of a checkpoint, and return its path."""
+    params = {"checkpoint": checkpoint}
+    return await _export(transport, f"/runs/{run_id}/agent", params, path, name, progress=progress)
+
+
+async def import_archive(
+    transport: AsyncTransport, path: str | os.PathLike[str], *, project: str | None, progress: bool
+) -> ImportResult:
+    """Upload an archive file, and return the result of its import."""
+    return ImportResult(await _import(transport, "/archives", path, {"project": project}, progress=progress))
+
+
+async def import_agent(
+    transport: AsyncTransport,
+    path: str | os.PathLike[str],
+    *,
+    env: str | None,
+    name: str | None,
+    project: str | None,
+    progress: bool,
+) -> dict[str, Any]:
+    """Upload an agent file, and return the result of its import."""
+    params = {"env": env, "name": name, "project": project}
+    return await _import(transport, "/agents", path, params, progress=progress)
+
+
+async def _export(
+    transport: AsyncTransport,
+    address: str,
+    params: Mapping[str, Any],
+    path: str | os.PathLike[str] | None,
+    name: str,
+    *,
+    progress: bool,
+) -> Path:
+    """Save a file that the server makes, and return its path. It appears only when it is complete."""
     target = Path(name if path is None else path)
     target = target / name if target.is_dir() else target
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.part")
-    params = {**items.parameters, "files": files}
-    response = await transport.send("GET", "/archives", params=params, stream=True)
+    response = await transport.send("GET", address, params=params, stream=True)
     try:
         with ProgressBar(f"Exporting {target.name}", wanted=progress) as bar:
             await _save(response, partial, bar)
@@ -63,10 +110,14 @@ async def _save(response: httpx.Response, partial: Path, bar: ProgressBar) -> No
     bar.update(1.0, decimal(done))
 
 
-async def import_archive(
-    transport: AsyncTransport, path: str | os.PathLike[str], *, project: str | None, progress: bool
-) -> ImportResult:
-    """Upload an archive file, and return the result of its import."""
+async def _import(
+    transport: AsyncTransport,
+    address: str,
+    path: str | os.PathLike[str],
+    params: Mapping[str, Any],
+    *,
+    progress: bool,
+) -> dict[str, Any]:
     source = Path(path)
     size = source.stat().st_size
     with source.open("rb") as file, ProgressBar(f"Importing {source.name}", wanted=progress) as bar:
@@ -78,6 +129,6 @@ async def import_archive(
                 done += len(block)
                 bar.update(done / size, decimal(done) if done < size else "storing")
 
-        answer: dict[str, Any] = await transport.upload("/archives", read(), size, project=project)
+        answer: dict[str, Any] = await transport.upload(address, read(), size, **params)
         bar.update(1.0, decimal(size))
-    return ImportResult(answer)
+    return answer

@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 
 from arcadia._async.alerts import AsyncAlertChannel
-from arcadia._async.archives import export_archive, import_archive
+from arcadia._async.archives import export_archive, import_agent, import_archive
+from arcadia._async.checkpoints import AsyncCheckpoint
 from arcadia._async.projects import AsyncProject, find_project
 from arcadia._async.references import find_run, find_run_ids, find_runs
 from arcadia._async.reports import AsyncReport
@@ -19,10 +20,12 @@ from arcadia._async.runs import AsyncRun
 from arcadia._async.studies import AsyncStudy
 from arcadia._async.transport import AsyncTransport
 from arcadia.comparison import Comparison
+from arcadia.errors import ArcadiaError
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
 from arcadia.records.alert import Alert, AlertDelivery
+from arcadia.records.alias import Alias
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.forecast import RunForecast
 from arcadia.records.run_group import RunGroup
@@ -227,6 +230,50 @@ class AsyncClient:
         Without a project, everything goes to the projects that the archive names.
         """
         return await import_archive(self.transport, path, project=project, progress=progress)
+
+    async def import_agent(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        env: str | None = None,
+        name: str | None = None,
+        project: str | None = None,
+        progress: bool = True,
+    ) -> AsyncRun:
+        """Import an agent file as a run with one checkpoint, and return the run. It is not imported again.
+
+        A model of Stable-Baselines3 needs the name of its environment, such as `env="pong"`.
+        """
+        result = await import_agent(self.transport, path, env=env, name=name, project=project, progress=progress)
+        return await self.run(result["run_id"])
+
+    async def aliases(self) -> list[Alias]:
+        """List the aliases of checkpoints by name."""
+        return [Alias(data) for data in await self.transport.get("/aliases")]
+
+    async def alias_history(self, name: str) -> list[Alias]:
+        """Return what an alias named when, newest first."""
+        return [Alias(data) for data in await self.transport.get("/aliases/history", name=name)]
+
+    async def set_alias(
+        self, name: str, checkpoint: AsyncCheckpoint, *, why: str = "", who: str | None = None
+    ) -> Alias:
+        """Let an alias such as pong/champion name a checkpoint from now on."""
+        body = {"name": name, "checkpoint_id": checkpoint.id, "why": why, "who": who}
+        return Alias((await self.transport.call("PUT", "/aliases", body=body))[0])
+
+    async def remove_alias(self, name: str, *, why: str = "", who: str | None = None) -> None:
+        """Remove an alias. Its history and its checkpoint stay."""
+        params = {"name": name, "why": why, "who": who}
+        given = {key: value for key, value in params.items() if value}
+        await self.transport.call("DELETE", "/aliases", params=given)
+
+    async def checkpoint(self, alias: str) -> AsyncCheckpoint:
+        """Return the checkpoint that an alias such as pong/champion names."""
+        for each in await self.aliases():
+            if each.name == alias and each.run_id is not None:
+                return await (await self.run(each.run_id)).checkpoint(alias)
+        raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
 
     async def projects(self) -> list[AsyncProject]:
         """List the projects without their texts. Main comes first."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from arcadia._async.archives import export_archive
+from arcadia._async.archives import export_agent, export_archive
 from arcadia._async.checkpoints import AsyncCheckpoint
 from arcadia._async.jobs import AsyncEvaluation, AsyncRecording
 from arcadia._async.replays import AsyncReplay
@@ -25,8 +25,8 @@ from arcadia.records.run import RunRecord
 
 LOG_PAGE_SIZE = 5_000
 
-CheckpointChoice = AsyncCheckpoint | int | Literal["newest", "best"]
-"""A checkpoint, its step, `newest` or `best`."""
+CheckpointChoice = AsyncCheckpoint | int | str
+"""A checkpoint, its step, `newest`, `best` or an alias."""
 
 
 class AsyncRun(AsyncResource, RunRecord):
@@ -67,6 +67,20 @@ class AsyncRun(AsyncResource, RunRecord):
         return await export_archive(
             self._client.transport, ExportedItems(runs=[self.id]), path, files=files, progress=progress
         )
+
+    async def export_agent(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        checkpoint: CheckpointChoice = "newest",
+        progress: bool = True,
+    ) -> Path:
+        """Save a checkpoint's agent as one file, and return its path. Default: run-12.agent.zip.
+
+        The file has the weights, a model card, the network as ONNX, and a program that plays the agent.
+        """
+        chosen, name = await self._choose(checkpoint), f"run-{self.id}.agent.zip"
+        return await export_agent(self._client.transport, self.id, chosen, path, name, progress=progress)
 
     async def purge(self) -> None:
         """Permanently delete the run with its files. It must have ended or be paused."""
@@ -181,18 +195,24 @@ class AsyncRun(AsyncResource, RunRecord):
         return [AsyncCheckpoint(self._client, self.id, row) for row in rows]
 
     async def checkpoint(self, choice: CheckpointChoice = "newest") -> AsyncCheckpoint:
-        """Return the newest or the best checkpoint, or the one at a step."""
+        """Return the newest or the best checkpoint, the one at a step, or the one with an alias."""
         if isinstance(choice, AsyncCheckpoint):
             return choice
         kept = [each for each in await self.checkpoints() if each.is_available]
-        found = [each for each in kept if choice in (each.step, "newest") or (choice == "best" and each.is_best)]
+        found = [
+            each
+            for each in kept
+            if choice in (each.step, "newest", *each.aliases) or (choice == "best" and each.is_best)
+        ]
         if found:
             return found[-1]
         if isinstance(choice, int):
             steps = ", ".join(str(each.step) for each in kept) or "none"
             raise ArcadiaError(f"Run {self.id} has no checkpoint at step {choice}. It has {steps}.")
         if choice not in ("newest", "best"):
-            raise ArcadiaError(f"{choice!r} is not a checkpoint. Use newest, best, a step, or a Checkpoint.")
+            raise ArcadiaError(
+                f"{choice!r} is not a checkpoint of run {self.id}. Use newest, best, a step, an alias, or a Checkpoint."
+            )
         kind = "best checkpoint" if choice == "best" and kept else "checkpoint"
         raise ArcadiaError(f"Run {self.id} has no {kind} yet. Try again after it has saved one.")
 
@@ -293,7 +313,7 @@ class AsyncRun(AsyncResource, RunRecord):
         return not self._is_pending
 
     async def _choose(self, choice: CheckpointChoice) -> int | str:
-        """Return a choice for a request. The server resolves newest and best."""
+        """Return a choice for a request. The server resolves newest, best and aliases."""
         return choice if isinstance(choice, str) else (await self.checkpoint(choice)).id
 
     def _repr_html_(self) -> str:

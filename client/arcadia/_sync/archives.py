@@ -1,10 +1,10 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Archive files: export and import of runs, studies and reports."""
+"""Archive files and agent files: export and import."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +30,61 @@ def export_archive(
     files: FilesChoice,
     progress: bool,
 ) -> Path:
-    """Save the archive of some items, and return its path. The file appears only when it is complete."""
-    name = items.file_name
+    """Save the archive of some items, and return its path."""
+    params = {**items.parameters, "files": files}
+    return _export(transport, "/archives", params, path, items.file_name, progress=progress)
+
+
+def export_agent(
+    transport: Transport,
+    run_id: int,
+    checkpoint: int | str,
+    path: str | os.PathLike[str] | None,
+    name: str,
+    *,
+    progress: bool,
+) -> Path:
+    """Save the agent file of a checkpoint, and return its path."""
+    params = {"checkpoint": checkpoint}
+    return _export(transport, f"/runs/{run_id}/agent", params, path, name, progress=progress)
+
+
+def import_archive(
+    transport: Transport, path: str | os.PathLike[str], *, project: str | None, progress: bool
+) -> ImportResult:
+    """Upload an archive file, and return the result of its import."""
+    return ImportResult(_import(transport, "/archives", path, {"project": project}, progress=progress))
+
+
+def import_agent(
+    transport: Transport,
+    path: str | os.PathLike[str],
+    *,
+    env: str | None,
+    name: str | None,
+    project: str | None,
+    progress: bool,
+) -> dict[str, Any]:
+    """Upload an agent file, and return the result of its import."""
+    params = {"env": env, "name": name, "project": project}
+    return _import(transport, "/agents", path, params, progress=progress)
+
+
+def _export(
+    transport: Transport,
+    address: str,
+    params: Mapping[str, Any],
+    path: str | os.PathLike[str] | None,
+    name: str,
+    *,
+    progress: bool,
+) -> Path:
+    """Save a file that the server makes, and return its path. It appears only when it is complete."""
     target = Path(name if path is None else path)
     target = target / name if target.is_dir() else target
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.part")
-    params = {**items.parameters, "files": files}
-    response = transport.send("GET", "/archives", params=params, stream=True)
+    response = transport.send("GET", address, params=params, stream=True)
     try:
         with ProgressBar(f"Exporting {target.name}", wanted=progress) as bar:
             _save(response, partial, bar)
@@ -64,10 +111,14 @@ def _save(response: httpx.Response, partial: Path, bar: ProgressBar) -> None:
     bar.update(1.0, decimal(done))
 
 
-def import_archive(
-    transport: Transport, path: str | os.PathLike[str], *, project: str | None, progress: bool
-) -> ImportResult:
-    """Upload an archive file, and return the result of its import."""
+def _import(
+    transport: Transport,
+    address: str,
+    path: str | os.PathLike[str],
+    params: Mapping[str, Any],
+    *,
+    progress: bool,
+) -> dict[str, Any]:
     source = Path(path)
     size = source.stat().st_size
     with source.open("rb") as file, ProgressBar(f"Importing {source.name}", wanted=progress) as bar:
@@ -79,6 +130,6 @@ def import_archive(
                 done += len(block)
                 bar.update(done / size, decimal(done) if done < size else "storing")
 
-        answer: dict[str, Any] = transport.upload("/archives", read(), size, project=project)
+        answer: dict[str, Any] = transport.upload(address, read(), size, **params)
         bar.update(1.0, decimal(size))
-    return ImportResult(answer)
+    return answer

@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 
 from arcadia._sync.alerts import AlertChannel
-from arcadia._sync.archives import export_archive, import_archive
+from arcadia._sync.archives import export_archive, import_agent, import_archive
+from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.projects import Project, find_project
 from arcadia._sync.references import find_run, find_run_ids, find_runs
 from arcadia._sync.reports import Report
@@ -20,10 +21,12 @@ from arcadia._sync.runs import Run
 from arcadia._sync.studies import Study
 from arcadia._sync.transport import Transport
 from arcadia.comparison import Comparison
+from arcadia.errors import ArcadiaError
 from arcadia.figures import Figure
 from arcadia.listed_runs import read_run_page
 from arcadia.names import RunReference, RunReferences, joined_ids, require_one_match
 from arcadia.records.alert import Alert, AlertDelivery
+from arcadia.records.alias import Alias
 from arcadia.records.archive import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.forecast import RunForecast
 from arcadia.records.run_group import RunGroup
@@ -228,6 +231,48 @@ class Client:
         Without a project, everything goes to the projects that the archive names.
         """
         return import_archive(self.transport, path, project=project, progress=progress)
+
+    def import_agent(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        env: str | None = None,
+        name: str | None = None,
+        project: str | None = None,
+        progress: bool = True,
+    ) -> Run:
+        """Import an agent file as a run with one checkpoint, and return the run. It is not imported again.
+
+        A model of Stable-Baselines3 needs the name of its environment, such as `env="pong"`.
+        """
+        result = import_agent(self.transport, path, env=env, name=name, project=project, progress=progress)
+        return self.run(result["run_id"])
+
+    def aliases(self) -> list[Alias]:
+        """List the aliases of checkpoints by name."""
+        return [Alias(data) for data in self.transport.get("/aliases")]
+
+    def alias_history(self, name: str) -> list[Alias]:
+        """Return what an alias named when, newest first."""
+        return [Alias(data) for data in self.transport.get("/aliases/history", name=name)]
+
+    def set_alias(self, name: str, checkpoint: Checkpoint, *, why: str = "", who: str | None = None) -> Alias:
+        """Let an alias such as pong/champion name a checkpoint from now on."""
+        body = {"name": name, "checkpoint_id": checkpoint.id, "why": why, "who": who}
+        return Alias((self.transport.call("PUT", "/aliases", body=body))[0])
+
+    def remove_alias(self, name: str, *, why: str = "", who: str | None = None) -> None:
+        """Remove an alias. Its history and its checkpoint stay."""
+        params = {"name": name, "why": why, "who": who}
+        given = {key: value for key, value in params.items() if value}
+        self.transport.call("DELETE", "/aliases", params=given)
+
+    def checkpoint(self, alias: str) -> Checkpoint:
+        """Return the checkpoint that an alias such as pong/champion names."""
+        for each in self.aliases():
+            if each.name == alias and each.run_id is not None:
+                return (self.run(each.run_id)).checkpoint(alias)
+        raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
 
     def projects(self) -> list[Project]:
         """List the projects without their texts. Main comes first."""

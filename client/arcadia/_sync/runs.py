@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from arcadia._sync.archives import export_archive
+from arcadia._sync.archives import export_agent, export_archive
 from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.jobs import Evaluation, Recording
 from arcadia._sync.replays import Replay
@@ -26,8 +26,8 @@ from arcadia.records.run import RunRecord
 
 LOG_PAGE_SIZE = 5_000
 
-CheckpointChoice = Checkpoint | int | Literal["newest", "best"]
-"""A checkpoint, its step, `newest` or `best`."""
+CheckpointChoice = Checkpoint | int | str
+"""A checkpoint, its step, `newest`, `best` or an alias."""
 
 
 class Run(Resource, RunRecord):
@@ -68,6 +68,20 @@ class Run(Resource, RunRecord):
         return export_archive(
             self._client.transport, ExportedItems(runs=[self.id]), path, files=files, progress=progress
         )
+
+    def export_agent(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        checkpoint: CheckpointChoice = "newest",
+        progress: bool = True,
+    ) -> Path:
+        """Save a checkpoint's agent as one file, and return its path. Default: run-12.agent.zip.
+
+        The file has the weights, a model card, the network as ONNX, and a program that plays the agent.
+        """
+        chosen, name = self._choose(checkpoint), f"run-{self.id}.agent.zip"
+        return export_agent(self._client.transport, self.id, chosen, path, name, progress=progress)
 
     def purge(self) -> None:
         """Permanently delete the run with its files. It must have ended or be paused."""
@@ -180,18 +194,24 @@ class Run(Resource, RunRecord):
         return [Checkpoint(self._client, self.id, row) for row in rows]
 
     def checkpoint(self, choice: CheckpointChoice = "newest") -> Checkpoint:
-        """Return the newest or the best checkpoint, or the one at a step."""
+        """Return the newest or the best checkpoint, the one at a step, or the one with an alias."""
         if isinstance(choice, Checkpoint):
             return choice
         kept = [each for each in self.checkpoints() if each.is_available]
-        found = [each for each in kept if choice in (each.step, "newest") or (choice == "best" and each.is_best)]
+        found = [
+            each
+            for each in kept
+            if choice in (each.step, "newest", *each.aliases) or (choice == "best" and each.is_best)
+        ]
         if found:
             return found[-1]
         if isinstance(choice, int):
             steps = ", ".join(str(each.step) for each in kept) or "none"
             raise ArcadiaError(f"Run {self.id} has no checkpoint at step {choice}. It has {steps}.")
         if choice not in ("newest", "best"):
-            raise ArcadiaError(f"{choice!r} is not a checkpoint. Use newest, best, a step, or a Checkpoint.")
+            raise ArcadiaError(
+                f"{choice!r} is not a checkpoint of run {self.id}. Use newest, best, a step, an alias, or a Checkpoint."
+            )
         kind = "best checkpoint" if choice == "best" and kept else "checkpoint"
         raise ArcadiaError(f"Run {self.id} has no {kind} yet. Try again after it has saved one.")
 
@@ -292,7 +312,7 @@ class Run(Resource, RunRecord):
         return not self._is_pending
 
     def _choose(self, choice: CheckpointChoice) -> int | str:
-        """Return a choice for a request. The server resolves newest and best."""
+        """Return a choice for a request. The server resolves newest, best and aliases."""
         return choice if isinstance(choice, str) else (self.checkpoint(choice)).id
 
     def _repr_html_(self) -> str:

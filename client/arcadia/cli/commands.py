@@ -5,7 +5,9 @@ from __future__ import annotations
 import typer
 
 from arcadia.cli import (
+    agent,
     alerts,
+    alias,
     archives,
     change,
     compare,
@@ -60,6 +62,8 @@ def add_commands(app: typer.Typer) -> None:
     app.add_typer(study.app, name="study")
     app.add_typer(projects.app, name="projects")
     app.add_typer(download.app, name="download")
+    app.add_typer(agent.app, name="agent")
+    app.add_typer(alias.app, name="alias")
     add("run", context_settings={"allow_interspersed_args": False})(run_command.run)
     add("follow")(import_logs.follow)
     add("import-logs")(import_logs.import_logs)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from arcadia._sync.runs import Run
+from arcadia.cli.chosen_checkpoints import choose
 from arcadia.cli.connection import open_client
 from arcadia.cli.finishing import finish_new_runs
 from arcadia.cli.formats import name_with_seed
@@ -18,7 +19,6 @@ from arcadia.cli.options import (
     RunReference,
     Wait,
     parse_changes,
-    parse_checkpoint,
     parse_numbers,
 )
 
@@ -55,8 +55,9 @@ def fork(
     as_json: Json = False,
 ) -> None:
     """Continue from a checkpoint of a run in a new run, with some fields changed."""
-    fields, choice = parse_changes(changes), parse_checkpoint(checkpoint)
-    copy = open_client(ctx).run(run).fork(choice, name=name, **fields)
+    fields = parse_changes(changes)
+    original, choice = choose(open_client(ctx), run, checkpoint)
+    copy = original.fork(choice, name=name, **fields)
     finish_new_runs([copy], wait=wait, quiet=quiet, as_json=as_json)
 
 

@@ -10,9 +10,10 @@ import typer
 
 from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.replays import Replay
+from arcadia.cli.chosen_checkpoints import choose
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import count, number, size
-from arcadia.cli.options import Json, RunReference, parse_checkpoint
+from arcadia.cli.options import Json, RunReference
 from arcadia.cli.output import print_json, print_table, say, show
 from arcadia.errors import ArcadiaError
 
@@ -35,7 +36,10 @@ def checkpoints(
     ctx: typer.Context,
     run: RunReference,
     which: Annotated[
-        str, typer.Option("--checkpoint", metavar="CHECKPOINT", help="newest, best, all, or the step of a checkpoint.")
+        str,
+        typer.Option(
+            "--checkpoint", metavar="CHECKPOINT", help="newest, best, all, an alias, or the step of a checkpoint."
+        ),
     ] = "newest",
     out: Folder = Path(),
     listed: List = False,
@@ -43,12 +47,12 @@ def checkpoints(
     as_json: Json = False,
 ) -> None:
     """Download checkpoints of a run."""
-    found = open_client(ctx).run(run)
+    found, choice = choose(open_client(ctx), run, which)
     every = found.checkpoints()
     if listed:
         print_json([each.data for each in every]) if as_json else _list_checkpoints(every)
         return
-    chosen = every if which == "all" else [found.checkpoint(parse_checkpoint(which))]
+    chosen = every if which == "all" else [found.checkpoint(choice)]
     files = {
         out / f"run-{found.id}-step-{each.step}-attempt-{each.attempt}.safetensors": each.download
         for each in chosen

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from arcadia._sync.jobs import Evaluation
+from arcadia.cli.chosen_checkpoints import choose
 from arcadia.cli.connection import open_client
 from arcadia.cli.formats import count, interval, number
-from arcadia.cli.options import Checkpoint, Json, RunReference, Wait, parse_checkpoint
+from arcadia.cli.options import Checkpoint, Json, RunReference, Wait
 from arcadia.cli.output import print_fields, print_json, say, show, state
 from arcadia.cli.waiting import DONE, interruptible, wait_for_job
 
@@ -33,9 +34,10 @@ def evaluate(
 ) -> None:
     """Evaluate a checkpoint of a run on the server. With --run-dir, evaluate a folder here, without a server."""
     client = open_client(ctx)
-    found = client.run(run).evaluate(
+    chosen, choice = choose(client, run, checkpoint)
+    found = chosen.evaluate(
         protocol,
-        checkpoint=parse_checkpoint(checkpoint),
+        checkpoint=choice,
         episodes=episodes,
         seed=seed,
         acting=_acting(acting, epsilon),

@@ -15,7 +15,7 @@ from arcadia.cli.connection import ConnectionOptions, describe_server, move_glob
 from arcadia.errors import ArcadiaError
 from arcadia.version import client_build
 
-# With these, `evaluate` and `record` work on a folder or a policy of this machine.
+# With these, `evaluate`, `record` and `agent` work on a folder or a policy of this machine.
 LOCAL_OPTIONS = ("--run-dir", "--random")
 
 
@@ -98,7 +98,7 @@ def _own_commands() -> set[str]:
 def main() -> int:
     """Run the command, and return its exit status.
 
-    Two names are commands of the client and of the server. With a local option they work here, without a server.
+    Three names are commands of the client and of the server. With a local option they work here, without a server.
     """
     arguments = sys.argv[1:]
     name = arguments[0] if arguments else ""

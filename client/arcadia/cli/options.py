@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
@@ -61,7 +62,7 @@ Changes = Annotated[
     ),
 ]
 Checkpoint = Annotated[
-    str, typer.Option("--checkpoint", metavar="CHECKPOINT", help="newest, best, or the step of a checkpoint.")
+    str, typer.Option("--checkpoint", metavar="CHECKPOINT", help="newest, best, an alias, or the step of a checkpoint.")
 ]
 GroupBy = Annotated[
     str, typer.Option(metavar="FIELDS", help="Fields whose values form the groups, such as learning_rate,t_max.")
@@ -95,14 +96,12 @@ def parse_count(text: str, option: str) -> int:
 
 
 def parse_checkpoint(text: str) -> CheckpointChoice:
-    """Return a step, newest or best."""
+    """Return a step, newest, best or an alias."""
     if text.isdecimal():
         return int(text)
-    if text == "newest":
-        return "newest"
-    if text == "best":
-        return "best"
-    raise typer.BadParameter(f"--checkpoint {text}: use newest, best, or the step of a checkpoint")
+    if re.fullmatch(r"[a-z][a-z0-9._/-]*", text):
+        return text
+    raise typer.BadParameter(f"--checkpoint {text}: use newest, best, an alias, or the step of a checkpoint")
 
 
 def parse_value(text: str) -> Any:

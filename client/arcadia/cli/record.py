@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from arcadia._sync.jobs import Recording
+from arcadia.cli.chosen_checkpoints import choose
 from arcadia.cli.connection import open_client
-from arcadia.cli.options import Checkpoint, Json, RunReference, Wait, Yes, parse_checkpoint
+from arcadia.cli.options import Checkpoint, Json, RunReference, Wait, Yes
 from arcadia.cli.output import confirm, print_json, say, show
 from arcadia.cli.waiting import DONE, interruptible, wait_for_job
 
@@ -30,9 +31,8 @@ def record(
     if out is not None and out.is_file():
         confirm(f"{out} exists. Replace it?", yes)
     client = open_client(ctx)
-    found = client.run(run).record(
-        protocol, checkpoint=parse_checkpoint(checkpoint), seed=seed, episode=episode, wait=False
-    )
+    chosen, choice = choose(client, run, checkpoint)
+    found = chosen.record(protocol, checkpoint=choice, seed=seed, episode=episode, wait=False)
     page = f"{client.url}/runs/{found.run_id}/replays"
     if wait or out is not None:
         with interruptible(f"Recording {found.id} continues: {page}"):

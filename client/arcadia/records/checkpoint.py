@@ -61,6 +61,11 @@ class CheckpointRecord(Record):
         return bool(self.data["pinned"])
 
     @property
+    def aliases(self) -> list[str]:
+        """Aliases that name it. Servers of earlier versions have none."""
+        return list(self.data.get("aliases", ()))
+
+    @property
     def created_at(self) -> datetime:
         """Time when it was saved."""
         return self._required_time("created_at")

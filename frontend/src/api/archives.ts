@@ -30,26 +30,22 @@ interface Import {
   project: string | null;
 }
 
-/** Send an archive file. It may take minutes, so there is no timeout. */
-async function importArchive({ file, project }: Import): Promise<ImportResult> {
+/** Send a file. It may take minutes, so there is no timeout. */
+export async function upload<Result>(path: string, query: Record<string, string>, file: File): Promise<Result> {
   const headers = { "Content-Type": "application/octet-stream" };
   let response: Response;
   try {
-    response = await fetch(address("/archives", project ? { project } : {}), {
-      method: "POST",
-      headers,
-      body: file,
-    });
+    response = await fetch(address(path, query), { method: "POST", headers, body: file });
   } catch (error) {
     throw new UnreachableError(error, "The upload was interrupted. Import the file again.");
   }
   const content: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw problemFrom(response.status, content);
   if (content === undefined) throw new ForeignResponseError();
-  return content as ImportResult;
+  return content as Result;
 }
 
-const refetchLists = (client: QueryClient) =>
+export const refetchLists = (client: QueryClient) =>
   Promise.all(
     [runKeys.lists, runKeys.allFacets, studyKeys.list, reportKeys.list, projectKeys.all].map((queryKey) =>
       client.invalidateQueries({ queryKey }),
@@ -71,7 +67,8 @@ export function useImportArchive({ onDone, onFailed }: ImportEvents) {
     // Mutations of one scope run in sequence.
     scope: { id: "import-archive" },
     meta: OWN_ERRORS,
-    mutationFn: importArchive,
+    mutationFn: ({ file, project }: Import) =>
+      upload<ImportResult>("/archives", project ? { project } : {}, file),
     onSuccess: (result, { file }) => {
       onDone(file, result);
       return refetchLists(client);

@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/api/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Agent
+         * @description Import an agent file, or a model of Stable-Baselines3, as a run with one checkpoint.
+         */
+        post: operations["import_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alert-channels": {
         parameters: {
             query?: never;
@@ -186,6 +206,54 @@ export interface paths {
          * @description Mark alerts as read, and return how many unread ones remain.
          */
         post: operations["mark_alerts_read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/aliases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Aliases
+         * @description List all aliases with the checkpoints that they name.
+         */
+        get: operations["list_aliases"];
+        /**
+         * Set Alias
+         * @description Let an alias name a checkpoint from now on, and return its history, newest first.
+         */
+        put: operations["set_alias"];
+        post?: never;
+        /**
+         * Remove Alias
+         * @description Remove an alias. Its history and its checkpoint stay.
+         */
+        delete: operations["remove_alias"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/aliases/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Alias History
+         * @description Return what an alias named when, newest first.
+         */
+        get: operations["read_alias_history"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1947,6 +2015,26 @@ export interface paths {
         patch: operations["edit_run"];
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Agent
+         * @description Download a checkpoint's agent as one file: weights, model card, ONNX, and a program that plays it.
+         */
+        get: operations["export_agent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/archive": {
         parameters: {
             query?: never;
@@ -2112,6 +2200,26 @@ export interface paths {
          * @description Queue a new run that continues from a checkpoint of this one, with some fields changed.
          */
         post: operations["fork_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Lineage
+         * @description Return where a run comes from, and what was made of its checkpoints: evaluations, forks and imported agents.
+         */
+        get: operations["show_lineage"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3507,6 +3615,67 @@ export interface components {
             unit: string | null;
         };
         /**
+         * Alias
+         * @description An alias, with the change that says what it names now.
+         */
+        Alias: {
+            /**
+             * Available
+             * @description Whether the checkpoint still has its file.
+             */
+            available: boolean;
+            /**
+             * Changed At
+             * Format: date-time
+             */
+            changed_at: string;
+            /**
+             * Checkpoint Id
+             * @description Null if the alias was removed.
+             */
+            checkpoint_id: number | null;
+            /** Name */
+            name: string;
+            /** Run Id */
+            run_id: number | null;
+            /** Run Name */
+            run_name: string | null;
+            /** Step */
+            step: number | null;
+            /** Who */
+            who: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * AliasEntry
+         * @description A change of an alias.
+         */
+        AliasEntry: {
+            /**
+             * Changed At
+             * Format: date-time
+             */
+            changed_at: string;
+            /**
+             * Checkpoint Id
+             * @description Null if the alias was removed.
+             */
+            checkpoint_id: number | null;
+            /** Name */
+            name: string;
+            /** Run Id */
+            run_id: number | null;
+            /** Run Name */
+            run_name: string | null;
+            /** Step */
+            step: number | null;
+            /** Who */
+            who: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
          * AnomalyRule
          * @description A rule that finds anomalies.
          */
@@ -3531,7 +3700,7 @@ export interface components {
              * @description With `newest`, the game switches to each newer checkpoint while it continues.
              * @default newest
              */
-            checkpoint?: number | ("newest" | "best");
+            checkpoint?: number | ("newest" | "best") | string;
         };
         /**
          * AttemptSummary
@@ -4141,7 +4310,7 @@ export interface components {
              * @description Whether Arcadia trained it, a script logged it, or it was imported.
              * @enum {string}
              */
-            origin: "trained" | "reported" | "imported";
+            origin: "trained" | "reported" | "imported" | "agent";
             /**
              * Origin Label
              * @description What logged or imported it, such as Python or TensorBoard.
@@ -5004,7 +5173,7 @@ export interface components {
              * Checkpoint
              * @default newest
              */
-            checkpoint?: number | ("newest" | "best");
+            checkpoint?: number | ("newest" | "best") | string;
             /**
              * Episodes
              * @description Number of episodes. Default: the protocol's number, or one from each start point.
@@ -5402,8 +5571,11 @@ export interface components {
          * @description Checkpoint and changes for a new run that continues from it.
          */
         ForkRun: {
-            /** Checkpoint Id */
-            checkpoint_id: number;
+            /**
+             * Checkpoint Id
+             * @description Id of a checkpoint, newest, best or an alias.
+             */
+            checkpoint_id: number | ("newest" | "best") | string;
             /** Name */
             name?: string | null;
             /**
@@ -5765,6 +5937,21 @@ export interface components {
             id: number;
         };
         /**
+         * ImportedAgent
+         * @description The run that has an imported agent.
+         */
+        ImportedAgent: {
+            /**
+             * Already
+             * @description Whether the same agent was imported before. Nothing was stored.
+             */
+            already: boolean;
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /** Run Id */
+            run_id: number;
+        };
+        /**
          * ImportResult
          * @description What an import created, and what was already here. All are ids of this installation.
          */
@@ -6001,6 +6188,93 @@ export interface components {
             traceback: string | null;
         };
         /**
+         * Lineage
+         * @description The lineage of a run.
+         */
+        Lineage: {
+            /**
+             * Ancestor Deleted
+             * @description Whether an ancestor before those was deleted.
+             */
+            ancestor_deleted: boolean;
+            /**
+             * Ancestors
+             * @description The runs that it continues, the oldest first.
+             */
+            ancestors: components["schemas"]["LineageRun"][];
+            /**
+             * Checkpoints
+             * @description Checkpoints in order of their steps: those with a file, and those of which something was made.
+             */
+            checkpoints: components["schemas"]["LineageCheckpoint"][];
+            run: components["schemas"]["LineageRun"];
+        };
+        /**
+         * LineageCheckpoint
+         * @description A checkpoint with what was made of it.
+         */
+        LineageCheckpoint: {
+            /**
+             * Agents
+             * @description Runs that an agent file of this checkpoint was imported as.
+             */
+            agents: components["schemas"]["LineageRun"][];
+            /** Aliases */
+            aliases: string[];
+            /**
+             * Available
+             * @description Whether its file exists, so that its agent can be exported.
+             */
+            available: boolean;
+            /** Evaluations */
+            evaluations: components["schemas"]["LineageEvaluation"][];
+            /** Forks */
+            forks: components["schemas"]["LineageRun"][];
+            /** Id */
+            id: number;
+            /** Step */
+            step: number;
+        };
+        /**
+         * LineageEvaluation
+         * @description A finished evaluation of a checkpoint.
+         */
+        LineageEvaluation: {
+            /** Episodes */
+            episodes: number;
+            /** Id */
+            id: number;
+            /** Mean */
+            mean: number | ("NaN" | "Infinity" | "-Infinity");
+            /** Protocol */
+            protocol: string;
+        };
+        /**
+         * LineageRun
+         * @description A run in a lineage.
+         */
+        LineageRun: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "trained" | "reported" | "imported" | "agent";
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
+            /**
+             * Step
+             * @description Of a parent: the step of the checkpoint that was used.
+             */
+            step?: number | null;
+        };
+        /**
          * ListedGroup
          * @description Runs with equal values.
          */
@@ -6166,7 +6440,7 @@ export interface components {
              * @description Whether Arcadia trained it, a script logged it, or it was imported.
              * @enum {string}
              */
-            origin: "trained" | "reported" | "imported";
+            origin: "trained" | "reported" | "imported" | "agent";
             /**
              * Origin Label
              * @description What logged or imported it, such as Python.
@@ -7996,7 +8270,7 @@ export interface components {
              * Checkpoint
              * @default newest
              */
-            checkpoint?: number | ("newest" | "best");
+            checkpoint?: number | ("newest" | "best") | string;
             /**
              * Episode
              * @description The index of the episode in an evaluation with this protocol and seed, from 0.
@@ -8579,7 +8853,7 @@ export interface components {
              * @description Whether Arcadia trained it, a script logged it, or it was imported.
              * @enum {string}
              */
-            origin: "trained" | "reported" | "imported";
+            origin: "trained" | "reported" | "imported" | "agent";
             /**
              * Origin Label
              * @description What logged or imported it, such as Python or TensorBoard.
@@ -8755,6 +9029,11 @@ export interface components {
          * @description A saved training state. Pruning deletes its file, but not this entry.
          */
         RunCheckpoint: {
+            /**
+             * Aliases
+             * @description Names of the checkpoint, such as pong/champion.
+             */
+            aliases: string[];
             /** Attempt */
             attempt: number;
             /** Available */
@@ -8781,9 +9060,9 @@ export interface components {
             id: number;
             /**
              * Kept As
-             * @description Why its file is kept. A run keeps `checkpoints_kept` checkpoints with their replays: the first, the best, the last, and others spread evenly over training. Pinned ones are kept in addition. Null if the file was deleted.
+             * @description Why its file is kept. A run keeps `checkpoints_kept` checkpoints with their replays: the first, the best, the last, and others spread evenly over training. Pinned ones and those with an alias are kept in addition. Null if the file was deleted.
              */
-            kept_as: ("pinned" | "best" | "first" | "last" | "spread") | null;
+            kept_as: ("alias" | "pinned" | "best" | "first" | "last" | "spread") | null;
             /** Pinned */
             pinned: boolean;
             /** Return Mean */
@@ -9550,6 +9829,30 @@ export interface components {
             required: boolean;
             /** Signed In */
             signed_in: boolean;
+        };
+        /**
+         * SetAlias
+         * @description The checkpoint that an alias names from now on.
+         */
+        SetAlias: {
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /**
+             * Name
+             * @description Name, such as pong/champion: lower-case letters, digits and .-_ in up to four parts.
+             */
+            name: string;
+            /**
+             * Who
+             * @description Who changed it, for the history.
+             */
+            who?: string | null;
+            /**
+             * Why
+             * @description Why it was changed, for the history.
+             * @default
+             */
+            why?: string;
         };
         /**
          * SharedReport
@@ -10798,6 +11101,46 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    import_agent: {
+        parameters: {
+            query?: {
+                /** @description Environment of an agent of Stable-Baselines3, such as pong, because its file does not name it. */
+                env?: string | null;
+                /** @description Name of the run. Default: as in the file. */
+                name?: string | null;
+                /** @description Project of the run. Default: Main. */
+                project?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedAgent"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_alert_channels: {
         parameters: {
             query?: never;
@@ -11147,6 +11490,132 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UnreadAlerts"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_aliases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alias"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    set_alias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetAlias"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliasEntry"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_alias: {
+        parameters: {
+            query: {
+                /** @description Name, such as pong/champion: lower-case letters, digits and .-_ in up to four parts. */
+                name: string;
+                who?: string | null;
+                why?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_alias_history: {
+        parameters: {
+            query: {
+                /** @description Name, such as pong/champion: lower-case letters, digits and .-_ in up to four parts. */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliasEntry"][];
                 };
             };
             /** @description The error, with the wrong fields. */
@@ -14318,7 +14787,7 @@ export interface operations {
                 /** @description Any of these names, exactly. Names are not unique. */
                 name?: string[];
                 /** @description Any of these values. */
-                origin?: ("trained" | "reported" | "imported")[];
+                origin?: ("trained" | "reported" | "imported" | "agent")[];
                 /** @description Only of these projects, in upper or lower case. */
                 project?: string[];
                 /** @description Any of these values. */
@@ -14378,7 +14847,7 @@ export interface operations {
                 name?: string[];
                 offset?: number;
                 /** @description Any of these values. */
-                origin?: ("trained" | "reported" | "imported")[];
+                origin?: ("trained" | "reported" | "imported" | "agent")[];
                 /** @description Only of these projects, in upper or lower case. */
                 project?: string[];
                 /** @description runs, newest, label, a name in `by`, or VALUE.mean, VALUE.std or VALUE.n. Prefix with - for descending order. */
@@ -14438,7 +14907,7 @@ export interface operations {
                 /** @description Any of these names, exactly. Names are not unique. */
                 name?: string[];
                 /** @description Any of these values. */
-                origin?: ("trained" | "reported" | "imported")[];
+                origin?: ("trained" | "reported" | "imported" | "agent")[];
                 /** @description Only of these projects, in upper or lower case. */
                 project?: string[];
                 /** @description Any of these values. */
@@ -14500,7 +14969,7 @@ export interface operations {
                 /** @description Any of these names, exactly. Names are not unique. */
                 name?: string[];
                 /** @description Any of these values. */
-                origin?: ("trained" | "reported" | "imported")[];
+                origin?: ("trained" | "reported" | "imported" | "agent")[];
                 /** @description Only of these projects, in upper or lower case. */
                 project?: string[];
                 /** @description Up to five of: column, metric:NAME:last|min|max, config:FIELD, computed column or expression, separated by commas. Prefix with - for descending order. */
@@ -14664,6 +15133,38 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Run"];
                 };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    export_agent: {
+        parameters: {
+            query?: {
+                /** @description Id of a checkpoint, newest or best. */
+                checkpoint?: number | ("newest" | "best") | string;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The error, with the wrong fields. */
             default: {
@@ -15009,6 +15510,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    show_lineage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lineage"];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -59,6 +59,7 @@ export const routes: RouteObject[] = [
           { path: "games/:slug", lazy: page(() => import("@/pages/games/GamePage")) },
           { path: "games/:slug/play/:id?", lazy: page(() => import("@/pages/play/PlayPage")) },
           { path: "alerts/:tab?", lazy: page(() => import("@/pages/alerts/AlertsPage")) },
+          { path: "aliases", lazy: page(() => import("@/pages/aliases/AliasesPage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           { path: "*", Component: NotFoundPage },

@@ -17,12 +17,13 @@ import {
 } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
+import { agentAddress } from "@/api/agents";
 import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, ListedRun, Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
-import { isReported } from "@/ui/states";
+import { hasAgent, isReported } from "@/ui/states";
 import { MoveModal } from "./MoveModal";
 import { ChangeSettingsModal } from "./changes/ChangeSettingsModal";
 import { PurgeModal } from "./PurgeModal";
@@ -110,6 +111,7 @@ export function RunMenu({ run, onLaunched, onPurged, children }: RunMenuProps) {
             Move to project…
           </Menu.Item>
           <Menu.Divider />
+          {hasAgent(run) && <ExportItem href={agentAddress(run.id)} label="Download agent" />}
           <ExportItem href={archiveAddress({ runs: [run.id] })} label="Export run (archive file)" />
           <ExportItem href={address(`/export/runs/${run.id}.csv`)} label="Export all points (CSV)" />
           <ExportItem href={address(`/export/runs/${run.id}.jsonl`)} label="Export all points (JSON Lines)" />

@@ -15,6 +15,7 @@ export function aCheckpoint(id: number, step: number, changes: Partial<Checkpoin
     file_id: id + 100,
     kept_as: "spread",
     pinned: false,
+    aliases: [],
     return_mean: 12.5,
     ...changes,
   };

@@ -2,12 +2,18 @@ import { Badge, Tooltip } from "@mantine/core";
 import type { Run } from "@/api/types";
 import { isReported, originName } from "./states";
 
+const TOOLTIPS: Record<Run["origin"], string> = {
+  trained: "Trained by Arcadia",
+  reported: "Logged by a script outside Arcadia",
+  imported: "Imported from files",
+  agent: "Imported from an agent file",
+};
+
 /** What logged or imported a run. Empty for a run that Arcadia trains. */
 export function OriginBadge({ run }: { run: Pick<Run, "origin" | "origin_label"> }) {
   if (!isReported(run)) return null;
-  const tooltip = run.origin === "imported" ? "Imported from files" : "Logged by a script outside Arcadia";
   return (
-    <Tooltip label={tooltip}>
+    <Tooltip label={TOOLTIPS[run.origin]}>
       <Badge size="xs" variant="default" tt="none" fw={500}>
         {originName(run)}
       </Badge>

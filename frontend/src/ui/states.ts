@@ -24,14 +24,19 @@ export function isState(word: string): word is RunState {
   return Object.hasOwn(STATE_NAMES, word);
 }
 
-/** Return true if a script logs the run, so that Arcadia cannot train it, copy it or play with its agent. */
+/** Return true if Arcadia does not train the run, so that it cannot start or copy it. */
 export function isReported(run: Pick<Run, "origin">): boolean {
   return run.origin !== "trained";
 }
 
+/** Return true if the run has checkpoints whose agent plays in evaluations, replays and live games. */
+export function hasAgent(run: Pick<Run, "origin">): boolean {
+  return run.origin === "trained" || run.origin === "agent";
+}
+
 /** Return what logged or imported a run, for example "Python" or "TensorBoard". */
 export function originName(run: Pick<Run, "origin" | "origin_label">): string {
-  return run.origin_label ?? (run.origin === "imported" ? "Imported" : "Script");
+  return run.origin_label ?? (run.origin === "reported" ? "Script" : "Imported");
 }
 
 /** Return the method and the environment of a run: "PAAC on ALE/Pong-v5". A script may name neither. */
@@ -43,6 +48,7 @@ export const ORIGIN_NAMES: Record<Run["origin"], string> = {
   trained: "Trained by Arcadia",
   reported: "Logged by a script",
   imported: "Imported",
+  agent: "Imported agent",
 };
 
 export function isOrigin(word: string): word is Run["origin"] {

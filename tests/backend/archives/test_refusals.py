@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from backend.archives import opening, reading
 from backend.config import Settings
+from backend.files import zip_guards
 from tests.backend.archives.conftest import Archives
 from tests.factories import Api, metrics
 
@@ -144,16 +145,16 @@ def test_a_changed_member_is_refused(archives: Archives, members: Members) -> No
 def test_many_members_are_refused_before_they_are_read(
     archives: Archives, members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "MAX_MEMBERS", 5)
+    monkeypatch.setattr(zip_guards, "MAX_MEMBERS", 5)
     assert "more than the 5 members" in archives.refusal(packed(members))
     huge = bytearray(packed(members))
-    monkeypatch.setattr(opening, "MAX_MEMBERS", 100_000)
+    monkeypatch.setattr(zip_guards, "MAX_MEMBERS", 100_000)
     struct.pack_into("<L", huge, huge.rindex(b"PK\5\6") + 12, 40_000_000)
     assert "more than the 100,000 members" in archives.refusal(bytes(huge))
 
 
 def test_a_zip_bomb_is_refused(archives: Archives, members: Members, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(zip_guards, "FREE_BYTES", 1_000_000)
     zeros = bytes(10_000_000)
     bomb = {**members, f"runs/1/files/{hashlib.sha256(zeros).hexdigest()}": zeros}
     assert "Such files are made to fill disks" in archives.refusal(packed(bomb))

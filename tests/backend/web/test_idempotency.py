@@ -24,7 +24,7 @@ from tests.workers.waiting import PATIENCE_SECONDS
 RUN: dict[str, Any] = {"config": CARTPOLE}
 # Worker routes have sequences and attempts instead of keys. Scripts send their own keys. Archives, also that of the
 # examples, have hashes.
-WITHOUT_KEYS = {"/session", "/reported/runs", "/archives", "/examples"}
+WITHOUT_KEYS = {"/session", "/reported/runs", "/archives", "/agents", "/examples"}
 RACERS = 8
 
 

@@ -10,6 +10,7 @@ import safetensors.torch
 
 from tests.earlier_installation import unpack
 from workers.contract import layout
+from workers.contract.checkpoint_metadata import METADATA
 from workers.contract.config import GorilaConfig, PaacConfig, config_adapter
 from workers.contract.earlier_names import RENAMED
 from workers.trainer import evaluate, launching, replay
@@ -90,8 +91,8 @@ def rename_as_before(path: Path) -> None:
     """Give a checkpoint the metadata that an earlier version wrote."""
     tensors = safetensors.torch.load_file(path)
     with safetensors.safe_open(path, "pt") as file:
-        metadata = file.metadata()[checkpoints.METADATA]
-    content = safetensors.torch.save(tensors, {checkpoints.METADATA: with_earlier_names(metadata)})
+        metadata = file.metadata()[METADATA]
+    content = safetensors.torch.save(tensors, {METADATA: with_earlier_names(metadata)})
     path.write_bytes(content)
     manifest = json.loads(path.with_suffix(".json").read_text())
     manifest |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}

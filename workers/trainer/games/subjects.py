@@ -125,7 +125,7 @@ def agent_subject(
         game.observation_shape,
         _type_of(config.env),
         frames,
-        config.algorithm,
+        checkpoint.algorithm,
         checkpoint.file,
     )
 

@@ -8,8 +8,8 @@ import psutil
 import torch
 
 from workers.contract.config import TrainingConfig
+from workers.contract.networks import ARCHITECTURES
 from workers.trainer.errors import TrainerError
-from workers.trainer.networks.bodies import ARCHITECTURES
 from workers.trainer.networks.precision import body_dtype
 
 MEBIBYTE = 2**20

@@ -51,7 +51,7 @@ class LiveAgent:
             self._config, self._shape, self.actions, checkpoint.state
         )
         self._numbers = kind_of_numbers(self._network.output_kind, self.actions)
-        self._file = checkpoint.file
+        self._file, self._algorithm = checkpoint.file, checkpoint.algorithm
         self._loaded += 1
         self.forget()
 
@@ -74,7 +74,7 @@ class LiveAgent:
     def on_stage(self) -> AgentOnStage:
         """Return the agent's current settings."""
         return AgentOnStage(
-            algorithm=self._config.algorithm,
+            algorithm=self._algorithm,
             numbers_kind=self._numbers,
             step=self._file.step,
             frames=self._file.frames,

@@ -63,7 +63,7 @@ def record(
             ended, after = _play(subject, game, wanted, begin, films, diary, should_stop)
             head = TrackHead(
                 env=config.env,
-                algorithm=config.algorithm,
+                algorithm=checkpoint.algorithm,
                 checkpoint_step=checkpoint.file.step,
                 checkpoint_sha256=checkpoint.file.sha256,
                 protocol=wanted.protocol.name,

@@ -58,7 +58,7 @@ def salient(
         game.close()
     head = SaliencyHead(
         env=config.env,
-        algorithm=config.algorithm,
+        algorithm=checkpoint.algorithm,
         checkpoint_step=checkpoint.file.step,
         checkpoint_sha256=checkpoint.file.sha256,
         numbers_kind=kind_of_numbers(subject.network.output_kind, game.actions),

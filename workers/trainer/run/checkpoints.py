@@ -8,33 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import safetensors.torch
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 from safetensors import SafetensorError
 
 from workers.contract import layout
+from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata, algorithm_of
 from workers.contract.config import TrainingConfig
 from workers.contract.earlier_names import with_current_names
 from workers.contract.events import CheckpointFile
-from workers.contract.values import Count
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import durable_files
 from workers.trainer.run.run import TrainingState
 
-METADATA = "arcadia"
-
 
 class CheckpointError(TrainerError):
     """A checkpoint could not be written, or none could be read."""
-
-
-class _Metadata(BaseModel):
-    """Metadata in a checkpoint file. Older files may lack the versions."""
-
-    step: Count
-    frames: Count
-    facts: dict[str, JsonValue]
-    config: dict[str, JsonValue]
-    versions: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -46,17 +34,21 @@ class LoadedCheckpoint:
     # As written, with current names: an older version's configuration may not fit the current model.
     config: dict[str, JsonValue]
 
+    @property
+    def algorithm(self) -> str:
+        """The method that trained it, which may be one of another library."""
+        return algorithm_of(self.state.facts, self.config)
+
 
 def write(directory: Path, state: TrainingState, config: TrainingConfig, versions: Mapping[str, str]) -> CheckpointFile:
     """Write a state so that a reader finds it complete or not at all."""
-    metadata = _Metadata(
+    metadata = CheckpointMetadata(
         step=state.step,
         frames=state.frames,
         facts=state.facts,
         config=config.model_dump(mode="json"),
         versions=dict(versions),
     )
-    # One key: safetensors writes several keys in any order, and equal states must make equal files.
     content = safetensors.torch.save(state.tensors, {METADATA: json.dumps(metadata.model_dump())})
     name = layout.checkpoint_file(state.step)
     manifest = CheckpointFile(
@@ -158,6 +150,6 @@ def tidy(directory: Path) -> None:
 
 def _parse(content: bytes) -> tuple[TrainingState, dict[str, JsonValue]]:
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    metadata = _Metadata.model_validate_json(header["__metadata__"][METADATA])
+    metadata = CheckpointMetadata.model_validate_json(header["__metadata__"][METADATA])
     state = TrainingState(metadata.step, metadata.frames, safetensors.torch.load(content), metadata.facts)
     return state, with_current_names(metadata.config)

@@ -1,4 +1,5 @@
 import type { QueryKey } from "@tanstack/react-query";
+import { aliasKeys } from "../aliases";
 import { boardKeys } from "../boards";
 import { changeKeys } from "../changes";
 import { checkpointKeys } from "../checkpoints";
@@ -73,6 +74,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
     case "run.files":
       return [
         ...soon(
+          aliasKeys.all,
           checkpointKeys.list(event.run_id),
           replayKeys.list(event.run_id),
           markKeys.list(event.run_id),

@@ -6,33 +6,40 @@ import {
   IconPin,
   IconPinnedOff,
   IconPlayerPlay,
+  IconRobot,
+  IconTag,
   IconVideo,
 } from "@tabler/icons-react";
 import { Link } from "react-router";
+import { agentAddress } from "@/api/agents";
 import { fileAddress } from "@/api/client";
 import type { Checkpoint } from "@/api/types";
 
 interface CheckpointMenuProps {
+  runId: number;
   checkpoint: Checkpoint;
   fileId: number;
   liveUrl: string;
   onEvaluate: () => void;
   onRecord: () => void;
   onPin: () => void;
+  onName: () => void;
 }
 
 /** Menu of the actions for a checkpoint, except forking. */
 export function CheckpointMenu({
+  runId,
   checkpoint,
   fileId,
   liveUrl,
   onEvaluate,
   onRecord,
   onPin,
+  onName,
 }: CheckpointMenuProps) {
   const Pin = checkpoint.pinned ? IconPinnedOff : IconPin;
   return (
-    <Menu width={200} position="bottom-end" keepMounted={false}>
+    <Menu width={220} position="bottom-end" keepMounted={false}>
       <Menu.Target>
         <ActionIcon size={32} aria-label={`Actions for the checkpoint at step ${checkpoint.step}`}>
           <IconDots size={18} aria-hidden />
@@ -51,6 +58,9 @@ export function CheckpointMenu({
         <Menu.Item leftSection={<Pin size={16} aria-hidden />} onClick={onPin}>
           {checkpoint.pinned ? "Unpin" : "Pin"}
         </Menu.Item>
+        <Menu.Item leftSection={<IconTag size={16} aria-hidden />} onClick={onName}>
+          Set alias…
+        </Menu.Item>
         <Menu.Divider />
         <Menu.Item
           component="a"
@@ -58,7 +68,15 @@ export function CheckpointMenu({
           download
           leftSection={<IconDownload size={16} aria-hidden />}
         >
-          Download
+          Download checkpoint
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href={agentAddress(runId, checkpoint.id)}
+          download
+          leftSection={<IconRobot size={16} aria-hidden />}
+        >
+          Download agent
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -82,7 +82,7 @@ describe("the checkpoint list", () => {
   it("links to the file of a checkpoint", async () => {
     open([aCheckpoint(1, 1000, { file_id: 55 })]);
     await userEvent.click(await screen.findByRole("button", { name: ACTIONS(1000) }));
-    const link = await screen.findByRole("menuitem", { name: "Download" });
+    const link = await screen.findByRole("menuitem", { name: "Download checkpoint" });
     expect(link.getAttribute("href")).toBe("/api/v1/files/55");
   });
 
@@ -141,5 +141,49 @@ describe("a run without checkpoints", () => {
     await screen.findByText("The disk is unavailable.");
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
     expect(await rows()).toHaveLength(1);
+  });
+});
+
+describe("aliases and agents", () => {
+  it("downloads the agent of a checkpoint", async () => {
+    open([aCheckpoint(3, 3000)]);
+    await userEvent.click(await screen.findByRole("button", { name: ACTIONS(3000) }));
+    const item = await screen.findByRole("menuitem", { name: "Download agent" });
+    expect(item.getAttribute("href")).toBe("/api/v1/runs/1/agent?checkpoint=3");
+  });
+
+  it("sets an alias with its reason", async () => {
+    const { server } = open([aCheckpoint(3, 3000, { aliases: ["old"] })], aRun(), {
+      "GET /aliases": [],
+      "PUT /aliases": [],
+    });
+    expect((await screen.findByRole("link", { name: "old" })).getAttribute("href")).toBe("/aliases?name=old");
+    await choose(3000, "Set alias…");
+    await userEvent.type(await screen.findByLabelText("Alias"), "pong/champion");
+    await userEvent.type(screen.getByLabelText("Reason"), "It won.");
+    await userEvent.click(screen.getByRole("button", { name: "Set alias" }));
+    await screen.findByText("pong/champion now names the checkpoint at 3 k steps.");
+    expect(server.of("PUT /aliases")[0]?.body).toEqual({
+      name: "pong/champion",
+      checkpoint_id: 3,
+      why: "It won.",
+    });
+  });
+
+  it("shows why an alias is refused", async () => {
+    open([aCheckpoint(3, 3000)], aRun(), {
+      "GET /aliases": [],
+      "PUT /aliases": refusal(409, "The checkpoint at step 3000 was deleted."),
+    });
+    await choose(3000, "Set alias…");
+    await userEvent.type(await screen.findByLabelText("Alias"), "pong/champion");
+    await userEvent.click(screen.getByRole("button", { name: "Set alias" }));
+    expect(await screen.findByText("The checkpoint at step 3000 was deleted.")).toBeTruthy();
+  });
+
+  it("offers no fork of an imported agent", async () => {
+    open([aCheckpoint(3, 3000)], aRun({ origin: "agent", origin_label: "Arcadia 0.1.0" }));
+    expect(await screen.findByText(/This agent was imported/)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /Fork/ })).toBeNull();
   });
 });

@@ -2,14 +2,16 @@ import { Badge, Button, Group, Stack, Table, Text, VisuallyHidden } from "@manti
 import { IconDeviceFloppy } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "react-router";
 import { usePinCheckpoint, checkpointsQuery } from "@/api/checkpoints";
 import type { Checkpoint, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes, short } from "@/ui/format";
 import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { availabilityText } from "@/ui/states";
+import { availabilityText, isReported } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
+import { AliasModal } from "./AliasModal";
 import { CheckpointMenu } from "./CheckpointMenu";
 import { EvaluateModal } from "./evaluations/EvaluateModal";
 import { RecordModal } from "./recordings/RecordModal";
@@ -23,6 +25,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
   const pin = usePinCheckpoint(run.id);
   const [forked, setForked] = useState<Checkpoint | null>(null);
   const [evaluated, setEvaluated] = useState<Checkpoint | null>(null);
+  const [named, setNamed] = useState<Checkpoint | null>(null);
   const [recorded, setRecorded] = useState<Checkpoint | null>(null);
   if (query.isError && !query.data) {
     return <QueryError error={query.error} retry={() => void query.refetch()} />;
@@ -43,9 +46,9 @@ export function CheckpointsTab({ run }: { run: Run }) {
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        Fork a checkpoint to continue training from it, optionally with other hyperparameters. Arcadia keeps
-        the first, best and last checkpoints, and others spread evenly between them. Pinned checkpoints are
-        kept permanently.
+        {isReported(run)
+          ? "This agent was imported. Evaluate it, record it or watch it play."
+          : "Fork a checkpoint to continue training from it, optionally with other hyperparameters. Arcadia keeps the first, best and last checkpoints, and others spread evenly between them. Pinned checkpoints are kept permanently."}
       </Text>
       <WideTable label="Table of checkpoints" className={classes.card}>
         <Table verticalSpacing={6} className={`${classes.oneLine} ${classes.tight}`}>
@@ -70,11 +73,13 @@ export function CheckpointsTab({ run }: { run: Run }) {
             {newestFirst.map((checkpoint) => (
               <CheckpointRow
                 key={checkpoint.id}
+                run={run}
                 checkpoint={checkpoint}
                 liveUrl={`/runs/${run.id}/live?checkpoint=${checkpoint.id}`}
                 onFork={() => setForked(checkpoint)}
                 onEvaluate={() => setEvaluated(checkpoint)}
                 onRecord={() => setRecorded(checkpoint)}
+                onName={() => setNamed(checkpoint)}
                 onPin={() => pin.mutate({ checkpoint: checkpoint.id, pinned: !checkpoint.pinned })}
               />
             ))}
@@ -83,21 +88,24 @@ export function CheckpointsTab({ run }: { run: Run }) {
       </WideTable>
       {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
       {evaluated && <EvaluateModal run={run} checkpoint={evaluated} onClose={() => setEvaluated(null)} />}
+      {named && <AliasModal run={run} checkpoint={named} onClose={() => setNamed(null)} />}
       {recorded && <RecordModal run={run} checkpoint={recorded} onClose={() => setRecorded(null)} />}
     </Stack>
   );
 }
 
 interface RowProps {
+  run: Run;
   checkpoint: Checkpoint;
   liveUrl: string;
   onFork: () => void;
   onEvaluate: () => void;
   onRecord: () => void;
   onPin: () => void;
+  onName: () => void;
 }
 
-function CheckpointRow({ checkpoint, liveUrl, onFork, onEvaluate, onRecord, onPin }: RowProps) {
+function CheckpointRow({ run, checkpoint, liveUrl, onFork, onEvaluate, onRecord, onPin, onName }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -118,6 +126,19 @@ function CheckpointRow({ checkpoint, liveUrl, onFork, onEvaluate, onRecord, onPi
               pinned
             </Badge>
           )}
+          {checkpoint.aliases.map((alias) => (
+            <Badge
+              key={alias}
+              component={Link}
+              to={`/aliases?name=${encodeURIComponent(alias)}`}
+              size="lg"
+              variant="outline"
+              tt="none"
+              style={{ cursor: "pointer" }}
+            >
+              {alias}
+            </Badge>
+          ))}
           {checkpoint.attempt === 0 && (
             <Badge size="sm" variant="default" tt="none">
               from parent
@@ -137,24 +158,28 @@ function CheckpointRow({ checkpoint, liveUrl, onFork, onEvaluate, onRecord, onPi
       <Table.Td>
         {checkpoint.available && checkpoint.file_id !== null ? (
           <Group gap={8} justify="flex-end" className={classes.checkpointActions}>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={`Fork from ${short(checkpoint.step, "steps")}`}
-              onClick={onFork}
-            >
-              Fork
-              <Text span inherit visibleFrom="sm">
-                &nbsp;from <Short value={checkpoint.step} unit="steps" />
-              </Text>
-            </Button>
+            {!isReported(run) && (
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={`Fork from ${short(checkpoint.step, "steps")}`}
+                onClick={onFork}
+              >
+                Fork
+                <Text span inherit visibleFrom="sm">
+                  &nbsp;from <Short value={checkpoint.step} unit="steps" />
+                </Text>
+              </Button>
+            )}
             <CheckpointMenu
+              runId={run.id}
               checkpoint={checkpoint}
               fileId={checkpoint.file_id}
               liveUrl={liveUrl}
               onEvaluate={onEvaluate}
               onRecord={onRecord}
               onPin={onPin}
+              onName={onName}
             />
           </Group>
         ) : (

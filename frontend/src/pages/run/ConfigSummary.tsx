@@ -43,7 +43,7 @@ function ReportedSummary({ run }: { run: Run }) {
       </dl>
       <Text size="xs" c="dimmed" mt="xs">
         {fields.length === 0 ? (
-          "The script logged no configuration."
+          "No configuration was logged."
         ) : (
           <Anchor component={Link} to={`/runs/${run.id}/config`} size="xs">
             See {fields.length > FIRST_FIELDS ? `all ${fields.length} settings` : "all settings"}

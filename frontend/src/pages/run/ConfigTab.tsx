@@ -9,7 +9,7 @@ import { sameValue, shown } from "@/config-form/draft";
 import { type FormField, sectionsOf } from "@/config-form/schema";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyText } from "@/ui/CopyText";
-import { isReported } from "@/ui/states";
+import { hasAgent, isReported } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { ChangesCard } from "./ChangesCard";
 import { curlCommand, shellCommand, trainCommand } from "./commands";
@@ -23,7 +23,8 @@ export function ConfigTab({ run }: { run: Run }) {
     <Stack gap="md" className={classes.narrow}>
       {!isReported(run) && <ChangesCard run={run} />}
       {isReported(run) ? <ReportedSettings run={run} /> : <Settings run={run} />}
-      {isReported(run) ? <RunScriptAgain run={run} /> : <RunAgain run={run} />}
+      {!isReported(run) && <RunAgain run={run} />}
+      {isReported(run) && !hasAgent(run) && <RunScriptAgain run={run} />}
       <ProvenanceCard run={run} />
     </Stack>
   );
@@ -82,7 +83,7 @@ function ReportedSettings({ run }: { run: Run }) {
         Settings
       </Title>
       {fields.length === 0 ? (
-        <Text c="dimmed">The script logged no configuration.</Text>
+        <Text c="dimmed">No configuration was logged.</Text>
       ) : (
         <WideTable label="Table of settings">
           <Table verticalSpacing={6} layout="auto">

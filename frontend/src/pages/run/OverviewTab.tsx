@@ -11,7 +11,7 @@ import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { availabilityText, isActive, isReported } from "@/ui/states";
+import { availabilityText, hasAgent, isActive, isReported } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
 import { CurveMarks } from "./marks/CurveMarks";
@@ -36,7 +36,7 @@ export function OverviewTab({ run }: { run: Run }) {
   const isNew = starting && run.step === 0;
   const learned = useMilestones(run);
   // While a run trains, its newest replay is the most interesting one.
-  const hasNewest = !isReported(run) && (isActive(run) || learned.length === 0);
+  const hasNewest = hasAgent(run) && (isActive(run) || learned.length === 0);
   return (
     <Stack gap="md">
       <FailureCard run={run} />

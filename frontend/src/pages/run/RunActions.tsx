@@ -10,7 +10,7 @@ import { Link } from "react-router";
 import type { RunAction } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { useRunControls } from "@/run-actions/useRunControls";
-import { isReported } from "@/ui/states";
+import { hasAgent, isReported } from "@/ui/states";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ContinueButton } from "./ContinueButton";
 
@@ -72,7 +72,7 @@ export function RunActions({ run }: { run: Run }) {
           </Tooltip>
         ),
       )}
-      {!isReported(run) && (
+      {hasAgent(run) && (
         <Tooltip label="Watch the agent play in real time, with its values and action probabilities.">
           <Button
             component={Link}

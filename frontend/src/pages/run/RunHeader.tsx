@@ -9,7 +9,7 @@ import { OriginBadge } from "@/ui/OriginBadge";
 import { RunDot } from "@/ui/RunDot";
 import { RunProgress } from "@/ui/RunProgress";
 import { RunStateBadge } from "@/ui/RunStateBadge";
-import { isReported, methodOnEnv } from "@/ui/states";
+import { hasAgent, isReported, methodOnEnv } from "@/ui/states";
 import { BestEvaluation } from "./evaluations/BestEvaluation";
 import { RunActions } from "./RunActions";
 import { RunMenu } from "@/run-actions/RunMenu";
@@ -28,8 +28,8 @@ export function RunHeader({ run, isFailureBelow, onPurged }: RunHeaderProps) {
   const navigate = useNavigate();
   return (
     <header>
-      <div className={isReported(run) ? classes.headerPlain : classes.header}>
-        {!isReported(run) && (
+      <div className={hasAgent(run) ? classes.header : classes.headerPlain}>
+        {hasAgent(run) && (
           <Thumbnail fileId={run.poster_file_id} size={72} alt={`Latest frame of ${run.env}`} />
         )}
         <div style={{ minWidth: 0 }}>
@@ -121,7 +121,7 @@ function RunNumbers({ run }: { run: Run }) {
           <Short value={run.step} />
         </dd>
       </div>
-      {!isReported(run) && (
+      {hasAgent(run) && (
         <div>
           <dt>Frames</dt>
           <dd>
@@ -131,7 +131,7 @@ function RunNumbers({ run }: { run: Run }) {
       )}
       <Speed run={run} />
       {(!isReported(run) || run.episodes > 0) && <Returns run={run} />}
-      {!isReported(run) && <BestEvaluation run={run} />}
+      {hasAgent(run) && <BestEvaluation run={run} />}
     </dl>
   );
 }

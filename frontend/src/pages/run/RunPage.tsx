@@ -10,7 +10,7 @@ import type { Run } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryError } from "@/ui/QueryError";
-import { isReported } from "@/ui/states";
+import { hasAgent, isReported } from "@/ui/states";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
@@ -18,6 +18,7 @@ import { CurvesTab, SystemTab } from "./CurvesTab";
 import { EvaluationsTab } from "./evaluations/EvaluationsTab";
 import { LiveTab } from "./live/LiveTab";
 import { isSystemMetric } from "./systemMetrics";
+import { LineageTab } from "./LineageTab";
 import { LogTab } from "./LogTab";
 import { MediaTab } from "./media/MediaTab";
 import { OverviewTab } from "./OverviewTab";
@@ -33,13 +34,14 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
   { value: "live", label: "Live", Content: LiveTab },
   { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
   { value: "evaluations", label: "Evaluations", Content: EvaluationsTab },
+  { value: "lineage", label: "Lineage", Content: LineageTab },
   { value: "log", label: "Log", Content: LogTab },
   { value: "config", label: "Config", Content: ConfigTab },
   { value: "system", label: "System", Content: SystemTab },
 ];
 
 /** Tabs about the agent of a run. A reported run has no checkpoint to play with. */
-const AGENT_TABS = ["replays", "live", "checkpoints", "evaluations"];
+const AGENT_TABS = ["replays", "live", "checkpoints", "evaluations", "lineage"];
 
 /** Page of one run. The URL names the tab: /runs/12/curves. */
 export default function RunPage() {
@@ -94,7 +96,7 @@ function useTabs(run: Run, open: string | undefined) {
   const isEmpty = (value: string) =>
     (value === "system" && !names.some(isSystem)) ||
     (value === "media" && media.length === 0) ||
-    (isReported(run) && AGENT_TABS.includes(value));
+    (!hasAgent(run) && AGENT_TABS.includes(value));
   return TABS.filter(({ value }) => value === open || !isEmpty(value));
 }
 

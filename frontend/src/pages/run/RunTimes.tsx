@@ -77,10 +77,14 @@ export function RunTimes({ run }: { run: Run }) {
 function ReportedFacts({ run }: { run: Run }) {
   return (
     <>
-      <dt>{run.origin === "imported" ? "Imported from" : "Logged by"}</dt>
+      <dt>{run.origin === "reported" ? "Logged by" : "Imported from"}</dt>
       <dd>{originName(run)}</dd>
-      <dt>Key</dt>
-      <dd>{run.reported_key}</dd>
+      {run.reported_key !== null && (
+        <>
+          <dt>Key</dt>
+          <dd>{run.reported_key}</dd>
+        </>
+      )}
     </>
   );
 }

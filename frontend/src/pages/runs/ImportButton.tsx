@@ -1,40 +1,47 @@
 import { Button, FileButton } from "@mantine/core";
 import { IconFileUpload } from "@tabler/icons-react";
 import { useRef } from "react";
+import { ImportAgentModal } from "./ImportAgentModal";
+import type { Imports } from "./useImports";
 
-interface ImportButtonProps {
-  importing: boolean;
-  onChoose: (files: File[]) => void;
-}
-
-/** Button that imports runs from archive files. They can also be dropped on the page. */
-export function ImportButton({ importing, onChoose }: ImportButtonProps) {
+/** Button that imports runs from archive files, and agents. They can also be dropped on the page. */
+export function ImportButton({ imports }: { imports: Imports }) {
   const reset = useRef<() => void>(null);
   function choose(files: File[]) {
-    onChoose(files);
+    imports.add(files);
     // Otherwise the same file could not be chosen again.
     reset.current?.();
   }
   return (
-    <FileButton
-      onChange={choose}
-      resetRef={reset}
-      accept=".arcadia"
-      multiple
-      inputProps={{ "aria-label": "Archive files" }}
-    >
-      {(props) => (
-        <Button
-          {...props}
-          variant="default"
-          size="xs"
-          loading={importing}
-          leftSection={<IconFileUpload size={16} />}
-          title="Import runs from .arcadia files, or drop them on this page"
-        >
-          Import
-        </Button>
+    <>
+      {imports.agent && (
+        <ImportAgentModal
+          key={`${imports.agent.name} ${imports.agent.lastModified}`}
+          file={imports.agent}
+          project={imports.project}
+          onClose={imports.closeAgent}
+        />
       )}
-    </FileButton>
+      <FileButton
+        onChange={choose}
+        resetRef={reset}
+        accept=".arcadia,.zip"
+        multiple
+        inputProps={{ "aria-label": "Archive and agent files" }}
+      >
+        {(props) => (
+          <Button
+            {...props}
+            variant="default"
+            size="xs"
+            loading={imports.isImporting}
+            leftSection={<IconFileUpload size={16} />}
+            title="Import runs from .arcadia files or agents from .zip files, or drop them on this page"
+          >
+            Import
+          </Button>
+        )}
+      </FileButton>
+    </>
   );
 }

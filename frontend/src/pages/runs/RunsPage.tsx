@@ -78,11 +78,11 @@ export default function RunsPage() {
         {notices}
         {project === null ? (
           <FirstRun>
-            <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+            <ImportButton imports={imports} />
           </FirstRun>
         ) : (
           <FirstRunOfProject project={project}>
-            <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+            <ImportButton imports={imports} />
           </FirstRunOfProject>
         )}
       </Stack>
@@ -99,7 +99,7 @@ export default function RunsPage() {
           </Text>
         </Group>
         <Group gap="xs">
-          <ImportButton importing={imports.isImporting} onChoose={imports.add} />
+          <ImportButton imports={imports} />
           <ViewsMenu saved={saved} project={project} />
           <GroupBy view={view} project={project} onChange={(by) => change({ by })} />
           <ChartsButton charts={charts} />

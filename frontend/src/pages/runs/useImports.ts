@@ -3,14 +3,18 @@ import { type ImportResult, useImportArchive } from "@/api/archives";
 import { plural } from "@/ui/format";
 import { notifyDone, notifyProblem } from "@/ui/notify";
 
-/** Imports of archive files into a project or their own, from a button or dropped on the page. */
+/** Imports of archive files and agents into a project or their own, from a button or dropped on the page. */
 export function useImports(project: string | null) {
   const { importArchive, isImporting } = useImportArchive({
     onDone: (file, result) => notifyDone(describe(file.name, result)),
     onFailed: (file, error) => notifyProblem(`${file.name} was not imported. ${error.message}`),
   });
   const [isDropTarget, setDropTarget] = useState(false);
-  const add = (files: File[]) => files.forEach((file) => importArchive({ file, project }));
+  const [agents, setAgents] = useState<File[]>([]);
+  function add(files: File[]) {
+    files.filter((file) => !isAgent(file)).forEach((file) => importArchive({ file, project }));
+    setAgents((before) => [...before, ...files.filter(isAgent)]);
+  }
 
   const dropTarget = {
     "data-drop-target": isDropTarget || undefined,
@@ -32,8 +36,20 @@ export function useImports(project: string | null) {
     },
   };
 
-  return { isImporting, add, dropTarget };
+  return {
+    isImporting,
+    add,
+    dropTarget,
+    project,
+    /** The agent file whose dialog is open. */
+    agent: agents[0],
+    closeAgent: () => setAgents((before) => before.slice(1)),
+  };
 }
+
+export type Imports = ReturnType<typeof useImports>;
+
+const isAgent = (file: File) => file.name.endsWith(".zip");
 
 function describe(name: string, result: ImportResult): string {
   const kinds = [

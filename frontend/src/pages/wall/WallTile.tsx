@@ -8,7 +8,7 @@ import type { ListedRun, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { RunDot } from "@/ui/RunDot";
 import { RunName } from "@/ui/RunName";
-import { isReported, originName } from "@/ui/states";
+import { hasAgent, originName } from "@/ui/states";
 import classes from "./wall.module.css";
 
 /** Tile of a run with its looping newest replay and progress. A click opens the run. */
@@ -56,7 +56,7 @@ function Pictures({ run, newest }: { run: ListedRun; newest: (Replay & { file_id
   }
   if (poster !== null)
     return <img src={fileAddress(poster)} alt={`Latest frame of ${run.name}`} className={look} />;
-  const words = isReported(run)
+  const words = !hasAgent(run)
     ? `Logged by ${originName(run)}. It has no replays.`
     : "The first replay comes with the first checkpoint.";
   return <span className={classes.noPicture}>{words}</span>;

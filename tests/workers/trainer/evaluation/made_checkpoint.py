@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from workers.contract.config import RunConfig
+from workers.contract.config import ActionValueConfig, RunConfig
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.acting import Acting
 from workers.trainer.environments import own_environment
@@ -27,7 +27,7 @@ def state(config: RunConfig, step: int = 5) -> TrainingState:
     network: torch.nn.Module
     if config.algorithm == "a3c":
         network = agents.build(config, shape, actions)
-    elif config.algorithm == "gorila":
+    elif isinstance(config, ActionValueConfig):
         network = networks.build_action_values(config, shape, actions)
     else:
         network = networks.build(config, shape, actions)

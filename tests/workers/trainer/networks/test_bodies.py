@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, ReadingsFilter, VectorBody
+from workers.contract.networks import ARCHITECTURES
+from workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody
 from workers.trainer.networks.tapes import Tape
 
 

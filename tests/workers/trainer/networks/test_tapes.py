@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import Activation, Network
+from workers.contract.networks import ARCHITECTURES
 from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, VectorBody
+from workers.trainer.networks.bodies import PixelBody, VectorBody
 from workers.trainer.networks.side_by_side import ALONE, SideBySide
 from workers.trainer.networks.tapes import Tape
 

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from workers.contract import layout
+from workers.contract.checkpoint_metadata import METADATA
 from workers.contract.presets import PRESETS
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import CheckpointError
@@ -162,7 +163,7 @@ WHOLE = {"step": 1, "frames": 4, "facts": {}, "config": {}}
 )
 def test_a_file_that_tells_nothing_right_of_itself_is_no_checkpoint(tmp_path: Path, reported: object) -> None:
     path = write(tmp_path)
-    metadata = {checkpoints.METADATA: json.dumps(reported)} if reported is not None else None
+    metadata = {METADATA: json.dumps(reported)} if reported is not None else None
     rewrite(path, safetensors.torch.save({"x": torch.zeros(1)}, metadata))
     with pytest.raises(CheckpointError, match="is not a checkpoint: its metadata is missing or damaged"):
         checkpoints.read(path)

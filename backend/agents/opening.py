@@ -1,0 +1,141 @@
+"""Opening of an uploaded agent file: it is recognized and checked completely before anything of it is used."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from backend.agents import stable_baselines
+from backend.agents.problem import GUARDS, BadAgent
+from workers.contract.agents import weights
+from workers.contract.agents.document import MANIFEST, VERSION, WEIGHTS, AgentDocument, AgentHeading
+from workers.contract.agents.shape import shape_of
+from workers.contract.agents.weights import Weights, WeightsError
+from workers.contract.checkpoint_metadata import TRAINED_BY
+from workers.contract.config import TrainingConfig, config_adapter
+from workers.contract.config.problems import problems_of
+from workers.contract.earlier_names import with_current_names
+
+
+@dataclass(frozen=True)
+class OpenedAgent:
+    """An agent of a file, ready to be stored."""
+
+    name: str
+    algorithm: str
+    # What made the file, for the run's label.
+    label: str
+    config: TrainingConfig
+    network: Mapping[str, Weights]
+    step: int
+    frames: int
+    # Settings to show, if the configuration only describes the network.
+    settings: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] | None = None
+    # The hash of the checkpoint that it was exported from.
+    source_sha256: str | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Facts of its checkpoint."""
+        return {} if self.settings is None else {TRAINED_BY: self.algorithm}
+
+
+def open_agent(path: Path, max_file_bytes: int, env: str | None) -> OpenedAgent:
+    """Read an agent file, or a file of Stable-Baselines3 for a named environment. Raise BadAgent with the reason."""
+    with ExitStack() as stack, GUARDS.checking():
+        opened, members = GUARDS.open(stack, stack.enter_context(path.open("rb")))
+        for name, info in members.items():
+            if info.file_size > max_file_bytes:
+                GUARDS.refuse(f"{name} is larger than the {max_file_bytes:,} bytes allowed (ARCADIA_MAX_FILE_BYTES).")
+        if stable_baselines.POLICY in members:
+            return _of_stable_baselines(stable_baselines.read(opened, members), env)
+        document = _read_document(GUARDS.read_manifest(opened, members, MANIFEST))
+        contents = GUARDS.check_contents(opened, members, document.contents, MANIFEST)
+        if WEIGHTS not in contents:
+            GUARDS.refuse(f"The agent file is incomplete: {WEIGHTS} is missing.")
+        return _of_arcadia(document, opened.read(WEIGHTS))
+
+
+def _read_document(content: Any) -> AgentDocument:
+    try:
+        heading = AgentHeading.model_validate(content)
+        if heading.version > VERSION:
+            GUARDS.refuse(
+                f"The agent file was made by a newer Arcadia ({heading.arcadia_version}, format {heading.version}). "
+                f"This one reads format {VERSION}. Update Arcadia, then import it again."
+            )
+        return AgentDocument.model_validate(content)
+    except ValidationError as error:
+        raise GUARDS.invalid(MANIFEST, error) from None
+
+
+def _of_arcadia(document: AgentDocument, content: bytes) -> OpenedAgent:
+    config = _validated(document.config)
+    network = _read_weights(content)
+    if shape_of(config, network) != document.network or document.network is None:
+        GUARDS.refuse(
+            f"{WEIGHTS} does not fit the network that {MANIFEST} describes, or needs a plug-in. Export the agent again."
+        )
+    trained_elsewhere = document.method.algorithm != document.config["algorithm"]
+    return OpenedAgent(
+        name=document.name,
+        algorithm=document.method.algorithm,
+        label=f"Arcadia {document.arcadia_version}"[:50],
+        config=config,
+        network=network,
+        step=document.step,
+        frames=document.frames,
+        settings={"env": config.env} if trained_elsewhere else None,
+        notes=tuple(
+            f"Its file says: {each.mean:.6g} points, mean of {len(each.scores)} episodes by {each.protocol}, "
+            f"acting {each.acting}, seed {each.seed}."
+            for each in document.evaluations
+        ),
+        versions=document.versions,
+        source_sha256=document.checkpoint_sha256,
+    )
+
+
+def _of_stable_baselines(found: stable_baselines.StableBaselinesAgent, env: str | None) -> OpenedAgent:
+    if env is None:
+        raise BadAgent(
+            "The file is of Stable-Baselines3, which does not say what the agent plays. Name its environment, such as "
+            "CartPole-v1."
+        )
+    config = _validated(found.to_config(env))
+    stable_baselines.check_actions(found, config.environment)
+    frames = found.steps * config.environment.frames_per_step
+    return OpenedAgent(
+        name=f"{found.algorithm} of Stable-Baselines3",
+        algorithm=found.algorithm,
+        label=f"Stable-Baselines3 {found.version}".strip()[:50],
+        config=config,
+        network=found.network,
+        step=found.steps,
+        frames=frames,
+        settings=found.settings,
+    )
+
+
+def _validated(values: dict[str, Any]) -> TrainingConfig:
+    try:
+        return config_adapter.validate_python(with_current_names(values))
+    except ValidationError as error:
+        problem, *_ = problems_of(error)
+        raise BadAgent(
+            f"The configuration of the agent is not valid here: {problem.field}: {problem.message}."
+        ) from None
+
+
+def _read_weights(content: bytes) -> dict[str, Weights]:
+    try:
+        found = weights.read(content)
+        weights.check_numbers(found)
+    except WeightsError as error:
+        raise BadAgent(f"{WEIGHTS} cannot be used: {error}.") from None
+    return found

@@ -1,0 +1,103 @@
+"""Routes of agent files: download the agent of a checkpoint, and import an agent."""
+
+import hashlib
+import io
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from backend.agents import service
+from backend.agents.export import read_export
+from backend.agents.opening import OpenedAgent, open_agent
+from backend.agents.schemas import ImportedAgent
+from backend.checkpoints.choice import CheckpointChoice
+from backend.config import CurrentSettings
+from backend.database.engine import Database, Db
+from backend.doorbell import Bell, Doorbell
+from backend.errors import Conflict, FieldError, Invalid
+from backend.files import storage
+from backend.files.receiving import BODY
+from backend.projects.schemas import ProjectName
+from backend.web.lookup import PathRun
+from backend.web.write_slots import write_slot
+from workers.contract.agents.writing import NoAgentError, write_agent
+from workers.contract.games import id_of
+from workers.contract.values import ShortText, Text
+
+router = APIRouter(tags=["agents"])
+
+IMPORT_WRITE_TIMEOUT_SECONDS = 20.0
+
+Choice = Annotated[CheckpointChoice, Query(description="Id of a checkpoint, newest or best.")]
+Env = Annotated[
+    ShortText | None,
+    Query(description="Environment of an agent of Stable-Baselines3, such as pong, because its file does not name it."),
+]
+Name = Annotated[
+    Text | None, Query(min_length=1, max_length=200, description="Name of the run. Default: as in the file.")
+]
+
+
+@router.get("/runs/{run_id}/agent", response_class=Response)
+def export_agent(db: Db, run: PathRun, checkpoint: Choice = "newest") -> Response:
+    """Download a checkpoint's agent as one file: weights, model card, ONNX, and a program that plays it."""
+    with db.read() as session:
+        export = read_export(session, run, checkpoint)
+    content = io.BytesIO()
+    try:
+        write_agent(export.source, content)
+    except NoAgentError as error:
+        raise Conflict(str(error)) from error
+    headers = {"Content-Disposition": f'attachment; filename="{export.file_name}"'}
+    return Response(content.getvalue(), headers=headers, media_type="application/zip")
+
+
+@router.post("/agents", status_code=201, openapi_extra=BODY)
+async def import_agent(
+    request: Request,
+    db: Db,
+    bell: Bell,
+    settings: CurrentSettings,
+    env: Env = None,
+    name: Name = None,
+    project: Annotated[ProjectName | None, Query(description="Project of the run. Default: Main.")] = None,
+) -> ImportedAgent:
+    """Import an agent file, or a model of Stable-Baselines3, as a run with one checkpoint."""
+    environment = _environment(env)
+    received, _size = await storage.receive(request.stream(), settings.files_dir, settings.max_file_bytes, None)
+    try:
+        agent = await run_in_threadpool(open_agent, received, settings.max_file_bytes, environment)
+        async with write_slot(request.app, IMPORT_WRITE_TIMEOUT_SECONDS):
+            return await run_in_threadpool(_store, db, bell, agent, name, project)
+    finally:
+        received.unlink(missing_ok=True)
+
+
+def _store(db: Database, bell: Doorbell, agent: OpenedAgent, name: str | None, project: str | None) -> ImportedAgent:
+    content = service.to_checkpoint(agent)
+    path = _write(db.files_dir, content)
+    try:
+        with db.write() as session:
+            known = service.find_imported(session, hashlib.sha256(content).hexdigest())
+            if known is not None:
+                return ImportedAgent(run_id=known.run_id, checkpoint_id=known.id, already=True)
+            checkpoint, job = service.store_agent(session, agent, path, name=name, project=project)
+            bell.ring_after_commit(session, job)
+            return ImportedAgent(run_id=checkpoint.run_id, checkpoint_id=checkpoint.id, already=False)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _environment(name: str | None) -> str | None:
+    try:
+        return None if name is None else id_of(name)
+    except ValueError as error:
+        raise Invalid(FieldError(field="env", message=str(error))) from error
+
+
+def _write(root: Path, content: bytes) -> Path:
+    path = storage.new_incoming_path(root)
+    path.write_bytes(content)
+    return path

@@ -1,0 +1,238 @@
+"""Agents of Stable-Baselines3, rebuilt as networks of Arcadia with the same output.
+
+A saved model is a zip file: `data` has the settings as JSON, with pickled parts that are never unpickled, and
+`policy.pth` has the weights.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from backend.agents.problem import GUARDS, BadAgent
+from backend.agents.torch_files import read_tensors
+from backend.files.zip_guards import Members
+from workers.contract.action_names import NAMES
+from workers.contract.agents import weights
+from workers.contract.agents.weights import Weights, WeightsError, of_array
+from workers.contract.games import Environment
+
+POLICY, DATA, VERSION = "policy.pth", "data", "_stable_baselines3_version"
+MAX_DATA_BYTES = 20_000_000
+# The part of the settings that is shown, as far as the model has it.
+_SHOWN = (
+    *("learning_rate", "n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "ent_coef", "vf_coef"),
+    *("max_grad_norm", "n_envs", "buffer_size", "learning_starts", "tau", "gradient_steps", "target_update_interval"),
+    *("exploration_fraction", "exploration_initial_eps", "exploration_final_eps", "normalize_advantage", "seed"),
+)
+_ACTIVATIONS: dict[str, Literal["tanh", "relu"]] = {"Tanh": "tanh", "ReLU": "relu"}
+_CNN = {
+    "cnn.0": ("convolutions.0", (32, 4, 8, 8)),
+    "cnn.2": ("convolutions.1", (64, 32, 4, 4)),
+    "cnn.4": ("convolutions.2", (64, 64, 3, 3)),
+    "linear.0": ("hidden", (512, 3136)),
+}
+# Names of the same tensors, which older or newer versions write in addition.
+_COPIES = ("pi_features_extractor.", "vf_features_extractor.", "q_net_target.")
+
+
+@dataclass(frozen=True)
+class StableBaselinesAgent:
+    """An agent that Stable-Baselines3 trained."""
+
+    algorithm: Literal["PPO", "A2C", "DQN"]
+    version: str
+    steps: int
+    settings: dict[str, Any]
+    network: Mapping[str, Weights]
+    activation: Literal["tanh", "relu"]
+    actions: int
+    continuous: bool
+
+    @property
+    def reads_pixels(self) -> bool:
+        """True if the network has convolutions."""
+        return any(".convolutions." in name for name in self.network)
+
+    def to_config(self, env: str) -> dict[str, Any]:
+        """Return a configuration of Arcadia with the same network."""
+        config: dict[str, Any] = {"env": env, "total_steps": max(1, self.steps)}
+        if isinstance(gamma := self.settings.get("gamma"), float):
+            config["gamma"] = gamma
+        if self.algorithm == "DQN":
+            config["algorithm"] = "paac_q"
+        else:
+            # Only A3C can have a second network for the value.
+            config |= {"algorithm": "a3c", "value_network": "shared" if self.reads_pixels else "separate"}
+        if self.reads_pixels:
+            return config | {"network": "nature"}
+        hidden = [tensor.shape[0] for name, tensor in self.network.items() if re.search(r"layers\.\d+\.bias", name)]
+        layers = len(hidden) if self.algorithm == "DQN" else len(hidden) // 2
+        shape = {"hidden_units": hidden[0], "hidden_layers": layers, "activation": self.activation}
+        return config | shape | {"network": "mlp"}
+
+
+def read(opened: zipfile.ZipFile, members: Members) -> StableBaselinesAgent:
+    """Read a saved model. Raise BadAgent with the reason if Arcadia cannot play it."""
+    if DATA not in members:
+        raise BadAgent(f"The file has the weights of Stable-Baselines3, but {DATA} with its settings is missing.")
+    if members[DATA].file_size > MAX_DATA_BYTES:
+        raise BadAgent(f"{DATA} is larger than {MAX_DATA_BYTES:,} bytes.")
+    data = GUARDS.parse_json(opened.read(DATA), DATA)
+    if not isinstance(data, dict):
+        raise BadAgent(f"{DATA} is not an object of JSON.")
+    tensors = read_tensors(io.BytesIO(opened.read(POLICY)))
+    try:
+        weights.check_numbers(tensors)
+    except WeightsError as error:
+        raise BadAgent(f"{POLICY} cannot be used: {error}.") from None
+    named = {name: tensor for name, tensor in tensors.items() if not name.startswith(_COPIES)}
+    algorithm = _algorithm(data, named)
+    network = _Mapping(named).of_values() if algorithm == "DQN" else _Mapping(named).of_policy()
+    head = network["values.weight" if algorithm == "DQN" else "policy.weight"]
+    return StableBaselinesAgent(
+        algorithm=algorithm,
+        version=opened.read(VERSION)[:30].decode("ascii", "replace").strip() if VERSION in members else "",
+        steps=_count(data.get("num_timesteps")),
+        settings=_settings(data, algorithm),
+        network=network,
+        activation=_activation(data, algorithm),
+        actions=head.shape[0] - ("log_std" in named),
+        continuous="log_std" in named,
+    )
+
+
+def check_actions(agent: StableBaselinesAgent, environment: Environment) -> None:
+    """Raise BadAgent if an agent cannot be one of this environment."""
+    if agent.continuous != (environment.actions == "continuous"):
+        raise BadAgent(f"The agent does not play {environment.id}, {environment.unfit_because}: name another one.")
+    if agent.reads_pixels != environment.shows_pixels:
+        sees = "pictures" if environment.shows_pixels else "no pictures"
+        raise BadAgent(f"The agent does not play {environment.id}, which shows {sees}: name another one.")
+    names = NAMES.get(environment.id)
+    if names and len(names) != agent.actions:
+        raise BadAgent(
+            f"The agent has {agent.actions} actions, but {environment.id} has {len(names)}: name another environment."
+        )
+
+
+def _algorithm(data: Mapping[str, Any], tensors: Mapping[str, Weights]) -> Literal["PPO", "A2C", "DQN"]:
+    policy = data.get("policy_class")
+    module = policy.get("__module__") if isinstance(policy, dict) else None
+    if data.get("use_sde"):
+        raise BadAgent("The agent explores by a state-dependent distribution (use_sde), which Arcadia cannot play.")
+    if isinstance(module, str) and module.startswith("stable_baselines3."):
+        if any(name.startswith("q_net.") for name in tensors):
+            return "DQN"
+        if "action_net.weight" in tensors:
+            return "PPO" if "clip_range" in data else "A2C"
+    raise BadAgent(
+        "The model is not one of PPO, A2C or DQN with CnnPolicy or MlpPolicy, which are all that Arcadia can play: its "
+        f"policy is of {str(module)[:80]}."
+    )
+
+
+class _Mapping:
+    """Moves the tensors of a policy to the names of Arcadia's networks. Every tensor must have a place."""
+
+    def __init__(self, tensors: Mapping[str, Weights]) -> None:
+        self._left = dict(tensors)
+        self._network: dict[str, Weights] = {}
+
+    def of_policy(self) -> dict[str, Weights]:
+        """Return the network of PPO or A2C."""
+        if "features_extractor.cnn.0.weight" in self._left:
+            self._convolutions("features_extractor")
+        else:
+            self._layers("mlp_extractor.policy_net", "bodies.0")
+            self._layers("mlp_extractor.value_net", "bodies.1")
+            self._require_equal_layers()
+        self._move("action_net", "policy")
+        self._move("value_net", "value")
+        if "log_std" in self._left:
+            self._add_variance(self._left.pop("log_std").to_float32())
+        return self._finished()
+
+    def of_values(self) -> dict[str, Weights]:
+        """Return the network of DQN."""
+        if "q_net.features_extractor.cnn.0.weight" in self._left:
+            self._convolutions("q_net.features_extractor", "body")
+            self._move("q_net.q_net.0", "values")
+            return self._finished()
+        names = [name for name in self._left if re.fullmatch(r"q_net\.q_net\.\d+\.weight", name)]
+        last = max((int(name.split(".")[2]) for name in names), default=0)
+        self._move(f"q_net.q_net.{last}", "values")
+        self._layers("q_net.q_net", "body")
+        self._require_equal_layers()
+        return self._finished()
+
+    def _convolutions(self, source: str, target: str = "bodies.0") -> None:
+        for name, (place, shape) in _CNN.items():
+            if getattr(self._left.get(f"{source}.{name}.weight"), "shape", None) != shape:
+                raise BadAgent("Its network for pictures is not NatureCNN on four gray pictures of 84 × 84.")
+            self._move(f"{source}.{name}", f"{target}.{place}")
+
+    def _layers(self, source: str, target: str) -> None:
+        number = 0
+        while f"{source}.{number}.weight" in self._left:
+            self._move(f"{source}.{number}", f"{target}.layers.{number}")
+            number += 2
+
+    def _move(self, source: str, target: str) -> None:
+        for part in ("weight", "bias"):
+            if f"{source}.{part}" not in self._left:
+                raise BadAgent(f"The weights have no {source}.{part}, so they are of an unknown policy.")
+            self._network[f"{target}.{part}"] = self._left.pop(f"{source}.{part}")
+
+    def _require_equal_layers(self) -> None:
+        """Raise BadAgent unless all hidden layers have the same width, and both networks the same number of them."""
+        hidden = [(name, each) for name, each in self._network.items() if ".layers." in name and name.endswith("bias")]
+        widths = sorted({each.shape[0] for _name, each in hidden if each.shape})
+        depths = {sum(name.startswith(f"{trunk}.") for name, _ in hidden) for trunk in ("bodies.0", "bodies.1")}
+        if len(widths) != 1 or len(depths) > 1:
+            raise BadAgent(
+                f"Its hidden layers have the widths {', '.join(map(str, widths)) or 'none'}, in networks of "
+                f"{' and '.join(map(str, sorted(depths)))} layers. Arcadia plays networks whose layers are all equal."
+            )
+
+    def _add_variance(self, log_deviations: Any) -> None:
+        """Add a row to the policy's head for the variance, which does not depend on the state."""
+        if np.ptp(log_deviations) > 0:
+            raise BadAgent(
+                "Its actions have different standard deviations. Arcadia plays policies with one for all actions."
+            )
+        variance = float(np.exp(2 * log_deviations.flat[0], dtype=np.float64))
+        before_softplus = variance if variance > 50 else float(np.log(np.expm1(variance)))
+        weight, bias = (self._network[f"policy.{part}"].to_float32() for part in ("weight", "bias"))
+        self._network["policy.weight"] = of_array(np.vstack([weight, np.zeros((1, weight.shape[1]))]))
+        self._network["policy.bias"] = of_array(np.append(bias, before_softplus))
+
+    def _finished(self) -> dict[str, Weights]:
+        if self._left:
+            raise BadAgent(f"The weights have {min(self._left)[:100]}, for which Arcadia's networks have no place.")
+        return self._network
+
+
+def _activation(data: Mapping[str, Any], algorithm: str) -> Literal["tanh", "relu"]:
+    """Return the activation of the hidden layers. The settings name it only if it is not the default."""
+    arguments = data.get("policy_kwargs")
+    named = arguments.get("activation_fn") if isinstance(arguments, dict) else None
+    if named is None:
+        return "relu" if algorithm == "DQN" else "tanh"
+    match = re.search(r"(\w+)'>$", str(named))
+    if match is None or match[1] not in _ACTIVATIONS:
+        raise BadAgent(f"Its hidden layers have the activation {str(named)[:80]}. Arcadia plays Tanh and ReLU.")
+    return _ACTIVATIONS[match[1]]
+
+
+def _settings(data: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
+    shown = {name: data[name] for name in _SHOWN if isinstance(data.get(name), int | float | str)}
+    return {**shown, "learns": "values" if algorithm == "DQN" else "policy"}
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and 0 <= value < 2**53 else 0

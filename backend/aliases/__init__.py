@@ -1,0 +1,1 @@
+"""Aliases: names of checkpoints, such as pong/champion, with their history."""

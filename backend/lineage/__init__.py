@@ -1,0 +1,1 @@
+"""Lineage of a run: its ancestors, its checkpoints, and what was made of them."""

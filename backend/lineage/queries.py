@@ -1,0 +1,99 @@
+"""The lineage of a run, read from runs, checkpoints, evaluations and aliases."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.aliases.queries import names_of_checkpoints
+from backend.database.tables import Checkpoint, Evaluation, Job, Run
+from backend.lineage.schemas import Lineage, LineageCheckpoint, LineageEvaluation, LineageRun
+
+MAX_ANCESTORS = 100
+
+
+def read_lineage(session: Session, run: Run) -> Lineage:
+    """Return the lineage of a run."""
+    ancestors, is_deleted = _ancestors(session, run)
+    return Lineage(
+        ancestors=ancestors, ancestor_deleted=is_deleted, run=_to_schema(run), checkpoints=_checkpoints(session, run)
+    )
+
+
+def _ancestors(session: Session, run: Run) -> tuple[list[LineageRun], bool]:
+    """Return the runs before this one, and whether the oldest of them has a parent that was deleted."""
+    found: list[LineageRun] = []
+    seen = {run.id}
+    while (parent := _parent(session, run)) is not None and len(found) < MAX_ANCESTORS:
+        source, step = parent
+        if source is None or source.id in seen:
+            return found[::-1], True
+        seen.add(source.id)
+        found.append(_to_schema(source, step))
+        run = source
+    return found[::-1], False
+
+
+def _parent(session: Session, run: Run) -> tuple[Run | None, int | None] | None:
+    """Return the run that another one continues or is an agent of, with the step, or None if it has no parent."""
+    if run.parent_run_id is not None:
+        return session.get(Run, run.parent_run_id), run.parent_step
+    query = select(Checkpoint.source_sha256).where(Checkpoint.run_id == run.id, Checkpoint.source_sha256.is_not(None))
+    source = session.scalar(query.limit(1)) if run.origin == "agent" else None
+    if source is None:
+        return None
+    checkpoint = session.scalar(select(Checkpoint).where(Checkpoint.sha256 == source, Checkpoint.run_id != run.id))
+    # The agent may have been exported from another installation.
+    return (session.get_one(Run, checkpoint.run_id), checkpoint.step) if checkpoint is not None else None
+
+
+def _checkpoints(session: Session, run: Run) -> list[LineageCheckpoint]:
+    rows = session.scalars(
+        select(Checkpoint).where(Checkpoint.run_id == run.id).order_by(Checkpoint.step, Checkpoint.id)
+    ).all()
+    aliases, evaluations = names_of_checkpoints(session, [run.id]), _evaluations(session, run)
+    forks, agents = _forks(session, run), _agents(session, [row.sha256 for row in rows])
+    found = [
+        LineageCheckpoint(
+            id=row.id,
+            step=row.step,
+            available=row.file_id is not None,
+            aliases=aliases.get(row.id, []),
+            evaluations=evaluations[row.id],
+            forks=forks[row.id],
+            agents=[each for each in agents[row.sha256] if each.id != run.id],
+        )
+        for row in rows
+    ]
+    return [each for each in found if each.available or each.evaluations or each.forks or each.agents]
+
+
+def _evaluations(session: Session, run: Run) -> dict[int, list[LineageEvaluation]]:
+    query = select(Evaluation, Job.total).join(Job, Job.id == Evaluation.job_id)
+    query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Job.state == "done")
+    found: dict[int, list[LineageEvaluation]] = defaultdict(list)
+    for evaluation, episodes in session.execute(query.order_by(Evaluation.id)):
+        found[evaluation.checkpoint_id].append(
+            LineageEvaluation(id=evaluation.id, protocol=evaluation.protocol, mean=evaluation.mean, episodes=episodes)
+        )
+    return found
+
+
+def _forks(session: Session, run: Run) -> dict[int, list[LineageRun]]:
+    found: dict[int, list[LineageRun]] = defaultdict(list)
+    for fork in session.scalars(select(Run).where(Run.parent_run_id == run.id).order_by(Run.id)):
+        found[fork.parent_checkpoint_id or 0].append(_to_schema(fork, fork.parent_step))
+    return found
+
+
+def _agents(session: Session, hashes: Iterable[str]) -> dict[str, list[LineageRun]]:
+    query = select(Checkpoint.source_sha256, Run).join(Run, Run.id == Checkpoint.run_id)
+    found: dict[str, list[LineageRun]] = defaultdict(list)
+    for source, agent in session.execute(query.where(Checkpoint.source_sha256.in_(hashes)).order_by(Run.id)):
+        found[source or ""].append(_to_schema(agent))
+    return found
+
+
+def _to_schema(run: Run, step: int | None = None) -> LineageRun:
+    return LineageRun(id=run.id, name=run.name, state=run.state, origin=run.origin, step=step)

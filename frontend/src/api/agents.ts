@@ -1,0 +1,30 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { refetchLists, upload } from "./archives";
+import { address } from "./client";
+import { OWN_ERRORS } from "./mutationState";
+import type { components } from "./schema";
+
+type ImportedAgent = components["schemas"]["ImportedAgent"];
+
+/** Return the address of the agent file of a checkpoint, by default the newest. */
+export function agentAddress(run: number, checkpoint?: number): string {
+  return address(`/runs/${run}/agent`, checkpoint === undefined ? {} : { checkpoint: String(checkpoint) });
+}
+
+interface AgentImport {
+  file: File;
+  /** The environment of a model of Stable-Baselines3. */
+  env: string | null;
+  project: string | null;
+}
+
+/** Import an agent file as a run with one checkpoint. */
+export function useImportAgent() {
+  const client = useQueryClient();
+  return useMutation({
+    meta: OWN_ERRORS,
+    mutationFn: ({ file, env, project }: AgentImport) =>
+      upload<ImportedAgent>("/agents", { ...(env && { env }), ...(project && { project }) }, file),
+    onSuccess: () => refetchLists(client),
+  });
+}

@@ -1,0 +1,12 @@
+"""Agent files: an agent with all that is needed to play it elsewhere, in one zip file (docs/agents.md).
+
+    writing       one file, from a checkpoint
+      card          README.md, the model card, with the curve
+      onnx_graph    the network for other runtimes
+      play          the program that plays the agent; it is a part of the file, and no module imports it
+    document      agent.json
+    shape         the network's shape, from the names of its weights
+    weights       weights in checkpoints and files
+
+Nothing here imports torch, so the server makes and reads these files without a worker.
+"""

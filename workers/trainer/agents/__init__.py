@@ -1,0 +1,1 @@
+"""Agent files of run directories. `workers.contract.agents` makes the files."""

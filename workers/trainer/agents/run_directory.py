@@ -1,0 +1,87 @@
+"""What an agent file needs to know about a checkpoint, read from a run directory."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from workers.contract import layout
+from workers.contract.agents.writing import AgentSource
+from workers.contract.protocols.document import EvaluationDocument
+from workers.trainer.errors import TrainerError
+
+CURVE_POINTS = 200
+
+
+class ExportError(TrainerError):
+    """The agent file cannot be made."""
+
+
+def read_source(directory: Path, choice: str, evaluations: Sequence[Path]) -> AgentSource:
+    """Return what is known about a checkpoint: its step, newest, or best by the returns of training."""
+    step = _chosen(directory, choice)
+    path = directory / layout.checkpoint_file(step)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ExportError(f"{path} cannot be read: {error.strerror}") from error
+    replay = directory / layout.replay_file(step)
+    return AgentSource(
+        name=directory.resolve().name,
+        checkpoint=content,
+        evaluations=[_evaluation(file) for file in evaluations],
+        curve=_curve(directory, step),
+        replay=replay if replay.is_file() else None,
+    )
+
+
+def _chosen(directory: Path, choice: str) -> int:
+    steps = layout.saved_steps(directory)
+    if not steps:
+        raise ExportError(f"{directory} holds no checkpoint: name the directory of a run that has one")
+    if choice == "newest":
+        return steps[-1]
+    if choice == "best":
+        best = [event["step"] for event in _events(directory, "checkpoint") if event["best"] and event["step"] in steps]
+        if not best:
+            raise ExportError(f"{directory} has no best checkpoint, because no episode has ended: use newest")
+        return int(best[-1])
+    if not choice.isdecimal() or int(choice) not in steps:
+        raise ExportError(f"{directory} has no checkpoint {choice!r}; it has {', '.join(map(str, steps))}")
+    return int(choice)
+
+
+def _curve(directory: Path, step: int) -> list[tuple[float, float]]:
+    """Return the mean returns of training episodes by frames, up to a step."""
+    episodes = [
+        (episode["frames"], float(episode["episode_return"]))
+        for event in _events(directory, "metrics")
+        for episode in event["episodes"]
+        if episode["step"] <= step
+    ]
+    size = max(1, len(episodes) // CURVE_POINTS)
+    parts = [episodes[first : first + size] for first in range(0, len(episodes), size)]
+    return [(part[-1][0], sum(score for _, score in part) / len(part)) for part in parts]
+
+
+def _events(directory: Path, kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the events of a kind. A run directory may lack the file of events, and end in half a line."""
+    file = directory / layout.EVENTS
+    for line in file.read_text().splitlines() if file.is_file() else []:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if event.get("kind") == kind:
+            yield event
+
+
+def _evaluation(file: Path) -> EvaluationDocument:
+    try:
+        return EvaluationDocument.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise ExportError(f"--evaluation {file} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise ExportError(f"--evaluation {file} is no output of `arcadia evaluate --json`") from error
