@@ -31,7 +31,11 @@ interface Import {
 }
 
 /** Send a file. It may take minutes, so there is no timeout. */
-export async function upload<Result>(path: string, query: Record<string, string>, file: File): Promise<Result> {
+export async function upload<Result>(
+  path: string,
+  query: Record<string, string>,
+  file: File,
+): Promise<Result> {
   const headers = { "Content-Type": "application/octet-stream" };
   let response: Response;
   try {
