@@ -129,7 +129,10 @@ class EmulatedGame:
         self.ale.setFloat("repeat_action_probability", protocol.get("repeat_action_probability", 0.0))
         self.ale.setInt("frame_skip", 1)
         self.ale.setBool("color_averaging", False)
-        self.rom: Any = get_rom_path(environment["rom"])
+        rom = get_rom_path(environment["rom"])
+        if rom is None:
+            raise SystemExit(f"This version of ale-py has no game {environment['rom']}.")
+        self.rom = rom
         self.ale.loadROM(self.rom)
         full = environment["action_set"] == "full"
         self.actions = self.ale.getLegalActionSet() if full else self.ale.getMinimalActionSet()

@@ -96,7 +96,7 @@ describe("importing agents", () => {
     const dialog = within(await screen.findByRole("dialog"));
     await userEvent.click(dialog.getByRole("button", { name: "Import agent" }));
     expect(await dialog.findByText("Name its environment, such as CartPole-v1.")).toBeTruthy();
-    await userEvent.click(dialog.getByRole("textbox", { name: "Environment" }));
+    await userEvent.click(dialog.getByRole("combobox", { name: "Environment" }));
     await userEvent.click(await screen.findByRole("option", { name: /Chess/ }));
     await userEvent.click(dialog.getByRole("button", { name: "Import agent" }));
     expect(await screen.findByText("The run")).toBeTruthy();
