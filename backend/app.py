@@ -55,6 +55,7 @@ from backend.saliency.routes import router as saliency
 from backend.start_sets.routes import router as start_points
 from backend.studies.routes import router as studies
 from backend.studies.scheduler import StudyScheduler
+from backend.suites.routes import router as suites
 from backend.views.routes import router as views
 from backend.web import idempotency, waiting, write_slots
 from backend.web.allow import AllowedMethods, MethodNotAllowed
@@ -93,6 +94,7 @@ ROUTERS = (
     kept_games,
     games,
     studies,
+    suites,
     papers,
     archives,
     agents,

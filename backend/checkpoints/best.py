@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -41,23 +41,32 @@ def comparable_evaluations(session: Session, run: Run) -> dict[int, EvaluationSc
 
     Only such evaluations are comparable: the run's protocol, the usual way to act, and all episodes.
     """
-    if not run.has_agent:
-        return {}
-    protocol, usual = usual_protocol_of(run), usual_acting_of(run).model_dump(mode="json")
-    query = select(Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean, Evaluation.acting)
+    return comparable_evaluations_of(session, [run])[run.id]
+
+
+def comparable_evaluations_of(session: Session, runs: Sequence[Run]) -> dict[int, dict[int, EvaluationScore]]:
+    """Return the comparable evaluations of each run, by checkpoint."""
+    with_agent = {run.id: run for run in runs if run.has_agent}
+    columns = (Evaluation.run_id, Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean)
+    query = select(*columns, Evaluation.protocol, Evaluation.acting, Job.total)
     query = query.join(Job).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
-    query = query.where(
-        Evaluation.run_id == run.id,
-        ~is_superseded(),
-        Evaluation.mean.is_not(None),
-        # The result of an unfinished job may still be discarded.
-        Job.state == "done",
-        Evaluation.protocol == protocol,
-        Job.total >= PROTOCOLS[protocol].episodes,
-    )
-    rows = [row for row in session.execute(query.order_by(Evaluation.id)) if row.acting == usual]
-    newest = {row.checkpoint_id: EvaluationScore(row.mean, row.step, row.id) for row in rows}
-    return {number: found for number, found in newest.items() if not math.isnan(found.score)}
+    # The result of an unfinished job may still be discarded.
+    finished = (~is_superseded(), Evaluation.mean.is_not(None), Job.state == "done")
+    query = query.where(Evaluation.run_id.in_(with_agent), *finished)
+    newest: dict[int, dict[int, EvaluationScore]] = {run.id: {} for run in runs}
+    for row in session.execute(query.order_by(Evaluation.id)):
+        if _is_comparable(with_agent[row.run_id], row):
+            newest[row.run_id][row.checkpoint_id] = EvaluationScore(row.mean, row.step, row.id)
+    return {
+        run_id: {number: found for number, found in each.items() if not math.isnan(found.score)}
+        for run_id, each in newest.items()
+    }
+
+
+def _is_comparable(run: Run, row: Any) -> bool:
+    protocol, usual = usual_protocol_of(run), usual_acting_of(run).model_dump(mode="json")
+    is_complete = row.protocol == protocol and row.total >= PROTOCOLS[protocol].episodes
+    return bool(is_complete and row.acting == usual)
 
 
 def training_score(row: Checkpoint) -> tuple[float, int]:

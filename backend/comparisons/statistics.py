@@ -196,12 +196,18 @@ def _draw_weights(runs: int, center: Center, draws: int, seed: int) -> Floats:
 def efficiency(
     tasks: Sequence[Floats], center: Center, draws: int = DRAWS, seed: int = SEED
 ) -> tuple[Floats, Interval]:
-    """Return the sample-efficiency curve over tasks, with one row per run and one column per position.
+    """Return the sample-efficiency curve over tasks, with one row per run and one column per position."""
+    return over_tasks(tasks, interquartile_of_all if center == "iqm" else mean_of_means, draws, seed)
+
+
+def over_tasks(
+    tasks: Sequence[Floats], statistic: Callable[[Sequence[Floats]], Floats], draws: int = DRAWS, seed: int = SEED
+) -> tuple[Floats, Interval]:
+    """Return a statistic of tasks with its stratified bootstrap. Each task has one row per run.
 
     Whole runs are resampled separately for each task. Tasks may have different numbers of runs.
     """
     random = np.random.default_rng(seed)
-    statistic = _interquartile_of_all if center == "iqm" else _mean_of_means
     drawn = [
         statistic([task[random.integers(len(task), size=(chunk, len(task)))] for task in tasks])
         for chunk in draw_chunks(draws, sum(task.size for task in tasks))
@@ -210,11 +216,18 @@ def efficiency(
     return statistic(tasks), Interval(low, high)
 
 
-def _mean_of_means(tasks: Sequence[Floats]) -> Floats:
+def mean_of_means(tasks: Sequence[Floats]) -> Floats:
+    """Return the mean over tasks of the mean over runs."""
     return np.asarray(np.mean([task.mean(axis=-2) for task in tasks], axis=0))
 
 
-def _interquartile_of_all(tasks: Sequence[Floats]) -> Floats:
+def median_of_means(tasks: Sequence[Floats]) -> Floats:
+    """Return the median over tasks of the mean over runs."""
+    return np.asarray(np.median([task.mean(axis=-2) for task in tasks], axis=0))
+
+
+def interquartile_of_all(tasks: Sequence[Floats]) -> Floats:
+    """Return the mean of all scores except the lowest and the highest quarter."""
     together = np.sort(np.concatenate(tasks, axis=-2), axis=-2)
     cut = together.shape[-2] // 4
     return np.asarray(together[..., cut : together.shape[-2] - cut, :].mean(axis=-2))

@@ -214,6 +214,7 @@ class Scene:
             "post /start-sets": [factories.start_set("agent")],
             "post /studies": [copy.deepcopy({**STUDY, "confirm_steps": 4_000})],
             "post /studies/preview": [copy.deepcopy({**STUDY, "sampler": "random", "points": 2, "axes": [DRAWN]})],
+            "post /suites/specification": [{"games": "atari-5", "seeds": 1, "total_steps": 2_000}],
             "post /papers/{paper}/{item}/preview": [{"share": 0.01, "parts": ["pong"]}],
             "post /papers/{paper}/{item}/studies": [{"share": 0.01, "parts": ["catch"], "confirm_steps": 200_000}],
             "post /papers/{paper}/{item}/measurements": [{"parts": ["catch"]}],

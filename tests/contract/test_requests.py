@@ -27,6 +27,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/runs/{run_id}/(evaluations|recordings)$",
     # A study's parts must fit each other, and its points be such as runs can be made of.
     "^/api/v1/studies(/preview|/{study_id}/extend)?$",
+    # The games of a suite are a list or games that there are, and its preset and protocol fit them.
+    "^/api/v1/suites/specification$",
     # The parts of a table or figure are its own.
     "^/api/v1/papers/{paper}/{item}/(preview|studies|measurements)$",
     # A chart's address must be one of a figure. A board's filters are expressions, and its panels have different keys.

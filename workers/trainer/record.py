@@ -44,14 +44,15 @@ def recorded(request: RecordRequest, stop: StopRequest) -> TrackHead:
     """Record the requested episode."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    from workers.contract.protocols import PROTOCOLS, fitting_protocols
+    from workers.contract.config.evaluation import protocol_of
+    from workers.contract.protocols import PROTOCOLS
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.files import files_in
     from workers.trainer.recording.recording import RecordedEpisode, record
 
     stop.interrupts = False
     checkpoint, config = subjects.read(request.run_directory, request.step)
-    protocol = PROTOCOLS[request.protocol or fitting_protocols(config.environment.family)[0]]
+    protocol = PROTOCOLS[request.protocol or protocol_of(config.model_dump())]
     check_fit(protocol, config.env, saves_starts=False)
     wanted = RecordedEpisode(protocol, request.seed, request.episode, request.longest_seconds)
     return record(checkpoint, config, wanted, files_in(request.folder), stop.requested).head

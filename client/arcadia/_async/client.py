@@ -31,6 +31,7 @@ from arcadia.records.forecast import RunForecast
 from arcadia.records.run_group import RunGroup
 from arcadia.records.server import Health, Preset, Worker
 from arcadia.records.study import Axes, StudyPreview, build_specification
+from arcadia.records.suite import GameList
 from arcadia.records.view import SavedView
 from arcadia.settings import resolve_project, resolve_token, resolve_url
 
@@ -330,6 +331,9 @@ class AsyncClient:
         ARCADIA_PROJECT, or Main.
         """
         body = build_specification(name, axes, {"preset": preset, "seeds": seeds, **fields})
+        return await self._start_study(body, confirm=confirm, project=project)
+
+    async def _start_study(self, body: dict[str, Any], *, confirm: bool, project: str | None) -> AsyncStudy:
         if confirm:
             body["confirm_steps"] = (await self.transport.post("/studies/preview", body))["steps"]
         body["project"] = resolve_project(project)
@@ -347,6 +351,49 @@ class AsyncClient:
         """Return the size and the cost of a study without starting it."""
         body = build_specification(name, axes, {"preset": preset, "seeds": seeds, **fields})
         return StudyPreview(await self.transport.post("/studies/preview", body))
+
+    async def suites(self) -> list[GameList]:
+        """List the lists of games that suites can run over."""
+        return [GameList(row) for row in await self.transport.get("/suites")]
+
+    async def launch_suite(
+        self,
+        games: str | Sequence[str],
+        *,
+        preset: str | None = None,
+        seeds: int | str | Sequence[int] = 3,
+        total_steps: int | None = None,
+        protocol: str | None = None,
+        name: str | None = None,
+        confirm: bool = False,
+        project: str | None = None,
+    ) -> AsyncStudy:
+        """Start a study over the games of a list, such as atari-5, or over these environments.
+
+        Each run is evaluated at its end. `study.aggregates()` returns the statistics over the games. `confirm` and
+        `project` are as in `launch_study`.
+        """
+        body = await self.plan_suite(
+            games, preset=preset, seeds=seeds, total_steps=total_steps, protocol=protocol, name=name
+        )
+        return await self._start_study(body, confirm=confirm, project=project)
+
+    async def plan_suite(
+        self,
+        games: str | Sequence[str],
+        *,
+        preset: str | None = None,
+        seeds: int | str | Sequence[int] = 3,
+        total_steps: int | None = None,
+        protocol: str | None = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """Return the specification of a suite's study without starting it."""
+        given = {"preset": preset, "total_steps": total_steps, "protocol": protocol, "name": name}
+        body = {field: value for field, value in given.items() if value is not None}
+        chosen = games if isinstance(games, str) else list(games)
+        planned = await self.transport.post("/suites/specification", {"games": chosen, "seeds": seeds, **body})
+        return dict(planned)
 
     async def report(self, report_id: int) -> AsyncReport:
         """Return a report."""

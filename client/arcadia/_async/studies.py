@@ -13,6 +13,7 @@ from arcadia._async.runs import AsyncRun
 from arcadia.figures import Figure
 from arcadia.records.archive import ExportedItems, FilesChoice
 from arcadia.records.study import StudyPoint, StudyRecord
+from arcadia.records.suite import SuiteResult
 
 
 class AsyncStudy(AsyncResource, StudyRecord):
@@ -26,6 +27,11 @@ class AsyncStudy(AsyncResource, StudyRecord):
     async def points(self) -> list[StudyPoint]:
         """Return the points with their runs and mean returns."""
         return [StudyPoint(row) for row in (await self.refresh()).data["table"]]
+
+    async def aggregates(self) -> list[SuiteResult]:
+        """Return the statistics over the games of a study that varies the game, one result per other setting."""
+        found = await self._client.transport.get(f"{self._path}/aggregates")
+        return [SuiteResult(row) for row in found["results"]]
 
     async def runs(self) -> list[AsyncRun]:
         """List the runs that exist, oldest first."""

@@ -14,6 +14,7 @@ from arcadia._sync.runs import Run
 from arcadia.figures import Figure
 from arcadia.records.archive import ExportedItems, FilesChoice
 from arcadia.records.study import StudyPoint, StudyRecord
+from arcadia.records.suite import SuiteResult
 
 
 class Study(Resource, StudyRecord):
@@ -27,6 +28,11 @@ class Study(Resource, StudyRecord):
     def points(self) -> list[StudyPoint]:
         """Return the points with their runs and mean returns."""
         return [StudyPoint(row) for row in (self.refresh()).data["table"]]
+
+    def aggregates(self) -> list[SuiteResult]:
+        """Return the statistics over the games of a study that varies the game, one result per other setting."""
+        found = self._client.transport.get(f"{self._path}/aggregates")
+        return [SuiteResult(row) for row in found["results"]]
 
     def runs(self) -> list[Run]:
         """List the runs that exist, oldest first."""

@@ -29,6 +29,7 @@ from arcadia.cli import (
     run_command,
     runs,
     study,
+    suite,
     sync,
     watch,
     workers,
@@ -60,6 +61,7 @@ def add_commands(app: typer.Typer) -> None:
     add("evaluate")(evaluate.evaluate)
     add("record")(record.record)
     app.add_typer(study.app, name="study")
+    app.add_typer(suite.app, name="suite")
     app.add_typer(projects.app, name="projects")
     app.add_typer(download.app, name="download")
     app.add_typer(agent.app, name="agent")

@@ -60,6 +60,13 @@ def complete_preset(ctx: typer.Context, incomplete: str) -> Choices:
             yield preset["name"], preset["title"]
 
 
+def complete_game_list(ctx: typer.Context, incomplete: str) -> Choices:
+    """Yield the lists of games."""
+    for games in _fetch(ctx, "/suites") or []:
+        if games["name"].startswith(incomplete):
+            yield games["name"], games["title"]
+
+
 def complete_field(ctx: typer.Context, incomplete: str) -> Choices:
     """Yield the fields of a configuration, each with an equals sign."""
     for field, _help in complete_setting(ctx, incomplete):

@@ -40,6 +40,9 @@ Axes = Annotated[
 Points = Annotated[int | None, typer.Option(help="Number of points to draw if an axis is a range.")]
 Seeds = Annotated[str | None, typer.Option(help="Number of seeds (5), or numbers such as 1-5.")]
 Name = Annotated[str | None, typer.Option(help="Name of the study.")]
+ConfirmSteps = Annotated[
+    int | None, typer.Option(metavar="N", help="Confirm the total number of steps of the preview.")
+]
 
 
 @app.command()
@@ -55,15 +58,7 @@ def preview(
 ) -> None:
     """Show the size and cost of a study without starting it."""
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, name=name)
-    found = open_client(ctx).transport.post("/studies/preview", body)
-    if as_json:
-        print_json(found)
-        return
-    show_text(format_cost(found))
-    if found["refused"]:
-        raise ArcadiaError(found["refused"])
-    if found["confirm"]:
-        show_text(f"Start it with --confirm-steps {found['steps']}.")
+    preview_study(open_client(ctx), body, as_json=as_json)
 
 
 @app.command()
@@ -75,9 +70,7 @@ def start(
     points: Points = None,
     seeds: Seeds = None,
     name: Name = None,
-    confirm_steps: Annotated[
-        int | None, typer.Option(metavar="N", help="Confirm the total number of steps of the preview.")
-    ] = None,
+    confirm_steps: ConfirmSteps = None,
     project: NewProject = None,
     wait: Wait = False,
     as_json: Json = False,
@@ -85,22 +78,7 @@ def start(
     """Start a study from a file, or from a preset and axes."""
     client = open_client(ctx)
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, name=name)
-    _check_cost(client, body, confirm_steps)
-    # The server validates what the file contains.
-    study = Study(
-        client, client.transport.post("/studies", {**body, "confirm_steps": confirm_steps, "project": project})
-    )
-    if not as_json:
-        show_text(f"{summarize(study)}\n{study.url}")
-    if wait:
-        with interruptible(continues(study)):
-            study.wait(progress=not as_json)
-        say(summarize(study))
-    if as_json:
-        print_json(study.data)
-    elif wait:
-        print_study(study)
-    raise typer.Exit(int(wait and study.state != FINISHED))
+    start_study(client, body, confirm_steps=confirm_steps, project=project, wait=wait, as_json=as_json)
 
 
 @app.command("list")
@@ -168,6 +146,47 @@ def delete(ctx: typer.Context, study: StudyId, yes: Yes = False) -> None:
     confirm(f"Delete study {found.id} {found.name}? Its runs are kept.", yes)
     found.delete()
     show_text(f"Deleted study {found.id}.")
+
+
+def preview_study(client: Client, body: dict[str, Any], *, as_json: bool) -> None:
+    """Show the size and the cost of a study."""
+    found = client.transport.post("/studies/preview", body)
+    if as_json:
+        print_json(found)
+        return
+    show_text(format_cost(found))
+    if found["refused"]:
+        raise ArcadiaError(found["refused"])
+    if found["confirm"]:
+        show_text(f"Start it with --confirm-steps {found['steps']}.")
+
+
+def start_study(
+    client: Client,
+    body: dict[str, Any],
+    *,
+    confirm_steps: int | None,
+    project: str | None,
+    wait: bool,
+    as_json: bool,
+) -> None:
+    """Start a study, show it, and exit with 1 if it was to be waited for and has not finished."""
+    _check_cost(client, body, confirm_steps)
+    # The server validates what the file contains.
+    study = Study(
+        client, client.transport.post("/studies", {**body, "confirm_steps": confirm_steps, "project": project})
+    )
+    if not as_json:
+        show_text(f"{summarize(study)}\n{study.url}")
+    if wait:
+        with interruptible(continues(study)):
+            study.wait(progress=not as_json)
+        say(summarize(study))
+    if as_json:
+        print_json(study.data)
+    elif wait:
+        print_study(study)
+    raise typer.Exit(int(wait and study.state != FINISHED))
 
 
 def _check_cost(client: Client, body: dict[str, Any], confirm_steps: int | None) -> None:

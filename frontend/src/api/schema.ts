@@ -2838,6 +2838,46 @@ export interface paths {
         patch: operations["edit_study"];
         trace?: never;
     };
+    "/api/v1/studies/{study_id}/aggregates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Study Aggregates
+         * @description Return the scores of a study over its games, with statistics and their intervals.
+         */
+        get: operations["read_study_aggregates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/studies/{study_id}/aggregates/figure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Study Aggregates
+         * @description Return the statistics of a study over its games as a figure.
+         */
+        get: operations["draw_study_aggregates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/studies/{study_id}/extend": {
         parameters: {
             query?: never;
@@ -2954,6 +2994,46 @@ export interface paths {
          * @description Return the size and the cost of a study without storing it.
          */
         post: operations["preview_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Game Lists
+         * @description List the named lists of games, with the settings of suites over them.
+         */
+        get: operations["list_game_lists"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suites/specification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan Suite
+         * @description Return the study of a suite, to preview or start it with /studies. Nothing is stored.
+         */
+        post: operations["plan_suite"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3442,6 +3522,16 @@ export interface components {
             time: number;
             /** Total */
             total: number;
+        };
+        /**
+         * Aggregates
+         * @description Scores of a study over its games, one result per combination of its other axes.
+         */
+        Aggregates: {
+            /** @description Source of the weights of Atari-5. */
+            estimate_source: components["schemas"]["Source"];
+            /** Results */
+            results: components["schemas"]["SuiteResult"][];
         };
         /**
          * Alert
@@ -6273,6 +6363,21 @@ export interface components {
              * @description Of a parent: the step of the checkpoint that was used.
              */
             step?: number | null;
+        };
+        /**
+         * ListedGame
+         * @description A game of a list.
+         */
+        ListedGame: {
+            /** Env */
+            env: string;
+            /** Name */
+            name: string;
+            /**
+             * Slug
+             * @description Name in URLs.
+             */
+            slug: string;
         };
         /**
          * ListedGroup
@@ -10608,6 +10713,158 @@ export interface components {
              * @description Why the study was paused automatically; otherwise null.
              */
             state_reason: string | null;
+        };
+        /**
+         * SuiteGame
+         * @description The runs of a game in a suite.
+         */
+        SuiteGame: {
+            /** Env */
+            env: string;
+            /**
+             * Episodes Done
+             * @description Episodes played in evaluations under way.
+             */
+            episodes_done: number;
+            /**
+             * Episodes Total
+             * @description Episodes of the evaluations under way.
+             */
+            episodes_total: number;
+            /** Finished */
+            finished: number;
+            /** Name */
+            name: string;
+            /** Not Normalized Because */
+            not_normalized_because: string | null;
+            /**
+             * Percent
+             * @description Mean human-normalized score; null without one.
+             */
+            percent: number | null;
+            /**
+             * Runs
+             * @description Planned runs.
+             */
+            runs: number;
+            /**
+             * Score
+             * @description Mean over these runs.
+             */
+            score: number | null;
+            /**
+             * Scored
+             * @description Finished runs whose last evaluation by the protocol counts.
+             */
+            scored: number;
+            /**
+             * Slug
+             * @description Name in URLs; null if the game has no page.
+             */
+            slug: string | null;
+        };
+        /**
+         * SuiteList
+         * @description A named list of games, with the settings that suites over it usually have.
+         */
+        SuiteList: {
+            /** Games */
+            games: components["schemas"]["ListedGame"][];
+            /** Name */
+            name: string;
+            /** Preset */
+            preset: string;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Sentence
+             * @description What the list is for.
+             */
+            sentence: string;
+            /**
+             * Source
+             * @description Who chose the games.
+             */
+            source: string;
+            /** Title */
+            title: string;
+            /**
+             * Total Steps
+             * @description Steps of each run.
+             */
+            total_steps: number;
+        };
+        /**
+         * SuiteRequest
+         * @description A suite to plan. By default, it has the settings of its list.
+         */
+        SuiteRequest: {
+            /** Games */
+            games: string | string[];
+            /**
+             * Name
+             * @description Default: the list and the preset.
+             */
+            name?: string | null;
+            /**
+             * Preset
+             * @description Preset of all runs. Default: the list's, or paac-sticky.
+             */
+            preset?: string | null;
+            /**
+             * Protocol
+             * @description Protocol of the evaluations. Default: the preset's, or the list's.
+             */
+            protocol?: string | null;
+            /**
+             * Seeds
+             * @description Number of seeds (5 means 1 to 5), ranges (1-3, 7), or a list.
+             * @default [
+             *       1
+             *     ]
+             */
+            seeds?: number | string | number[];
+            /**
+             * Total Steps
+             * @description Steps of each run. Default: the list's, or the preset's.
+             */
+            total_steps?: number | null;
+        };
+        /**
+         * SuiteResult
+         * @description The runs of one setting in all games. The statistics are over human-normalized scores, in percent.
+         */
+        SuiteResult: {
+            /** @description Median over 57 games, estimated from Atari-5. Null without a score in each of its games. */
+            estimated_median: components["schemas"]["Estimate"] | null;
+            /** Games */
+            games: components["schemas"]["SuiteGame"][];
+            /** @description Mean of the middle half of all runs. */
+            interquartile_mean: components["schemas"]["Estimate"] | null;
+            /** Label */
+            label: string;
+            /** @description Mean over games of the mean over runs. */
+            mean: components["schemas"]["Estimate"] | null;
+            /** @description Median over games of the mean over runs. */
+            median: components["schemas"]["Estimate"] | null;
+            /** Normalized By */
+            normalized_by: components["schemas"]["Source"][];
+            /**
+             * Normalized Games
+             * @description Games with a normalized score. The statistics are over these.
+             */
+            normalized_games: number;
+            /** @description Mean amount by which runs miss the human score. */
+            optimality_gap: components["schemas"]["Estimate"] | null;
+            /** Protocol */
+            protocol: string;
+            /** Protocol Title */
+            protocol_title: string;
+            /**
+             * Seeds
+             * @description Fewest scored runs of such a game. Intervals need three.
+             */
+            seeds: number;
         };
         /**
          * TableBlock
@@ -16808,6 +17065,68 @@ export interface operations {
             };
         };
     };
+    read_study_aggregates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Aggregates"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_study_aggregates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     extend_study: {
         parameters: {
             query?: never;
@@ -16995,6 +17314,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_game_lists: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuiteList"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    plan_suite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SuiteRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Specification"];
                 };
             };
             /** @description The error, with the wrong fields. */

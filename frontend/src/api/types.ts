@@ -123,6 +123,12 @@ export type StartStudy = Schema["StartStudy"];
 export type StudyPreview = Schema["Preview"];
 export type ExtendStudy = Schema["ExtendStudy"];
 
+export type GameList = Schema["SuiteList"];
+export type SuiteRequest = Schema["SuiteRequest"];
+export type Aggregates = Schema["Aggregates"];
+export type SuiteResult = Schema["SuiteResult"];
+export type SuiteGame = Schema["SuiteGame"];
+
 export type Paper = Schema["PaperSummary"];
 export type PaperItemSummary = Schema["ItemSummary"];
 export type PaperItem = Schema["PaperItem"];

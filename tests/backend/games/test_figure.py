@@ -36,16 +36,16 @@ def test_bars_are_in_order_of_rank_with_intervals(scorer: Scorer, api: Api) -> N
 
 def test_nan_is_left_out_and_unranked_scores_are_pale(scorer: Scorer, api: Api) -> None:
     for mean, episodes in ((5.0, 30), (9.0, 2), ("NaN", 30)):
-        scorer.evaluate(scorer.run("ALE/Phoenix-v5"), mean, episodes=episodes)
-    (trace,), _ = bars(api, "phoenix", protocol="no-op-5min")
+        scorer.evaluate(scorer.run("ALE/Carnival-v5"), mean, episodes=episodes)
+    (trace,), _ = bars(api, "carnival", protocol="no-op-5min")
     assert (trace["x"], trace["marker"]["opacity"]) == ([5.0, 9.0], [1, 0.4])
     assert unescape(trace["hovertext"][1]).endswith("2 episodes, not ranked: 2 of the protocol's 30 episodes")
 
 
 def test_only_the_best_of_many_runs_are_drawn(scorer: Scorer, api: Api) -> None:
     for score in range(25):
-        scorer.scored("ALE/Phoenix-v5", float(score))
-    (trace,), _ = bars(api, "phoenix", protocol="no-op-5min")
+        scorer.scored("ALE/Carnival-v5", float(score))
+    (trace,), _ = bars(api, "carnival", protocol="no-op-5min")
     assert trace["x"] == [float(score) for score in range(24, 4, -1)]
 
 
@@ -64,18 +64,18 @@ def test_only_the_requested_table_is_read(scorer: Scorer, api: Api, monkeypatch:
 
 
 def test_an_unknown_table_lists_the_known_ones(scorer: Scorer, api: Api) -> None:
-    scorer.scored("ALE/Phoenix-v5", 1.0)
-    response = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "human-starts"})
+    scorer.scored("ALE/Carnival-v5", 1.0)
+    response = api.user.get("/api/v1/games/carnival/figure", params={"protocol": "human-starts"})
     assert response.status_code == 404
-    assert response.json()["detail"] == "Phoenix has no scores by 'human-starts'. It has scores by no-op-5min."
+    assert response.json()["detail"] == "Carnival has no scores by 'human-starts'. It has scores by no-op-5min."
 
 
 def test_an_unknown_start_set_lists_the_known_ones(scorer: Scorer, api: Api) -> None:
-    env = "ALE/Phoenix-v5"
+    env = "ALE/Carnival-v5"
     starts = scorer.evaluate_from_points(scorer.run(env), env)
     there = f"It has scores by agent-starts with starts={starts}."
     for requested, message in (({}, "'agent-starts'"), ({"starts": "abc"}, "'agent-starts' with starts=abc")):
-        response = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "agent-starts", **requested})
-        assert response.json()["detail"] == f"Phoenix has no scores by {message}. {there}"
-    found = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "agent-starts", "starts": starts})
+        response = api.user.get("/api/v1/games/carnival/figure", params={"protocol": "agent-starts", **requested})
+        assert response.json()["detail"] == f"Carnival has no scores by {message}. {there}"
+    found = api.user.get("/api/v1/games/carnival/figure", params={"protocol": "agent-starts", "starts": starts})
     assert found.status_code == 200

@@ -23,7 +23,7 @@ def test_each_best_score_is_a_line(scorer: Scorer) -> None:
     scorer.scored("ALE/Amidar-v5", 100.0)
     run_id = scorer.run("ALE/Amidar-v5", name="=1+1")
     number = scorer.evaluate(run_id, 840.8)
-    scorer.scored("ALE/Amidar-v5", 5_000.0, "no-op-30min")
+    scorer.scored("ALE/Carnival-v5", 5_000.0, "no-op-30min")
     first, second, third = exported(scorer)
     finished = scorer.api.evaluation(number)["finished_at"].replace("Z", "+00:00")
     assert first == {
@@ -47,18 +47,18 @@ def test_each_best_score_is_a_line(scorer: Scorer) -> None:
         "finished_at": finished,
         "note": "",
     }
-    assert (second["game"], second["protocol"], second["score"]) == ("Amidar", "no-op-30min", "5000.0")
+    assert (second["game"], second["protocol"], second["score"]) == ("Carnival", "no-op-30min", "5000.0")
     assert (second["human_normalized"], second["normalized_by"]) == ("", "")
     assert (third["game"], third["score"]) == ("Pong", "3.0")
 
 
 def test_lines_match_the_list_of_games(scorer: Scorer) -> None:
-    for game, mean in (("Pong", 3.0), ("Alien", 900.0), ("Phoenix", "NaN")):
+    for game, mean in (("Pong", 3.0), ("Alien", 900.0), ("Carnival", "NaN")):
         scorer.scored(f"ALE/{game}-v5", mean)
     games: dict[str, Any] = scorer.games()["games"]
     listed = [(game["name"], str(best["mean"])) for game in games.values() for best in game["best"]]
     assert [(line["game"], line["score"]) for line in exported(scorer)] == listed
-    assert listed == [("Alien", "900.0"), ("Phoenix", "NaN"), ("Pong", "3.0")]
+    assert listed == [("Alien", "900.0"), ("Carnival", "NaN"), ("Pong", "3.0")]
 
 
 def test_each_start_set_has_its_own_line(scorer: Scorer) -> None:
@@ -74,7 +74,7 @@ def test_each_start_set_has_its_own_line(scorer: Scorer) -> None:
 
 def test_unranked_scores_have_a_note(scorer: Scorer) -> None:
     scorer.evaluate(scorer.run("ALE/Amidar-v5"), 10.0, episodes=2)
-    scorer.scored("ALE/Phoenix-v5", "NaN")
+    scorer.scored("ALE/Carnival-v5", "NaN")
     scorer.evaluate_from_points(scorer.run(), points=120, episodes=100)
     assert [line["note"] for line in exported(scorer)] == [
         "2 of the protocol's 30 episodes",

@@ -48,8 +48,9 @@ def test_runs_are_ranked_with_papers_by_the_same_protocol(scorer: Scorer) -> Non
 
 def test_scores_are_normalized_with_the_table_of_their_protocol(scorer: Scorer) -> None:
     scorer.scored("ALE/Amidar-v5", 840.8)
-    scorer.scored("ALE/Amidar-v5", 840.8, "no-op-30min")
-    first, second = scorer.game("amidar")["tables"][:2]
+    scorer.scored("ALE/Amidar-v5", 862.65, "no-op-30min")
+    scorer.scored("ALE/Amidar-v5", 862.65, "sticky-30min")
+    first, second, sticky = scorer.game("amidar")["tables"][:3]
     assert first["normalized_by"] == {
         "source": GORILA,
         "table": "table 4",
@@ -59,9 +60,19 @@ def test_scores_are_normalized_with_the_table_of_their_protocol(scorer: Scorer) 
     }
     percent = {row["player"]: row["human_normalized"] for row in first["rows"]}
     assert (percent["random"], percent["human"], percent["PAAC on Amidar #1"]) == (0, 100, 50)
-    assert (second["protocol"], second["normalized_by"]) == ("no-op-30min", None)
-    assert [row["human_normalized"] for row in second["rows"]] == [None]
-    assert second["not_normalized_because"].startswith("the papers publish no random and human scores")
+    zoo = {"source": "DQN Zoo (Quan and Ostrovski 2020)", "table": "atari_data.py", "random": 5.8, "human": 1719.5}
+    assert (second["protocol"], second["normalized_by"]) == ("no-op-30min", {**zoo, "protocol": "no-op-30min"})
+    assert [row["human_normalized"] for row in second["rows"]] == [100, 50, 0]
+    # Sticky actions have no published random and human scores of their own.
+    assert (sticky["protocol"], sticky["normalized_by"]) == ("sticky-30min", second["normalized_by"])
+    assert [row["human_normalized"] for row in sticky["rows"]] == [50]
+
+
+def test_a_table_without_random_and_human_scores_says_so(scorer: Scorer) -> None:
+    scorer.scored("ALE/Carnival-v5", 840.8, "no-op-30min")
+    (table,) = scorer.game("carnival")["tables"]
+    assert table["normalized_by"] is None
+    assert table["not_normalized_because"].startswith("the papers publish no random and human scores")
 
 
 def test_different_protocols_have_separate_tables_with_a_reason(scorer: Scorer) -> None:
@@ -69,12 +80,15 @@ def test_different_protocols_have_separate_tables_with_a_reason(scorer: Scorer) 
     tables = scorer.game("amidar")["tables"]
     assert [(table["protocol"], table["apart_because"] is None) for table in tables] == [
         ("no-op-5min", True),
+        ("no-op-30min", False),
         ("human-starts", False),
         ("GA3C: mean of 30 games after one day", False),
         ("PAAC: best actor of three, 30 runs, up to 30 no-ops, no cap stated", False),
         ("cited, protocol not stated", False),
+        ("Atari 100k: after 100,000 decisions of training", False),
     ]
-    _, human_starts, ga3c, paac, cited = tables
+    _, _, human_starts, ga3c, paac, cited, budget = tables
+    assert [row["player"] for row in budget["rows"]] == ["DIAMOND", "STORM", "IRIS", "TWM", "SimPLe"]
     assert human_starts["apart_because"].startswith("No run has a score by human-starts")
     assert "is not a protocol here" in ga3c["apart_because"]
     assert "without their protocol" in cited["apart_because"]
@@ -107,21 +121,21 @@ def test_each_run_has_one_row_with_its_best_checkpoint(scorer: Scorer) -> None:
     scorer.evaluate(run_id, 9.0, "no-op-30min")
     first, second = scorer.game("pong")["tables"][:2]
     assert [row["ours"]["evaluation_id"] for row in first["rows"] if row["ours"]] == [best]
-    assert [(row["rank"], row["score"]) for row in second["rows"]] == [(1, 9.0)]
+    assert [(row["rank"], row["score"]) for row in second["rows"]] == [(1, 14.6), (2, 9.0), (3, -20.7)]
 
 
 def test_the_newest_evaluation_of_a_checkpoint_counts(scorer: Scorer) -> None:
-    often, (first, second) = scorer.run_with_checkpoints(2, "ALE/Phoenix-v5")
+    often, (first, second) = scorer.run_with_checkpoints(2, "ALE/Carnival-v5")
     for seed, (mean, checkpoint) in enumerate(((15.0, first), (9.0, first), (8.0, second))):
         scorer.evaluate(often, mean, checkpoint=checkpoint, seed=seed)
     scorer.evaluate(often, 99.0, checkpoint=first, episodes=2)
-    once = scorer.scored("ALE/Phoenix-v5", 12.0)
-    (table,) = scorer.game("phoenix")["tables"]
-    assert ranks(table) == [(1, f"PAAC on Phoenix #{once}", 12.0), (2, f"PAAC on Phoenix #{often}", 9.0)]
-    (best,) = scorer.games()["games"]["phoenix"]["best"]
+    once = scorer.scored("ALE/Carnival-v5", 12.0)
+    (table,) = scorer.game("carnival")["tables"]
+    assert ranks(table) == [(1, f"PAAC on Carnival #{once}", 12.0), (2, f"PAAC on Carnival #{often}", 9.0)]
+    (best,) = scorer.games()["games"]["carnival"]["best"]
     assert (best["run"]["id"], best["mean"]) == (once, 12.0)
     greedy = scorer.evaluate(often, 13.0, checkpoint=first, acting={"name": "greedy"})
-    (table,) = scorer.game("phoenix")["tables"]
+    (table,) = scorer.game("carnival")["tables"]
     assert table["rows"][0]["ours"]["evaluation_id"] == greedy
 
 
@@ -136,9 +150,9 @@ def test_superseded_evaluations_are_not_ranked(scorer: Scorer, api: Api) -> None
 
 
 def test_equal_scores_share_a_rank(scorer: Scorer) -> None:
-    one, two = scorer.scored("ALE/Phoenix-v5", 5.0), scorer.scored("ALE/Phoenix-v5", 5.0)
-    three = scorer.scored("ALE/Phoenix-v5", 4.0)
-    (table,) = scorer.game("phoenix")["tables"]
+    one, two = scorer.scored("ALE/Carnival-v5", 5.0), scorer.scored("ALE/Carnival-v5", 5.0)
+    three = scorer.scored("ALE/Carnival-v5", 4.0)
+    (table,) = scorer.game("carnival")["tables"]
     assert [(row["rank"], row["ours"]["run"]["id"]) for row in table["rows"]] == [(1, one), (1, two), (3, three)]
 
 
@@ -161,24 +175,24 @@ def test_a_table_has_the_best_runs_and_the_csv_has_all(
 
 
 def test_nan_is_not_ranked(scorer: Scorer) -> None:
-    wrong, right = scorer.run("ALE/Phoenix-v5"), scorer.run("ALE/Phoenix-v5")
+    wrong, right = scorer.run("ALE/Carnival-v5"), scorer.run("ALE/Carnival-v5")
     scorer.evaluate(wrong, "NaN")
     scorer.evaluate(right, "NaN")
     scorer.evaluate(right, -50.0)
-    (table,) = scorer.game("phoenix")["tables"]
+    (table,) = scorer.game("carnival")["tables"]
     assert ranks(table) == [
-        (1, f"PAAC on Phoenix #{right}", -50.0),
-        (None, f"PAAC on Phoenix #{wrong}", "NaN"),
+        (1, f"PAAC on Carnival #{right}", -50.0),
+        (None, f"PAAC on Carnival #{wrong}", "NaN"),
     ]
     assert table["rows"][1]["unranked_because"] == "its mean is not a number"
 
 
 def test_too_few_episodes_are_not_ranked(scorer: Scorer) -> None:
-    both, few = scorer.run("ALE/Phoenix-v5"), scorer.run("ALE/Phoenix-v5")
+    both, few = scorer.run("ALE/Carnival-v5"), scorer.run("ALE/Carnival-v5")
     scorer.evaluate(both, 900.0, episodes=2)
     scorer.evaluate(both, 10.0)
     scorer.evaluate(few, 800.0, episodes=2)
-    (table,) = scorer.game("phoenix")["tables"]
+    (table,) = scorer.game("carnival")["tables"]
     assert [(row["rank"], row["score"], row["unranked_because"]) for row in table["rows"]] == [
         (1, 10.0, None),
         (None, 800.0, "2 of the protocol's 30 episodes"),
@@ -186,47 +200,47 @@ def test_too_few_episodes_are_not_ranked(scorer: Scorer) -> None:
 
 
 def test_unfinished_evaluations_have_no_score(scorer: Scorer) -> None:
-    run_id = scorer.run("ALE/Phoenix-v5")
+    run_id = scorer.run("ALE/Carnival-v5")
     playing = scorer.api.evaluate(run_id)["id"]
-    game = scorer.game("phoenix")
+    game = scorer.game("carnival")
     assert game["tables"] == []
     (waiting,) = game["waiting"]
     assert (waiting["id"], waiting["has_checkpoint"], waiting["evaluation"]["state"]) == (run_id, True, "queued")
     scorer.api.user.post(f"/api/v1/evaluations/{playing}/cancel")
-    assert scorer.game("phoenix")["waiting"][0]["evaluation"] is None
+    assert scorer.game("carnival")["waiting"][0]["evaluation"] is None
     scorer.evaluate(run_id, 1.0)
-    game = scorer.game("phoenix")
+    game = scorer.game("carnival")
     assert (game["waiting"], game["waiting_total"], game["evaluated_runs"]) == ([], 0, 1)
 
 
 def test_an_evaluation_counts_when_it_is_done(scorer: Scorer, api: Api) -> None:
-    scorer.api.evaluate(scorer.run("ALE/Phoenix-v5"), protocol="no-op-5min")
+    scorer.api.evaluate(scorer.run("ALE/Carnival-v5"), protocol="no-op-5min")
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     found = evaluation(2, [5.0] * 30, protocol="no-op-5min", mean=5.0)
     assert api.send_of_job(*held, started(1), found, event(3, "finished")).is_success
-    game = scorer.game("phoenix")
+    game = scorer.game("carnival")
     assert (game["tables"], game["waiting"][0]["evaluation"]["state"]) == ([], "running")
     api.release_job(*held, "finished")
-    assert ranks(scorer.game("phoenix")["tables"][0]) == [(1, "PAAC on Phoenix #1", 5.0)]
+    assert ranks(scorer.game("carnival")["tables"][0]) == [(1, "PAAC on Carnival #1", 5.0)]
 
 
 def test_archived_runs_are_ranked_and_purged_ones_are_not(scorer: Scorer, api: Api) -> None:
-    purged, archived = scorer.scored("ALE/Phoenix-v5", 2.0), scorer.scored("ALE/Phoenix-v5", 1.0)
+    purged, archived = scorer.scored("ALE/Carnival-v5", 2.0), scorer.scored("ALE/Carnival-v5", 1.0)
     for run_id in (purged, archived):
         api.act(run_id, "archive")
     assert api.user.delete(f"/api/v1/runs/{purged}").status_code == 204
-    game = scorer.game("phoenix")
+    game = scorer.game("carnival")
     ((row,),) = (table["rows"] for table in game["tables"])
     assert (row["ours"]["run"]["id"], row["ours"]["run"]["archived"]) == (archived, True)
     assert game["runs"] == 1
 
 
 def test_a_deleted_evaluation_is_not_ranked(scorer: Scorer, api: Api) -> None:
-    run_id = scorer.run("ALE/Phoenix-v5")
+    run_id = scorer.run("ALE/Carnival-v5")
     number = scorer.evaluate(run_id, 2.0)
     assert api.user.delete(f"/api/v1/evaluations/{number}").status_code == 204
-    game = scorer.game("phoenix")
+    game = scorer.game("carnival")
     assert (game["tables"], [run["id"] for run in game["waiting"]]) == ([], [run_id])
 
 

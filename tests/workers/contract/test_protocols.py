@@ -30,6 +30,8 @@ def test_the_sentence_names_the_numbers(protocol: EvaluationProtocol) -> None:
     for number in [number for number in numbers if number]:
         assert f"{number:,}" in protocol.sentence
     assert ("own points" in protocol.sentence) == protocol.own_points_only
+    assert ("all 18 actions" in protocol.sentence) == protocol.full_action_set
+    assert (f"{protocol.repeat_action_probability:g}." in protocol.sentence) == bool(protocol.repeat_action_probability)
 
 
 def test_the_protocols_are_those_of_the_papers() -> None:
@@ -40,11 +42,12 @@ def test_the_protocols_are_those_of_the_papers() -> None:
     assert described == {
         "no-op-5min": (30, (1, 30), 18_000, False),
         "no-op-30min": (30, (1, 30), 108_000, False),
+        "sticky-30min": (100, (0, 0), 108_000, False),
         "human-starts": (100, None, 108_000, True),
         "agent-starts": (100, None, 108_000, True),
         "episodes": (30, None, None, False),
     }
-    assert fitting_protocols(ATARI) == ["no-op-5min", "no-op-30min", "human-starts", "agent-starts"]
+    assert fitting_protocols(ATARI) == ["no-op-5min", "no-op-30min", "sticky-30min", "human-starts", "agent-starts"]
     assert fitting_protocols(CLASSIC_CONTROL) == ["episodes"]
 
 

@@ -17,6 +17,9 @@ PAPERS = {
     "PAAC (Clemente et al. 2017)",
     "GA3C (Babaeizadeh et al. 2017)",
     "Gorila (Nair et al. 2015)",
+    "DQN Zoo (Quan and Ostrovski 2020)",
+    "DIAMOND (Alonso et al. 2024)",
+    "Atari-5 (Aitchison et al. 2023)",
 }
 EVERY_ROW: list[Row] = [
     *published.scores(),
@@ -25,6 +28,7 @@ EVERY_ROW: list[Row] = [
     *published.speedups(),
     *published.prediction_speeds(),
     *published.systems(),
+    *published.atari_5_weights(),
 ]
 
 
@@ -39,7 +43,7 @@ def score(source: str, table: str, env: str, player: str) -> float:
 
 def test_every_row_of_every_file_is_read() -> None:
     rows = [row for file in FOLDER.glob("*.csv") for row in csv.DictReader(file.open())]
-    assert len(rows) == len(EVERY_ROW) == 820
+    assert len(rows) == len(EVERY_ROW) == 1_069
     assert sorted((row["source"], row["table"], row["protocol"]) for row in rows) == sorted(
         (row.source, row.table, row.protocol) for row in EVERY_ROW
     )
@@ -80,6 +84,8 @@ def test_gorilas_tables_have_49_games_with_four_scores_each() -> None:
         (("PAAC", "table 1", "UpNDown", "PAAC arch_nature"), 100523.3),
         (("PAAC", "table 1", "Amidar", "A3C FF"), 263.9),
         (("GA3C", "table 3", "Qbert", "GA3C"), 14966),
+        (("DQN Zoo", "atari_data.py", "Phoenix", "human"), 7242.6),
+        (("DIAMOND", "table 1", "UpNDown", "TWM"), 15981.7),
     ],
 )
 def test_numbers_stand_as_they_are_printed(place: tuple[str, str, str, str], printed: float) -> None:
@@ -115,6 +121,45 @@ def test_a_reference_is_of_the_same_protocols_table() -> None:
     assert normalized(-18.0, by) == 0
     assert "beats the human" in str(reference("ALE/VideoPinball-v5", "human-starts"))
     assert not isinstance(reference("ALE/VideoPinball-v5", "no-op-5min"), str)
+
+
+@pytest.mark.parametrize(
+    ("agent", "mean", "above_human"),
+    [("SimPLe", 0.332, 1), ("TWM", 0.956, 8), ("IRIS", 1.046, 10), ("STORM", 1.266, 10), ("DIAMOND", 1.459, 11)],
+)
+def test_the_means_that_diamond_prints_follow_from_its_scores(agent: str, mean: float, above_human: int) -> None:
+    """Its table 1 also has the mean and the number of games above the human; this finds a number typed wrong."""
+    found = {row.env: row.score for row in of_table("DIAMOND", "table 1") if row.player == agent}
+    percents = []
+    for env, value in found.items():
+        by = reference(env, "no-op-30min")
+        assert not isinstance(by, str)
+        percents.append(normalized(value, by))
+    assert len(percents) == 26
+    assert sum(percents) / 2600 == pytest.approx(mean, abs=0.0005)
+    assert sum(percent >= 100 for percent in percents) == above_human
+
+
+def test_dqn_zoo_has_random_and_human_of_57_games() -> None:
+    rows = of_table("DQN Zoo", "atari_data.py")
+    assert {row.env for row in rows} == {f"ALE/{game}-v5" for game in GAMES_OF_THE_PAPERS}
+    assert len(rows) == 2 * 57
+    # The random player is that of Gorila's table.
+    random = {row.env: row.score for row in rows if row.player == "random"}
+    gorilas = {row.env: row.score for row in of_table("Gorila", "table 4") if row.player == "random"}
+    assert {env: random[env] for env in gorilas} == gorilas
+
+
+def test_the_weights_of_atari_5_are_of_its_five_games() -> None:
+    weights = {row.game: row.weight for row in published.atari_5_weights()}
+    assert weights.keys() == {"BattleZone", "DoubleDunk", "NameThisGame", "Phoenix", "Qbert"}
+    assert sum(weights.values()) == pytest.approx(0.9653, abs=0.0001)
+
+
+def test_sticky_actions_are_normalized_by_no_ops() -> None:
+    """No text prints random and human scores with sticky actions."""
+    assert reference("ALE/Phoenix-v5", "sticky-30min") == reference("ALE/Phoenix-v5", "no-op-30min")
+    assert reference("ALE/Pong-v5", "agent-starts") != reference("ALE/Pong-v5", "no-op-30min")
 
 
 def test_ga3cs_systems_are_those_that_its_table_1_prints() -> None:

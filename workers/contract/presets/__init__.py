@@ -4,7 +4,7 @@ from pydantic import JsonValue
 
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.problems import FieldProblem, title_of
-from workers.contract.presets import first_steps, gorila, mujoco, papers, poles, two_cores
+from workers.contract.presets import first_steps, gorila, modern, mujoco, papers, poles, two_cores
 from workers.contract.presets.preset import Preset as Preset
 
 PRESETS: dict[str, Preset] = {
@@ -14,6 +14,7 @@ PRESETS: dict[str, Preset] = {
         *first_steps.PRESETS,
         *mujoco.PRESETS,
         *two_cores.PRESETS,
+        *modern.PRESETS,
         *papers.PRESETS,
         *gorila.PRESETS,
     )

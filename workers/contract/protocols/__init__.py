@@ -7,9 +7,11 @@ from workers.contract.protocols.human_starts import HUMAN_STARTS
 from workers.contract.protocols.no_op_5min import NO_OP_5MIN
 from workers.contract.protocols.no_op_30min import NO_OP_30MIN
 from workers.contract.protocols.protocol import EvaluationProtocol as EvaluationProtocol
+from workers.contract.protocols.sticky_30min import STICKY_30MIN
 
 PROTOCOLS: dict[str, EvaluationProtocol] = {
-    protocol.name: protocol for protocol in (NO_OP_5MIN, NO_OP_30MIN, HUMAN_STARTS, AGENT_STARTS, EPISODES)
+    protocol.name: protocol
+    for protocol in (NO_OP_5MIN, NO_OP_30MIN, STICKY_30MIN, HUMAN_STARTS, AGENT_STARTS, EPISODES)
 }
 
 

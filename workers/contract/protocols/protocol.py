@@ -29,6 +29,12 @@ class EvaluationProtocol:
     # Whether points made before the agent takes over are left out of its score.
     own_points_only: bool = False
     starts_from: StartPlayer | None = None
+    # The probability with which the emulator repeats the action of the frame before.
+    repeat_action_probability: float = 0.0
+    # Whether agents choose among all actions of the joystick; otherwise among those that they were trained with.
+    full_action_set: bool = False
+    # The protocol whose published random and human scores normalize a score, if this one has none of its own.
+    normalized_by: str | None = None
 
     def fits(self, family: EnvironmentFamily) -> bool:
         """Return True if environments of this family can be evaluated by the protocol."""

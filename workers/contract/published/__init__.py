@@ -8,6 +8,9 @@ ga3c_systems       GA3C, table 1: the systems that it was measured on
 ga3c_speed         GA3C, table 2: predictions a second
 a3c_summary        A3C, table 1: mean and median over 57 games, human-normalized
 a3c_speedup        A3C, table 2: how much faster more threads train
+dqn_zoo_scores     DQN Zoo: scores of random and human in 57 games
+diamond_scores     DIAMOND, table 1: scores of agents in the 26 games of Atari 100k
+atari_5_weights    Atari-5's authors' code: the weight of each of its games
 
 `protocol` is the name of one of `workers.contract.protocols` where the paper evaluated so; otherwise it says in words
 what the paper did. Numbers stand as they are printed.
@@ -19,6 +22,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from workers.contract.published.rows import (
+    GameWeight,
     NormalizedScore,
     PredictionSpeed,
     Row,
@@ -31,7 +35,7 @@ from workers.contract.published.rows import (
 HERE = Path(__file__).parent
 SomeRow = TypeVar("SomeRow", bound=Row)
 
-SCORES = ("gorila_scores", "paac_scores", "ga3c_scores")
+SCORES = ("gorila_scores", "paac_scores", "ga3c_scores", "dqn_zoo_scores", "diamond_scores")
 
 
 def _read(table: str, kind: type[SomeRow]) -> tuple[SomeRow, ...]:
@@ -43,6 +47,12 @@ def _read(table: str, kind: type[SomeRow]) -> tuple[SomeRow, ...]:
 def scores() -> tuple[Score, ...]:
     """Return all published scores of games."""
     return tuple(row for table in SCORES for row in _read(table, Score))
+
+
+@cache
+def atari_5_weights() -> tuple[GameWeight, ...]:
+    """Return the weights of the games of Atari-5."""
+    return _read("atari_5_weights", GameWeight)
 
 
 @cache

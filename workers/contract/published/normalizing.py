@@ -1,11 +1,17 @@
-"""Human-normalized scores: 100 · (score − random) / (human − random), both of the same protocol's table."""
+"""Human-normalized scores: 100 · (score − random) / (human − random), both of one table.
+
+The table is of the score's own protocol, or of the one that the protocol names instead.
+"""
 
 from workers.contract import published
+from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import NormalizedBy
 
 
 def reference(env: str, protocol: str) -> NormalizedBy | str:
     """Find the random and the human score of a game by a protocol, or say why there is no normalized score."""
+    known = PROTOCOLS.get(protocol)
+    protocol = (known and known.normalized_by) or protocol
     rows = {
         row.player: row
         for row in published.scores()

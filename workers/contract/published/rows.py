@@ -13,7 +13,7 @@ class Row(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: str = Field(min_length=1, description="The paper.")
-    table: str = Field(pattern=r"^table \d$")
+    table: str = Field(pattern=r"^(table \d|\w+\.py)$", description="A file of the authors' code, if no table has it.")
     protocol: str = Field(min_length=1, description="A protocol's name, or in words what the paper did.")
 
 
@@ -24,6 +24,14 @@ class Score(Row):
     env: EnvironmentId
     player: str = Field(description="random, human, or an agent.")
     score: float = Field(allow_inf_nan=False)
+
+
+class GameWeight(Row):
+    """A game's weight in an estimate of the median over 57 games."""
+
+    game: str
+    env: EnvironmentId
+    weight: float = Field(gt=0, lt=1)
 
 
 class NormalizedScore(Row):

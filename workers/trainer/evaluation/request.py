@@ -14,6 +14,7 @@ from workers.contract.protocols.acting import USUAL_EPSILON, Acting
 from workers.trainer.errors import TrainerError
 
 LARGEST_SEED = 2**63 - 1
+CUT_FROM = "cut start points from no-op-5min or no-op-30min"
 
 
 class RequestError(TrainerError):
@@ -80,7 +81,9 @@ def read(options: argparse.Namespace) -> EvaluateRequest:
         raise RequestError(f"{protocol.name} has no start points: leave --starts out, or use another protocol")
     if options.save_starts and protocol.starts_from:
         # Some points would be cut from the stored play that precedes the agent's.
-        raise RequestError(f"--save-starts is not for {protocol.name}: cut start points from no-op-5min or no-op-30min")
+        raise RequestError(f"--save-starts is not for {protocol.name}: {CUT_FROM}")
+    if options.save_starts and protocol.repeat_action_probability:
+        raise RequestError(f"--save-starts is not for {protocol.name}, whose emulator repeats actions: {CUT_FROM}")
     _check_directories(options)
     return EvaluateRequest(
         protocol,

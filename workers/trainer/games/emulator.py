@@ -1,4 +1,4 @@
-"""Atari emulator, frame by frame, as in the papers: no sticky actions, and a lost life does not end the game."""
+"""Atari emulator, frame by frame, as in the papers: a lost life does not end the game."""
 
 import hashlib
 from collections.abc import Iterable
@@ -37,6 +37,9 @@ class AtariGame:
 
     An agent sees four screens, four frames apart. Each is the pixelwise maximum of two successive frames. When the
     agent takes over, it sees only the current screen, as at the start of an episode in training.
+
+    With sticky actions, the emulator repeats the action of the frame before with a probability. It draws from the seed
+    of the episode, so the same actions lead to the same screens.
     """
 
     observation_shape: tuple[int, ...] = (STACK, SIDE, SIDE)
@@ -46,7 +49,12 @@ class AtariGame:
     scale = 2
 
     def __init__(
-        self, env: str, cap_frames: int | None, frames_per_step: int, action_set: ActionSet = "minimal"
+        self,
+        env: str,
+        cap_frames: int | None,
+        frames_per_step: int,
+        action_set: ActionSet = "minimal",
+        repeat_action_probability: float = 0.0,
     ) -> None:
         self._rom, self._legal = game_of(env, action_set)
         self.actions = Discrete(len(self._legal))
@@ -54,7 +62,7 @@ class AtariGame:
         self.frames_per_step = frames_per_step
         self._cap_frames = cap_frames
         self._emulator = ale_py.ALEInterface()
-        self._emulator.setFloat("repeat_action_probability", 0.0)
+        self._emulator.setFloat("repeat_action_probability", repeat_action_probability)
         self._emulator.setInt("frame_skip", 1)
         self._emulator.setBool("color_averaging", False)
         self._watch: Watch | None = None

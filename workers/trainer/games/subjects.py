@@ -75,7 +75,8 @@ def opener(
 ) -> Callable[[], PlayableGame]:
     """Return the function that opens the games of an evaluation. Filmed games can show their pictures."""
     if ENVIRONMENTS[env].family.simulator == "ale":
-        return lambda: AtariGame(env, protocol.cap_frames, frames_per_action, action_set)
+        sticky = protocol.repeat_action_probability
+        return lambda: AtariGame(env, protocol.cap_frames, frames_per_action, action_set, sticky)
     return lambda: GymnasiumGame(env, filmed=filmed)
 
 
@@ -83,7 +84,7 @@ def random_subject(env: str, protocol: EvaluationProtocol) -> Subject:
     """Return the random policy as a subject."""
     environment = ENVIRONMENTS[env]
     frames = FRAMES_OF_A_RANDOM_ACTION if environment.family.has_adjustable_frame_skip else environment.frames_per_step
-    games = opener(env, protocol, frames)
+    games = opener(env, protocol, frames, "full" if protocol.full_action_set else "minimal")
     game = games()
     game.close()
     return Subject(env, NoNetwork(), RANDOM, games, game.observation_shape, _type_of(env), frames)

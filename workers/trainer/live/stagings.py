@@ -45,6 +45,13 @@ def of_people(env: str) -> Staging:
 
 
 def protocol_of(config: RunConfig) -> EvaluationProtocol:
-    """Return the protocol of a live game: the longest evaluation without start points."""
+    """Return the protocol of a live game: the longest evaluation without start points.
+
+    Actions are repeated as in training if a protocol does so.
+    """
     fitting = [PROTOCOLS[name] for name in fitting_protocols(config.environment.family)]
-    return max((each for each in fitting if each.opening != "starts"), key=lambda each: each.cap_frames or 0)
+    repeats = config.repeat_action_probability
+    return max(
+        (each for each in fitting if each.opening != "starts"),
+        key=lambda each: (each.repeat_action_probability == repeats, each.cap_frames or 0),
+    )

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from workers.contract import layout
 from workers.contract.config import RunConfig
+from workers.contract.config.evaluation import protocol_of
 from workers.contract.jobs import RecordingParameters
-from workers.contract.protocols import PROTOCOLS, fitting_protocols
+from workers.contract.protocols import PROTOCOLS
 from workers.trainer.recording.files import Files
 from workers.trainer.recording.recording import RecordedEpisode, record
 from workers.trainer.run.checkpoints import LoadedCheckpoint
@@ -17,8 +18,7 @@ LONGEST_SECONDS = 300.0
 
 def of_training(config: RunConfig) -> RecordingParameters:
     """Return the episode of the replays of a run. All start in the same way, so that they can be compared."""
-    usual = fitting_protocols(config.environment.family)[0]
-    return RecordingParameters(protocol=usual, seed=config.seed, episode=0)
+    return RecordingParameters(protocol=protocol_of(config.model_dump()), seed=config.seed, episode=0)
 
 
 def record_replay(

@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
     add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
-    add("--protocol", metavar="NAME", help="how it begins and ends (below; default: no-op-5min or episodes)")
+    add("--protocol", metavar="NAME", help="how it begins and ends (below; default: the run's protocol)")
     add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episode (default: 1)")
     add("--episode", type=int, default=0, metavar="N", help="which episode of an evaluation with this seed, from 0")
     add(

@@ -86,6 +86,8 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
         ),
         GAMES,
         PAPERS,
+        // Evaluations are part of a study's statistics over its games.
+        STUDIES,
       ];
     case "play.changed":
       return [...soon(liveGameKeys.allPlayed), GAMES];

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { IconDeviceGamepad2 } from "@tabler/icons-react";
+import { useDisclosure } from "@mantine/hooks";
+import { IconDeviceGamepad2, IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { gamesQuery } from "@/api/games";
@@ -14,6 +15,7 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import { Averages } from "./Averages";
 import classes from "./games.module.css";
 import { GameTile } from "./GameTile";
+import { SuiteModal } from "./SuiteModal";
 import { paramsOf, shownGames, shownProtocol, viewOf, type WallView } from "./wall";
 import { WallControls } from "./WallControls";
 
@@ -22,6 +24,7 @@ export default function GamesPage() {
   usePageTitle("Games");
   const project = useCurrentProject();
   const games = useQuery(gamesQuery(project));
+  const [isSuiteOpen, suite] = useDisclosure(false);
   return (
     <Stack className={classes.sheet} gap="md">
       <Group justify="space-between" gap="sm">
@@ -31,10 +34,16 @@ export default function GamesPage() {
             {games.data && summary(games.data.games)}
           </Text>
         </Stack>
-        {games.data?.games.some(hasScore) && (
-          <DownloadScores from="/export/games.csv" query={byProject(project)} />
-        )}
+        <Group gap="xs">
+          {games.data?.games.some(hasScore) && (
+            <DownloadScores from="/export/games.csv" query={byProject(project)} />
+          )}
+          <Button size="xs" leftSection={<IconPlayerPlay size={16} />} onClick={suite.open}>
+            Run a suite
+          </Button>
+        </Group>
       </Group>
+      {isSuiteOpen && <SuiteModal onClose={suite.close} />}
       {games.isError && !games.data && <QueryError error={games.error} retry={() => void games.refetch()} />}
       {games.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading games…" />}
       {games.data && <Wall games={games.data} />}

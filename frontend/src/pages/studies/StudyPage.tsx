@@ -16,6 +16,7 @@ import { PointTable } from "./PointTable";
 import classes from "./studies.module.css";
 import { StudyActions } from "./StudyActions";
 import { StudyProgress, StudyState } from "./StudyState";
+import { isSuite, SuiteCard } from "./SuiteCard";
 import { POINT_HEADER, pointCells } from "./points";
 
 /** One study with its question, progress and results per point. */
@@ -74,6 +75,7 @@ function StudySheet({ study }: { study: Study }) {
         </Alert>
       )}
       <StudyProgress study={study} />
+      {isSuite(study) && <SuiteCard study={study} />}
       {study.axes.length > 0 && <StudyFigure study={study} />}
       {study.axes.length > 1 && <AllAxes study={study} />}
       <PointTable study={study} />

@@ -59,7 +59,7 @@ def test_a_score_is_normalized_by_the_table_of_its_protocol() -> None:
     [
         ("ALE/VideoPinball-v5", "human-starts", "the random player beats the human"),
         ("ALE/Pong-v5", "agent-starts", "publish no random and human scores of ALE/Pong-v5 by agent-starts"),
-        ("ALE/Pong-v5", "no-op-30min", "publish no random and human scores of ALE/Pong-v5 by no-op-30min"),
+        ("ALE/Tetris-v5", "sticky-30min", "publish no random and human scores of ALE/Tetris-v5 by no-op-30min"),
         ("ALE/Tetris-v5", "no-op-5min", "publish no random and human scores of ALE/Tetris-v5"),
     ],
 )

@@ -20,11 +20,14 @@ from workers.trainer.recording.files import files_in, seen_picture
 from workers.trainer.recording.recording import RecordedEpisode, StoppedError
 
 SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
+STICKY = replace(PROTOCOLS["sticky-30min"], cap_frames=400)
 BREAKOUT = PaacConfig(env="ALE/Breakout-v5", life_loss_ends_episode=True)
 
-# Every kind: emulator, pictures in gray and in color, readings; actions chosen and set; policy, values, memory.
+# Every kind: emulator, with and without sticky actions, pictures in gray and in color, readings; actions chosen and
+# set; policy, values, memory.
 KINDS: dict[str, RunConfig] = {
     "emulator": BREAKOUT,
+    "sticky": PaacConfig(env="ALE/Breakout-v5", repeat_action_probability=0.25, action_set="full"),
     "values": GorilaConfig(env="ALE/Pong-v5"),
     "readings": PaacConfig(env="CartPole-v1"),
     "numbers": A3cConfig(env="Pendulum-v1", gamma=0.9),
@@ -42,6 +45,8 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def protocol_of(config: RunConfig) -> EvaluationProtocol:
     """Return a protocol that fits, with short episodes of Atari games."""
+    if config.repeat_action_probability:
+        return STICKY
     return SHORT if config.environment.family.has_start_points else PROTOCOLS["episodes"]
 
 

@@ -177,7 +177,7 @@ def asked_of(track: Track) -> SaliencyParameters:
     )
 
 
-@pytest.mark.parametrize("kind", ["emulator", "colors", "physics seen"])
+@pytest.mark.parametrize("kind", ["emulator", "sticky", "colors", "physics seen"])
 def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     made_checkpoint.write(tmp_path, KINDS[kind])

@@ -1,0 +1,142 @@
+"""`arcadia suite`: studies over lists of games, and their statistics."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from arcadia._sync.client import Client
+from arcadia.cli import completion
+from arcadia.cli.connection import open_client
+from arcadia.cli.formats import MISSING, count, interval, number
+from arcadia.cli.options import Json, NewProject, StudyId, Wait, parse_count
+from arcadia.cli.output import print_json, print_table, show
+from arcadia.cli.study import ConfirmSteps, preview_study, start_study
+from arcadia.records.suite import SuiteResult
+
+app = typer.Typer(help="Run lists of games as studies.", no_args_is_help=True, rich_markup_mode=None)
+
+STATISTICS = {
+    "Median": "median",
+    "Interquartile mean": "interquartile_mean",
+    "Mean": "mean",
+    "Optimality gap": "optimality_gap",
+    "Median of 57, estimated": "estimated_median",
+}
+
+Games = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAMES",
+        help="A list such as atari-5, or games such as pong,breakout.",
+        autocompletion=completion.complete_game_list,
+    ),
+]
+Preset = Annotated[
+    str | None,
+    typer.Option(help="Preset of all runs. Default: the list's.", autocompletion=completion.complete_preset),
+]
+Steps = Annotated[str | None, typer.Option(metavar="N", help="Steps of each run, such as 10M. Default: the list's.")]
+Seeds = Annotated[str, typer.Option(help="Number of seeds (5), or numbers such as 1-5.")]
+Protocol = Annotated[str | None, typer.Option(help="Protocol of the evaluations. Default: the preset's.")]
+Name = Annotated[str | None, typer.Option(help="Name of the study.")]
+
+
+@app.command("list")
+def list_game_lists(ctx: typer.Context, as_json: Json = False) -> None:
+    """List the lists of games."""
+    found = [each.data for each in open_client(ctx).suites()]
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        [
+            *(each["name"], each["title"], str(len(each["games"])), each["protocol"], each["preset"]),
+            count(each["total_steps"]),
+        ]
+        for each in found
+    ]
+    print_table(["NAME", "TITLE*", "GAMES>", "PROTOCOL", "PRESET", "STEPS>"], rows, empty="There are no lists.")
+
+
+@app.command()
+def preview(
+    ctx: typer.Context,
+    games: Games,
+    preset: Preset = None,
+    steps: Steps = None,
+    seeds: Seeds = "1",
+    protocol: Protocol = None,
+    name: Name = None,
+    as_json: Json = False,
+) -> None:
+    """Show the size and cost of a suite without starting it."""
+    client = open_client(ctx)
+    preview_study(client, _plan(client, games, preset, steps, seeds, protocol, name), as_json=as_json)
+
+
+@app.command()
+def start(
+    ctx: typer.Context,
+    games: Games,
+    preset: Preset = None,
+    steps: Steps = None,
+    seeds: Seeds = "1",
+    protocol: Protocol = None,
+    name: Name = None,
+    confirm_steps: ConfirmSteps = None,
+    project: NewProject = None,
+    wait: Wait = False,
+    as_json: Json = False,
+) -> None:
+    """Start a suite: a study with a run for each game and seed, each evaluated at its end."""
+    client = open_client(ctx)
+    body = _plan(client, games, preset, steps, seeds, protocol, name)
+    start_study(client, body, confirm_steps=confirm_steps, project=project, wait=wait, as_json=as_json)
+
+
+@app.command("show")
+def show_suite(ctx: typer.Context, study: StudyId, as_json: Json = False) -> None:
+    """Show the scores of a study over its games, with statistics and their intervals."""
+    found = open_client(ctx).study(study).aggregates()
+    if as_json:
+        print_json([each.data for each in found])
+        return
+    for each in found:
+        _print(each)
+
+
+def _plan(
+    client: Client,
+    games: str,
+    preset: str | None,
+    steps: str | None,
+    seeds: str,
+    protocol: str | None,
+    name: str | None,
+) -> dict[str, Any]:
+    chosen = [game.strip() for game in games.split(",") if game.strip()]
+    return client.plan_suite(
+        chosen if len(chosen) > 1 else games,
+        preset=preset,
+        total_steps=None if steps is None else parse_count(steps, "--steps"),
+        seeds=int(seeds) if seeds.isdecimal() else seeds,
+        protocol=protocol,
+        name=name,
+    )
+
+
+def _print(result: SuiteResult) -> None:
+    show(f"{result.label}, human-normalized scores in percent by {result.protocol}:")
+    rows = [
+        [game["name"], f"{game['scored']} of {game['runs']}", number(game["score"]), number(game["percent"])]
+        for game in result.data["games"]
+    ]
+    print_table(["GAME*", "SCORED>", "SCORE>", "PERCENT>"], rows, empty="There are no games.")
+    statistics = [
+        [title, number(found["value"]), interval(found["low"], found["high"]) or MISSING]
+        for title, name in STATISTICS.items()
+        if (found := result.data[name]) is not None
+    ]
+    print_table(["STATISTIC", "VALUE>", "95 %"], statistics, empty="No run has a score yet.")

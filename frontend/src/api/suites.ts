@@ -1,0 +1,51 @@
+import { queryOptions } from "@tanstack/react-query";
+import { call } from "./client";
+import { figureAt } from "./figures";
+import { studyKeys } from "./studies";
+import type { Aggregates, Figure, GameList, StudySpecification, SuiteRequest } from "./types";
+
+export const suiteKeys = {
+  lists: ["suites"] as const,
+  specification: (request: SuiteRequest) => [...suiteKeys.lists, "specification", request] as const,
+  aggregates: (study: number) => [...studyKeys.detail(study), "aggregates"] as const,
+  figure: (study: number) => [...suiteKeys.aggregates(study), "figure"] as const,
+};
+
+/** Lists of games that suites can run over. */
+export const gameListsQuery = queryOptions({
+  queryKey: suiteKeys.lists,
+  queryFn: ({ signal }): Promise<GameList[]> => call("get", "/api/v1/suites", { signal }),
+  staleTime: Infinity,
+});
+
+/** The study of a suite. Fails if its games, preset or protocol do not fit. */
+export const suiteSpecificationQuery = (request: SuiteRequest) =>
+  queryOptions({
+    queryKey: suiteKeys.specification(request),
+    queryFn: ({ signal }): Promise<StudySpecification> =>
+      call("post", "/api/v1/suites/specification", { body: request, signal }),
+    retry: false,
+  });
+
+/** Scores of a study over its games, with statistics. */
+export const aggregatesQuery = (study: number) =>
+  queryOptions({
+    queryKey: suiteKeys.aggregates(study),
+    queryFn: ({ signal }): Promise<Aggregates> =>
+      call("get", "/api/v1/studies/{study_id}/aggregates", {
+        params: { path: { study_id: study } },
+        signal,
+      }),
+  });
+
+/** The statistics as a figure. */
+export const aggregatesFigureQuery = (study: number) =>
+  queryOptions({
+    queryKey: suiteKeys.figure(study),
+    meta: figureAt(`/studies/${study}/aggregates/figure`, {}),
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/studies/{study_id}/aggregates/figure", {
+        params: { path: { study_id: study } },
+        signal,
+      }),
+  });

@@ -1,0 +1,220 @@
+import { Anchor, Skeleton, Table, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { aggregatesFigureQuery, aggregatesQuery } from "@/api/suites";
+import type { Aggregates, Study, SuiteGame, SuiteResult } from "@/api/types";
+import { FigureFrame } from "@/charts/FigureFrame";
+import type { Cell } from "@/charts/csv";
+import { humanPercent, plural, score } from "@/ui/format";
+import { QueryError } from "@/ui/QueryError";
+import { WideTable } from "@/ui/WideTable";
+import classes from "./studies.module.css";
+
+type Estimate = NonNullable<SuiteResult["mean"]>;
+
+/** Statistics in the order of the figure. */
+const STATISTICS = [
+  ["Median", "median"],
+  ["Interquartile mean", "interquartile_mean"],
+  ["Mean", "mean"],
+  ["Optimality gap", "optimality_gap"],
+  ["Median of 57, estimated", "estimated_median"],
+] as const;
+const SEEDS_FOR_INTERVALS = 3;
+const FIGURE_HEIGHT = 250;
+
+/** Return true if a study varies the game, so that it has statistics over games. */
+export function isSuite({ specification }: Study): boolean {
+  return (specification.axes ?? []).some(
+    ({ field, values }) =>
+      (field === "env" || (Array.isArray(field) && field.length === 1 && field[0] === "env")) &&
+      (values ?? []).every((value) => String(value).startsWith("ALE/")),
+  );
+}
+
+/** Scores over the games of a study, with their statistics and the progress of the evaluations. */
+export function SuiteCard({ study }: { study: Study }) {
+  const aggregates = useQuery(aggregatesQuery(study.id));
+  return (
+    <section className={classes.card} aria-label="Scores over the games">
+      <Title order={2} mb="xs">
+        Scores over the games
+      </Title>
+      {aggregates.isPending && <Skeleton height={160} role="status" aria-label="Loading scores…" />}
+      {aggregates.isError && !aggregates.data && (
+        <QueryError error={aggregates.error} retry={() => void aggregates.refetch()} />
+      )}
+      {aggregates.data && <Results study={study} aggregates={aggregates.data} />}
+    </section>
+  );
+}
+
+function Results({ study, aggregates }: { study: Study; aggregates: Aggregates }) {
+  const { results, estimate_source: source } = aggregates;
+  const hasScores = results.some(({ normalized_games: games }) => games > 0);
+  return (
+    <>
+      {hasScores && (
+        <>
+          <FigureFrame
+            title="Human-normalized scores"
+            hint="Random is 0 %, human is 100 %. The statistics are those of rliable."
+            label="Statistics of human-normalized scores over the games. The table below has the same data."
+            query={aggregatesFigureQuery(study.id)}
+            zoom={null}
+            onZoom={() => undefined}
+            revision=""
+            legend={results.length > 1}
+            height={FIGURE_HEIGHT}
+            file={`study-${study.id}-scores`}
+            points={() => Promise.resolve({ header: HEADER, rows: cells(results) })}
+          />
+          <Statistics results={results} />
+        </>
+      )}
+      {results.map((result) => (
+        <Games key={result.label} result={result} named={results.length > 1} />
+      ))}
+      <p className={classes.dim}>
+        A run counts with the evaluation of its last checkpoint. {notes(results)}
+        {results.some(({ estimated_median: estimate }) => estimate) &&
+          ` The median over 57 games is estimated with the weights of ${source.source}, ${source.table}.`}
+      </p>
+    </>
+  );
+}
+
+function notes(results: readonly SuiteResult[]): string {
+  const tables = new Set(
+    results.flatMap(({ normalized_by: by }) => by.map(({ source, table }) => `${source}, ${table}`)),
+  );
+  const said = [];
+  if (tables.size > 0) said.push(`Random is 0 %, human is 100 % (${[...tables].join("; ")}).`);
+  const scored = results.filter(({ seeds }) => seeds > 0);
+  if (scored.some(({ seeds }) => seeds < SEEDS_FOR_INTERVALS))
+    said.push(`Intervals need ${SEEDS_FOR_INTERVALS} scored runs of each game.`);
+  return said.join(" ");
+}
+
+function Statistics({ results }: { results: readonly SuiteResult[] }) {
+  const shown = STATISTICS.filter(([, name]) => results.some((result) => result[name]));
+  return (
+    <WideTable label="Statistics over the games">
+      <Table className={classes.table} verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Method</Table.Th>
+            {shown.map(([title]) => (
+              <Table.Th key={title} scope="col" className={classes.number}>
+                {title}
+              </Table.Th>
+            ))}
+            <Table.Th scope="col" className={classes.number}>
+              Games
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {results.map((result) => (
+            <Table.Tr key={result.label}>
+              <Table.Td>{result.label}</Table.Td>
+              {shown.map(([title, name]) => (
+                <Table.Td key={title} className={classes.number}>
+                  <Statistic estimate={result[name]} />
+                </Table.Td>
+              ))}
+              <Table.Td className={classes.number}>{result.normalized_games}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}
+
+function Statistic({ estimate }: { estimate: Estimate | null }) {
+  if (!estimate) return <>–</>;
+  return (
+    <>
+      {humanPercent(estimate.value)}
+      {estimate.low !== null && (
+        <div className={classes.dim}>
+          {score(estimate.low)} to {score(estimate.high)}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Table of the games of one setting. */
+function Games({ result, named }: { result: SuiteResult; named: boolean }) {
+  return (
+    <div className={classes.suiteGames}>
+      <Text size="sm" fw={500}>
+        {named && `${result.label}: `}
+        {evaluated(result)}, by {result.protocol}
+      </Text>
+      <WideTable label={named ? `Games of ${result.label}` : "Games"}>
+        <Table className={classes.table} verticalSpacing={4}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">Game</Table.Th>
+              <Table.Th scope="col" className={classes.number}>
+                Score
+              </Table.Th>
+              <Table.Th scope="col" className={classes.number}>
+                Normalized
+              </Table.Th>
+              <Table.Th scope="col">Progress</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {result.games.map((game) => (
+              <Table.Tr key={game.env}>
+                <Table.Td>
+                  {game.slug ? (
+                    <Anchor component={Link} to={`/games/${game.slug}`} size="sm">
+                      {game.name}
+                    </Anchor>
+                  ) : (
+                    game.name
+                  )}
+                </Table.Td>
+                <Table.Td className={classes.number}>{score(game.score)}</Table.Td>
+                <Table.Td className={classes.number} title={game.not_normalized_because ?? undefined}>
+                  {humanPercent(game.percent)}
+                </Table.Td>
+                <Table.Td>{progress(game)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </WideTable>
+    </div>
+  );
+}
+
+function evaluated({ games }: SuiteResult): string {
+  const total = games.reduce((sum, { runs }) => sum + runs, 0);
+  const scored = games.reduce((sum, game) => sum + game.scored, 0);
+  return `${scored} of ${plural(total, "run")} evaluated`;
+}
+
+function progress({ runs, finished, scored, episodes_done: done, episodes_total: total }: SuiteGame): string {
+  if (scored === runs) return "Evaluated";
+  if (total > 0) return `Evaluating: ${done} of ${plural(total, "episode")}`;
+  if (finished > scored) return `${finished} of ${runs} trained, ${scored} evaluated`;
+  return `${finished} of ${runs} trained`;
+}
+
+const HEADER = ["method", "statistic", "percent", "low", "high"];
+
+/** Return the statistics for a CSV file. */
+function cells(results: readonly SuiteResult[]): Cell[][] {
+  return results.flatMap((result) =>
+    STATISTICS.flatMap(([title, name]) => {
+      const estimate = result[name];
+      return estimate ? [[result.label, title, estimate.value, estimate.low, estimate.high]] : [];
+    }),
+  );
+}
