@@ -11,14 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from backend.agents.problem import GUARDS, BadAgent
 from backend.agents.torch_files import read_tensors
 from backend.files.zip_guards import Members
 from workers.contract.action_names import NAMES
 from workers.contract.agents import weights
-from workers.contract.agents.weights import Weights, WeightsError, of_array
+from workers.contract.agents.weights import Weights, WeightsError
 from workers.contract.games import Environment
 
 POLICY, DATA, VERSION = "policy.pth", "data", "_stable_baselines3_version"
@@ -101,7 +99,7 @@ def read(opened: zipfile.ZipFile, members: Members) -> StableBaselinesAgent:
         settings=_settings(data, algorithm),
         network=network,
         activation=_activation(data, algorithm),
-        actions=head.shape[0] - ("log_std" in named),
+        actions=head.shape[0],
         continuous="log_std" in named,
     )
 
@@ -154,7 +152,7 @@ class _Mapping:
         self._move("action_net", "policy")
         self._move("value_net", "value")
         if "log_std" in self._left:
-            self._add_variance(self._left.pop("log_std").to_float32())
+            self._network["policy.log_deviation"] = self._left.pop("log_std")
         return self._finished()
 
     def of_values(self) -> dict[str, Weights]:
@@ -198,18 +196,6 @@ class _Mapping:
                 f"Its hidden layers have the widths {', '.join(map(str, widths)) or 'none'}, in networks of "
                 f"{' and '.join(map(str, sorted(depths)))} layers. Arcadia plays networks whose layers are all equal."
             )
-
-    def _add_variance(self, log_deviations: Any) -> None:
-        """Add a row to the policy's head for the variance, which does not depend on the state."""
-        if np.ptp(log_deviations) > 0:
-            raise BadAgent(
-                "Its actions have different standard deviations. Arcadia plays policies with one for all actions."
-            )
-        variance = float(np.exp(2 * log_deviations.flat[0], dtype=np.float64))
-        before_softplus = variance if variance > 50 else float(np.log(np.expm1(variance)))
-        weight, bias = (self._network[f"policy.{part}"].to_float32() for part in ("weight", "bias"))
-        self._network["policy.weight"] = of_array(np.vstack([weight, np.zeros((1, weight.shape[1]))]))
-        self._network["policy.bias"] = of_array(np.append(bias, before_softplus))
 
     def _finished(self) -> dict[str, Weights]:
         if self._left:

@@ -130,6 +130,7 @@ def test_signing_in(check: Check, signed_out: Page) -> None:
         ("/reports", "No reports yet"),
         ("/alerts", "No alerts yet"),
         ("/projects", "Create a project to separate work"),
+        ("/aliases", "No aliases yet"),
         ("/wall", "No runs are training"),
         # The last one, because the other pages then show only Main.
         ("/projects/Main", "This project is empty"),
@@ -172,6 +173,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "games without runs": ("/games?all=true", "Zaxxon"),
     "a game": ("/games/pong", "Ana's first games"),
     "no such game": ("/games/pongg", "Did you mean pong"),
+    "the lineage of a run": ("/runs/{finished}/lineage", "trained from scratch"),
     "the workers": ("/workers", "NVIDIA H200"),
     "the alerts": ("/alerts", "finished"),
     "the rules of alerts": ("/alerts/rules", "minutes without a new point"),

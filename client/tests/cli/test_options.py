@@ -50,9 +50,10 @@ def test_several_seeds_are_runs_with_their_seed_in_the_name() -> None:
 
 
 def test_a_checkpoint_is_a_word_or_a_step() -> None:
-    assert [parse_checkpoint(text) for text in ("newest", "best", "400")] == ["newest", "best", 400]
-    with pytest.raises(typer.BadParameter, match="use newest, best, or the step"):
-        parse_checkpoint("first")
+    texts = ("newest", "best", "400", "pong/champion")
+    assert [parse_checkpoint(text) for text in texts] == ["newest", "best", 400, "pong/champion"]
+    with pytest.raises(typer.BadParameter, match="use newest, best, an alias, or the step"):
+        parse_checkpoint("-1")
 
 
 @pytest.mark.parametrize("method", [Client.launch, Run.clone, Run.fork])

@@ -22,8 +22,8 @@ def to_svg(points: Sequence[tuple[float, float]], title: str) -> str:
     parts = [_text(LEFT, 18, title, "start"), _text((LEFT + WIDTH) / 2, HEIGHT - 8, "frames", "middle")]
     for tick in range(TICKS + 1):
         x, y = place(most * tick / TICKS, lowest + span * tick / TICKS)
-        parts.append(_text(x, HEIGHT - BOTTOM + 18, f"{most * tick / TICKS:,.4g}", "middle"))
-        parts.append(_text(LEFT - 8, y + 4, f"{lowest + span * tick / TICKS:,.4g}", "end"))
+        parts.append(_text(x, HEIGHT - BOTTOM + 18, f"{most * tick / TICKS:,.0f}", "middle"))
+        parts.append(_text(LEFT - 8, y + 4, f"{lowest + span * tick / TICKS:.4g}", "end"))
         parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="#8888" />')
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in drawn))
     parts.append(f'<polyline points="{line}" fill="none" stroke="#1c7ed6" stroke-width="2" />')

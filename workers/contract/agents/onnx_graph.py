@@ -12,7 +12,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from workers.contract.agents.shape import NetworkShape
+from workers.contract.agents.shape import FILTER_EPSILON, FILTER_LIMIT, NetworkShape
 from workers.contract.agents.weights import Weights
 
 # Old enough for every runtime that is in use.
@@ -64,10 +64,20 @@ class _Graph:
             x = self._add("Relu", [self._add("Conv", [x, scaled, self._weight(f"{layer}.bias")], strides=[stride] * 2)])
         if shape.strides:
             return self._add("Relu", [self._linear(f"{name}.hidden", self._add("Flatten", [x], axis=1))])
+        if shape.filtered:
+            x = self._filter(f"{name}.filter", x)
         for number in range(shape.layers):
             activation = "Tanh" if shape.activation == "tanh" else "Relu"
             x = self._add(activation, [self._linear(f"{name}.layers.{2 * number}", x)])
         return x
+
+    def _filter(self, name: str, x: str) -> str:
+        """Normalize readings by their mean and variance."""
+        variance = self._network[f"{name}.variance"].to_float32()
+        scale = self._constant(f"{name}.scale", 1 / np.sqrt(variance + np.float32(FILTER_EPSILON)))
+        scaled = self._add("Mul", [self._add("Sub", [x, self._weight(f"{name}.mean")]), scale])
+        limits = [self._constant(f"limit.{sign}", np.array(sign * FILTER_LIMIT, dtype=np.float32)) for sign in (-1, 1)]
+        return self._add("Clip", [scaled, *limits])
 
     def _lstm(self, shape: NetworkShape, number: int, x: str) -> str:
         """o, i, f = σ(…), g = tanh(…);  c ← f·c + i·g;  h ← o·tanh c."""
@@ -86,7 +96,13 @@ class _Graph:
 
     def _policy(self, shape: NetworkShape, features: list[str], *, continuous: bool) -> None:
         numbers = self._linear("policy", features[0])
-        if continuous:
+        if shape.deviations:
+            log_deviation = self._network["policy.log_deviation"].to_float32()
+            variance = self._constant("policy.variance", np.exp(2 * log_deviation))
+            self._output("mean", numbers, [ROWS, shape.outputs])
+            rows = self._add("Shape", [numbers])
+            self._output("variance", self._add("Expand", [variance, rows]), [ROWS, shape.outputs])
+        elif continuous:
             mean, variance = self._split(numbers, [shape.outputs - 1, 1])
             self._output("mean", mean, [ROWS, shape.outputs - 1])
             self._output("variance", self._add("Softplus", [variance]), [ROWS, 1])

@@ -72,6 +72,9 @@ class Network:
 
     def trunk(self, name: str, x: Tensor) -> Tensor:
         if not self.shape["strides"]:
+            if self.shape["filtered"]:
+                mean, variance = (self.weights[f"{name}.filter.{part}"] for part in ("mean", "variance"))
+                x = ((x - mean) * (variance + 1e-8).rsqrt()).clamp(-5, 5)
             for layer in range(self.shape["layers"]):
                 x = self.activation(self.linear(f"{name}.layers.{2 * layer}", x))
             return x
@@ -93,7 +96,12 @@ class Network:
 
     def head(self, features: Tensor) -> Tensor:
         if self.shape["kind"] == "policy":
-            return self.linear("policy", features)
+            numbers = self.linear("policy", features)
+            if self.shape["deviations"]:
+                variance = (2 * self.weights["policy.log_deviation"]).exp()
+                before_softplus = variance + torch.log(-torch.expm1(-variance))
+                numbers = torch.cat([numbers, before_softplus.expand_as(numbers)], dim=-1)
+            return numbers
         if not self.shape["dueling"]:
             return self.linear("values", features)
         stream = features.shape[1] // 2
@@ -249,18 +257,19 @@ def register_environments_of_arcadia(name: str) -> None:
 def chooser(acting: Document, bounds: Any, seed: int) -> Callable[[Tensor], Any]:
     """Return the function that chooses the actions of one episode from the network's numbers."""
     random = torch.Generator().manual_seed(seed)
+    size = 0 if bounds is None else len(bounds[0])
 
     def sampled(numbers: Tensor) -> Any:
         if bounds is None:
             race = torch.empty_like(numbers).exponential_(generator=random)
             return int((numbers - race.log_()).argmax(dim=-1))
-        mean, variance = numbers[..., :-1], F.softplus(numbers[..., -1:])
+        mean, variance = numbers[..., :size], F.softplus(numbers[..., size:])
         noise = torch.empty_like(mean).normal_(generator=random)
         return np.asarray(torch.addcmul(mean, variance.sqrt(), noise)[0], dtype=np.float32)
 
     def greedy(numbers: Tensor) -> Any:
         if bounds is not None:
-            return np.asarray(numbers[0, :-1], dtype=np.float32)
+            return np.asarray(numbers[0, :size], dtype=np.float32)
         explores = float(torch.rand(1, generator=random)) < (acting["epsilon"] or 0.0)
         anything = int(torch.randint(numbers.shape[-1], (1,), generator=random))
         return anything if explores else int(numbers.argmax(dim=-1))

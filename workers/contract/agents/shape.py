@@ -12,6 +12,8 @@ from workers.contract.values import Count
 
 # Every environment with pixels shows squares of this side.
 SIDE = 84
+# Of networks.bodies.ReadingsFilter.
+FILTER_LIMIT, FILTER_EPSILON = 5.0, 1e-8
 
 
 class NetworkShape(BaseModel):
@@ -32,6 +34,10 @@ class NetworkShape(BaseModel):
     observation_shape: list[Count]
     # Rows of the head: the actions, or the means of a continuous action and the variance.
     outputs: Count
+    # Whether each continuous action has a standard deviation that does not depend on the state.
+    deviations: bool
+    # Whether readings are normalized by their mean and variance, and cut at FILTER_LIMIT deviations.
+    filtered: bool
 
     def weight_names(self) -> Iterator[str]:
         """Yield the names of all weights."""
@@ -39,6 +45,10 @@ class NetworkShape(BaseModel):
         if not self.strides:
             of_trunk = [f"layers.{2 * i}" for i in range(self.layers)]
         layers = [f"{trunk}.{layer}" for trunk in self.trunks for layer in of_trunk]
+        if self.filtered:
+            yield from (f"{trunk}.filter.{part}" for trunk in self.trunks for part in ("mean", "variance", "count"))
+        if self.deviations:
+            yield "policy.log_deviation"
         heads = ["policy", "value"] if self.kind == "policy" else ["values"]
         heads += ["advantages"] if self.dueling else []
         yield from (f"{layer}.{part}" for layer in [*layers, *heads] for part in ("weight", "bias"))
@@ -67,6 +77,8 @@ def shape_of(config: TrainingConfig, network: Mapping[str, Weights]) -> NetworkS
         dueling="advantages.weight" in network,
         observation_shape=[first.shape[1], SIDE, SIDE] if convolutions else [first.shape[1]],
         outputs=outputs.shape[0],
+        deviations="policy.log_deviation" in network,
+        filtered=f"{trunks[0]}.filter.mean" in network,
     )
     return shape if set(shape.weight_names()) == network.keys() else None
 

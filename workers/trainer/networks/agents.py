@@ -19,6 +19,24 @@ Memory = tuple[Cells, ...]
 """The state of each LSTM; empty in a feed-forward agent."""
 
 
+class GaussianHead(nn.Linear):
+    """Means from the features, and a standard deviation for each action that does not depend on the state.
+
+    The outputs are the means and then x with σ² = log(1 + eˣ), as the Gaussian policy reads them (Schulman et al. 2017,
+    section 6.1).
+    """
+
+    def __init__(self, features: int, size: int) -> None:
+        super().__init__(features, size)
+        self.log_deviation = nn.Parameter(torch.zeros(size))
+
+    def forward(self, features: Tensor) -> Tensor:
+        means = super().forward(features)
+        variance = (2 * self.log_deviation).exp()
+        before_softplus = variance + torch.log(-torch.expm1(-variance))
+        return torch.cat([means, before_softplus.expand_as(means)], dim=-1)
+
+
 class Agent(nn.Module):
     """Policy π(a|s; θ) and value V(s; θ_v). Weights start uniform in ±1/√fan_in, as in the paper's code.
 

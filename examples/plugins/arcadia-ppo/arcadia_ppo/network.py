@@ -1,35 +1,18 @@
 """The agent: A3C's networks (Mnih et al. 2016) with the paper's Gaussian policy (Schulman et al. 2017, section 6.1)."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from arcadia_ppo.config import PpoConfig
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.methods.trained_networks import TrainedAgent, load_weights
-from workers.trainer.networks.agents import Agent
+from workers.trainer.networks.agents import Agent, GaussianHead
 from workers.trainer.networks.bodies import ReadingsFilter, VectorBody, build_body
 from workers.trainer.networks.initialization import initialized
 from workers.trainer.run.run import TrainingState
 
 # Normalized readings are at most this far from their mean, as in OpenAI's code.
 READINGS_LIMIT = 5.0
-
-
-class GaussianHead(nn.Linear):
-    """Means from the features, and a standard deviation for each action that does not depend on the state.
-
-    The outputs are the means and then x with σ² = log(1 + eˣ), as Arcadia's Gaussian policy reads them.
-    """
-
-    def __init__(self, features: int, size: int) -> None:
-        super().__init__(features, size)
-        self.log_deviation = nn.Parameter(torch.zeros(size))
-
-    def forward(self, features: Tensor) -> Tensor:
-        means = super().forward(features)
-        variance = (2 * self.log_deviation).exp()
-        before_softplus = variance + torch.log(-torch.expm1(-variance))
-        return torch.cat([means, before_softplus.expand_as(means)], dim=-1)
 
 
 def build(

@@ -9,6 +9,7 @@ import { QueryError } from "@/ui/QueryError";
 import { Short, TimeAgo } from "@/ui/Quantity";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { WideTable } from "@/ui/WideTable";
+import classes from "./aliases.module.css";
 
 /** Aliases of checkpoints, with the history of the one that the URL names. */
 export default function AliasesPage() {
@@ -16,7 +17,7 @@ export default function AliasesPage() {
   const aliases = useQuery(aliasesQuery);
   const name = useSearchParams()[0].get("name");
   return (
-    <Stack gap="md">
+    <Stack className={classes.page} gap="md">
       <Stack gap={4}>
         <Title order={1}>Aliases</Title>
         <Text size="sm" c="dimmed">
@@ -41,7 +42,7 @@ export default function AliasesPage() {
 function AliasTable({ aliases }: { aliases: readonly Alias[] }) {
   const remove = useRemoveAlias();
   return (
-    <WideTable label="Table of aliases">
+    <WideTable label="Table of aliases" className={classes.card}>
       <Table verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
@@ -97,7 +98,7 @@ function History({ name }: { name: string }) {
       <Title order={2} mb="xs">
         History of {name}
       </Title>
-      <WideTable label="Table of changes">
+      <WideTable label="Table of changes" className={classes.card}>
         <Table verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>

@@ -131,7 +131,8 @@ function CheckpointRow({ run, checkpoint, liveUrl, onFork, onEvaluate, onRecord,
               key={alias}
               component={Link}
               to={`/aliases?name=${encodeURIComponent(alias)}`}
-              size="lg"
+              size="sm"
+              h={24}
               variant="outline"
               tt="none"
               style={{ cursor: "pointer" }}

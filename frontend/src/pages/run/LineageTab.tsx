@@ -82,7 +82,7 @@ function CheckpointLineage({ run, checkpoint }: { run: Run; checkpoint: LineageC
           </Text>
         )}
       </Group>
-      <List size="sm" spacing={2} pl="xs">
+      <List size="sm" spacing={2} withPadding>
         {checkpoint.evaluations.map((evaluation) => (
           <List.Item key={evaluation.id}>
             <Anchor component={Link} to={`/runs/${run.id}/evaluations`} size="sm">

@@ -36,6 +36,8 @@ export function OverviewTab({ run }: { run: Run }) {
   const isNew = starting && run.step === 0;
   const learned = useMilestones(run);
   // While a run trains, its newest replay is the most interesting one.
+  // An imported agent has no curves.
+  const isAgent = run.origin === "agent";
   const hasNewest = hasAgent(run) && (isActive(run) || learned.length === 0);
   return (
     <Stack gap="md">
@@ -44,9 +46,9 @@ export function OverviewTab({ run }: { run: Run }) {
       {starting && !isNew && <StartCard run={run} />}
       {learned.length > 0 && <Milestones run={run} shown={learned} />}
       <div className={classes.overview}>
-        {isNew ? <StartCard run={run} /> : <MainCharts run={run} />}
+        {isNew ? <StartCard run={run} /> : isAgent ? <NewestReplay run={run} /> : <MainCharts run={run} />}
         <Stack gap="md" className={classes.side}>
-          {hasNewest && <NewestReplay run={run} />}
+          {hasNewest && !isAgent && <NewestReplay run={run} />}
           <NotesCard run={run} />
         </Stack>
         <Stack gap="md">

@@ -96,6 +96,7 @@ function useTabs(run: Run, open: string | undefined) {
   const isEmpty = (value: string) =>
     (value === "system" && !names.some(isSystem)) ||
     (value === "media" && media.length === 0) ||
+    (value === "curves" && run.origin === "agent") ||
     (!hasAgent(run) && AGENT_TABS.includes(value));
   return TABS.filter(({ value }) => value === open || !isEmpty(value));
 }

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import A3cConfig
-from workers.contract.spaces import ActionSpace
+from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
@@ -25,6 +25,7 @@ from workers.trainer.networks.agents import Agent, AgentTape
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.run.run import TrainingRun, TrainingState
 
+LOG_DEVIATION = "network.policy.log_deviation"
 MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/grad_norm", "train/learning_rate")
 
 
@@ -149,8 +150,11 @@ def build(config: A3cConfig, observation_shape: tuple[int, ...], actions: Action
 def load_network(
     config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState
 ) -> TrainedAgent:
-    """Build the agent with a checkpoint's weights."""
-    return TrainedAgent(load_weights(agents.build(config, observation_shape, actions), state))
+    """Build the agent with a checkpoint's weights. One of another library may have a `GaussianHead`."""
+    agent = agents.build(config, observation_shape, actions)
+    if LOG_DEVIATION in state.tensors and isinstance(actions, Continuous):
+        agent.policy = agents.GaussianHead(agent.policy.in_features, actions.size)
+    return TrainedAgent(load_weights(agent, state))
 
 
 def train(config: A3cConfig, run: TrainingRun) -> None:
