@@ -35,9 +35,9 @@ export function OverviewTab({ run }: { run: Run }) {
   // A resumed run keeps its curve.
   const isNew = starting && run.step === 0;
   const learned = useMilestones(run);
-  // While a run trains, its newest replay is the most interesting one.
   // An imported agent has no curves.
   const isAgent = run.origin === "agent";
+  // While a run trains, its newest replay is the most interesting one.
   const hasNewest = hasAgent(run) && (isActive(run) || learned.length === 0);
   return (
     <Stack gap="md">

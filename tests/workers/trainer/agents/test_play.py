@@ -23,13 +23,21 @@ def test_environments_of_gymnasium_bring_the_same_scores(tmp_path: Path, title: 
     assert len(set(expected)) > 1
 
 
-@pytest.mark.parametrize("title", ["pong", "pong-large", "pong-lstm", "dueling"])
-def test_atari_games_bring_the_same_scores(tmp_path: Path, title: str) -> None:
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("pong", "no-op-5min"),
+        ("pong-large", "sticky-30min"),
+        ("pong-lstm", "no-op-5min"),
+        ("dueling", "no-op-5min"),
+    ],
+)
+def test_atari_games_bring_the_same_scores(tmp_path: Path, title: str, name: str) -> None:
     agent = unpacked(tmp_path, config_of(title))
     agent.set_cap(CAP_FRAMES)
-    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=CAP_FRAMES)
+    protocol = replace(PROTOCOLS[name], cap_frames=CAP_FRAMES)
     expected = evaluate(agent.directory, protocol, 2, 9)
-    assert agent.player.main(["--seed", "2", "--episodes", "9", "--protocol", "no-op-5min"]) == expected
+    assert agent.player.main(["--seed", "2", "--episodes", "9", "--protocol", name]) == expected
     assert any(expected)
 
 
