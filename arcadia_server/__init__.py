@@ -92,3 +92,8 @@ def record(arguments: list[str]) -> int:
 def agent(arguments: list[str]) -> int:
     """Export an agent of a run directory as one file."""
     return run(arguments)
+
+
+def plugins(arguments: list[str]) -> int:
+    """List, check, allow and create plug-ins."""
+    return run(arguments)

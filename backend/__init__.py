@@ -14,7 +14,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     agents, figures, lineage, marks, worker_api
     games, health, studies
     live_games, papers, suites
-    reports
+    plugins, reports
     archives, boards
     examples
     app

@@ -43,6 +43,8 @@ from backend.marks.routes import router as marks
 from backend.metrics.export import router as export
 from backend.metrics.routes import router as metrics
 from backend.papers.routes import router as papers
+from backend.plugins.routes import router as plugins
+from backend.plugins.service import load_plugins
 from backend.projects.routes import router as projects
 from backend.provenance.routes import router as provenance
 from backend.recordings.routes import router as recordings
@@ -113,6 +115,7 @@ ROUTERS = (
     workers,
     health,
     configuration,
+    plugins,
     session,
 )
 
@@ -124,6 +127,7 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         settings: Settings = app.state.settings
+        load_plugins(settings)
         migrate(settings)
         app.state.database = open_database(settings)
         app.state.write_slots = write_slots.new_write_slots()

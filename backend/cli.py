@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from backend.refusals import RefusedError
 from workers.contract.places import default_data_dir
+from workers.contract.plugins.allowed import allowed_plugins, name_in_environment
 
 if TYPE_CHECKING:
     from backend.config import Settings
@@ -27,7 +28,10 @@ PROGRAMS = {
     "evaluate": "workers.trainer.evaluate",
     "record": "workers.trainer.record",
     "agent": "workers.trainer.agents",
+    "plugins": "workers.contract.plugins",
 }
+# These load plug-ins without a backend or a worker that has checked them.
+STANDALONE = ("train", "evaluate", "record", "agent")
 
 
 def parse_worker_count(text: str) -> int:
@@ -83,7 +87,8 @@ def read_settings(options: argparse.Namespace) -> Settings:
         raise RefusedError(unknown)
     options_given = {"data_dir": options.data, "port": getattr(options, "port", None)}
     try:
-        return Settings(**{name: value for name, value in options_given.items() if value is not None})
+        settings = Settings(**{name: value for name, value in options_given.items() if value is not None})
+        return settings.model_copy(update={"plugins": allowed_plugins(settings.data_dir)})
     except ValidationError as error:
         message = "; ".join(
             f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False)
@@ -91,6 +96,17 @@ def read_settings(options: argparse.Namespace) -> Settings:
         raise RefusedError(message) from None
     except SecretFileError as error:
         raise RefusedError(str(error)) from None
+
+
+def check_plugins() -> None:
+    """Name only usable plug-ins to the program that follows, and report the problems of others."""
+    if names := allowed_plugins():
+        from workers.contract.plugins.trial import find_problems
+
+        problems = find_problems(names)
+        for name, problem in problems.items():
+            print(f"arcadia: plug-in {name}: {problem}", file=sys.stderr)
+        name_in_environment([name for name in names if name not in problems])
 
 
 def exec_program(module: str, arguments: list[str]) -> None:
@@ -156,9 +172,11 @@ def restore(settings: Settings, folder: Path) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     options = parse_arguments(sys.argv[1:] if arguments is None else arguments)
-    if options.command not in ("train", "evaluate", "record", "agent"):
+    if options.command not in STANDALONE:
         # Only the owner may read the data folder.
         os.umask(0o077)
+    if options.command in STANDALONE:
+        check_plugins()
     if options.command in PROGRAMS:
         exec_program(PROGRAMS[options.command], options.rest)
     commands: dict[str, Callable[[Settings], int]] = {

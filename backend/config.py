@@ -90,6 +90,10 @@ class Settings(SettingsWithSecretFiles):
         description="How often a run or job that lost its worker is queued again automatically.",
     )
 
+    plugins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Names of the packages to load as plug-ins, separated by commas."
+    )
+
     public_url: str = Field(
         default="",
         max_length=1_000,
@@ -104,7 +108,7 @@ class Settings(SettingsWithSecretFiles):
         description="Origins of pages that may show embeds in a frame, separated by commas, besides this server.",
     )
 
-    @field_validator("allowed_hosts", "trusted_proxies", "embed_origins", mode="before")
+    @field_validator("allowed_hosts", "trusted_proxies", "embed_origins", "plugins", mode="before")
     @classmethod
     def split_list(cls, value: object) -> object:
         """Split a comma-separated list."""

@@ -6,14 +6,14 @@ import subprocess
 import sys
 
 from bench.rates import ceiling, of_method
-from workers.contract.config import Ga3cConfig, Network, PaacConfig, RunConfig, config_adapter
+from workers.contract.config import Ga3cConfig, PaacConfig, RunConfig, config_adapter
 from workers.trainer.host import devices
 
 METHODS = ("paac", "ga3c")
 COUNTS = (32, 64, 128, 256, 512, 1024)
-PAAC_NETWORKS: tuple[Network, ...] = ("nips", "nature")
+PAAC_NETWORKS: tuple[str, ...] = ("nips", "nature")
 # GA3C, table 2.
-GA3C_NETWORKS: tuple[Network, ...] = (
+GA3C_NETWORKS: tuple[str, ...] = (
     "nips",
     "large-stride-4",
     "large-stride-3",
@@ -22,12 +22,12 @@ GA3C_NETWORKS: tuple[Network, ...] = (
 )
 
 
-def paac(env: str, network: Network, number: int) -> PaacConfig:
+def paac(env: str, network: str, number: int) -> PaacConfig:
     """Return PAAC's configuration with `num_envs` environments."""
     return PaacConfig(env=env, network=network, num_envs=number, num_workers=min(256, devices.cores()), device="cuda")
 
 
-def ga3c(env: str, network: Network, number: int) -> Ga3cConfig:
+def ga3c(env: str, network: str, number: int) -> Ga3cConfig:
     """Return GA3C's configuration with this number of agents. On an H100, more than two threads were slower."""
     return Ga3cConfig(
         env=env,
@@ -48,7 +48,7 @@ def measured(what: str, config: RunConfig, seconds: float) -> float:
     return float(json.loads(output.splitlines()[-1]))
 
 
-def sweep(env: str, counts: list[int], networks: list[Network], methods: list[str], seconds: float) -> None:
+def sweep(env: str, counts: list[int], networks: list[str], methods: list[str], seconds: float) -> None:
     """Print a table with one row per network and number of environments."""
     print(f"{devices.describe(devices.resolve('cuda'))}, {devices.cores()} cores, {env}\n")
     print("| environments or agents | network | ceiling | PAAC | over the ceiling | GA3C | over the ceiling |")

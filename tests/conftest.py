@@ -22,6 +22,7 @@ from backend.database.engine import Database, open_database
 from backend.database.migrations import migrate
 from backend.database.tables import Base
 from tests.factories import Api
+from tests.plugin_packages import Site, close_site, open_site
 
 WORKER_TOKEN = "worker-secret"
 
@@ -100,6 +101,14 @@ def _remove_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("ARCADIA_") and not name.startswith("ARCADIA_TEST_"):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Yield a folder for packages of plug-ins."""
+    site = open_site(tmp_path / "site", monkeypatch)
+    yield site
+    close_site(site)
 
 
 @pytest.fixture(autouse=True)

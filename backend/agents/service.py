@@ -19,6 +19,7 @@ from backend.runs.notices import announce_run
 from workers.contract import layout
 from workers.contract.agents import weights
 from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata
+from workers.contract.plugins.needs import needed_plugins
 
 ATTEMPT = 1
 
@@ -78,6 +79,7 @@ def _add_run(session: Session, agent: OpenedAgent, name: str | None, project: st
         algorithm=agent.algorithm,
         env=agent.config.env,
         config=agent.config.model_dump(mode="json") if agent.settings is None else agent.settings,
+        needed_plugins=",".join(needed_plugins(agent.config.model_dump())),
         notes="\n\n".join(agent.notes),
         state="finished",
         attempt=ATTEMPT,

@@ -35,6 +35,8 @@ class RowTable:
     excluded: tuple[str, ...] = ()
     exported_ids: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
+    # Columns of later versions. A row leaves them out if they are empty, for the same reason.
+    added: tuple[str, ...] = ()
     numbered: bool = True
 
 
@@ -48,6 +50,7 @@ RUN = RowTable(
     ),
     # Now in the manifest, so that moving a run to another project does not change its content.
     former=("project",),
+    added=("needed_plugins",),
     numbered=False,
 )
 TAGS = RowTable("tags", tables.RunTag, numbered=False)
@@ -57,7 +60,13 @@ CLOCKS = RowTable("clocks", MetricClock, numbered=False)
 LOG_LINES = RowTable("log_lines", tables.LogLine, numbered=False)
 DOCUMENTS = RowTable("documents", tables.ProvenanceDocument, numbered=False)
 START_SETS = RowTable("start_sets", tables.StartSet)
-JOBS = RowTable("jobs", tables.Job, references={"checkpoint_id": "checkpoints"}, excluded=("lease_expires_at",))
+JOBS = RowTable(
+    "jobs",
+    tables.Job,
+    references={"checkpoint_id": "checkpoints"},
+    excluded=("lease_expires_at",),
+    added=("needed_plugins",),
+)
 FILES = RowTable("files", tables.File, references={"job_id": "jobs"}, excluded=("stored_path",))
 CHECKPOINTS = RowTable("checkpoints", tables.Checkpoint, references={"file_id": "files"}, excluded=("source_sha256",))
 ALIASES = RowTable(
@@ -130,7 +139,8 @@ def to_line(table: RowTable, row: tables.Base, number: int, numbers: dict[str, d
         values[column] = numbers.get(target, {}).get(values[column]) if values[column] is not None else None
     if table.numbered:
         values["archive_number"] = number
-    return model.model_construct(**values).model_dump_json(warnings=False).encode() + b"\n"
+    empty = {name for name in table.added if not values[name]}
+    return model.model_construct(**values).model_dump_json(warnings=False, exclude=empty).encode() + b"\n"
 
 
 def _default(column: NamedColumn[Any]) -> Any:

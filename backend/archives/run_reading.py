@@ -256,7 +256,12 @@ def _check_array(path: str, file: Any, count: int, size: int) -> None:
 
 
 def _refuse_unknown(values: Mapping[str, Any]) -> None:
-    """Raise BadArchive if a run trained by a method or in an environment that this version does not have."""
+    """Raise BadArchive if a run trained by a method or in an environment that this version does not have.
+
+    A run of a missing plug-in can be read, but not continued.
+    """
+    if values["needed_plugins"]:
+        return
     if values["algorithm"] not in CONFIGURATIONS or values["env"] not in ENVIRONMENTS:
         raise BadArchive(
             f"The archive has a run of {values['algorithm']!r} in {values['env']!r}, which this Arcadia does not have. "

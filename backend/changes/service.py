@@ -80,7 +80,9 @@ def store_applied(session: Session, run: Run, attempt: Attempt, event: Changed) 
 def has_steps_left(session: Session, run: Run) -> bool:
     """Return True if a change that its trainer did not see gives a finished run more steps."""
     waiting = list_waiting(session, run.id)
-    return bool(waiting) and run.desired == "run" and _expected_config(run, waiting).total_steps > run.step
+    # Without validation, because the run may be of a plug-in that this server lacks.
+    fields = {name: value for change in waiting for name, value in change.fields.items()}
+    return bool(waiting) and run.desired == "run" and int({**run.config, **fields}["total_steps"]) > run.step
 
 
 def _expected_config(run: Run, waiting: list[RunChange]) -> TrainingConfig:

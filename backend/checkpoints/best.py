@@ -65,7 +65,8 @@ def comparable_evaluations_of(session: Session, runs: Sequence[Run]) -> dict[int
 
 def _is_comparable(run: Run, row: Any) -> bool:
     protocol, usual = usual_protocol_of(run), usual_acting_of(run).model_dump(mode="json")
-    is_complete = row.protocol == protocol and row.total >= PROTOCOLS[protocol].episodes
+    whole = PROTOCOLS[protocol].episodes if protocol in PROTOCOLS else 0  # 0: of a plug-in that is missing
+    is_complete = row.protocol == protocol and row.total >= whole
     return bool(is_complete and row.acting == usual)
 
 

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from backend.errors import FieldError, Invalid
 from workers.contract.config import RunConfig, TrainingConfig, config_adapter
 from workers.contract.config.problems import FieldProblem, problems_of, title_of
+from workers.contract.plugins.needs import needed_plugins
 from workers.contract.presets import PRESETS, refusal_of_other_method
 from workers.contract.worker_api import QueueName
 
@@ -54,13 +55,15 @@ def build_config(config: dict[str, Any] | None, preset: str | None, overrides: d
 
 def to_run_columns(config: RunConfig, name: str | None, queue: QueueName | None) -> dict[str, Any]:
     """Return the columns of a new run that depend on its configuration. Without name or queue, use defaults."""
+    document = to_document(config)
     return {
         "name": name or default_name(config),
         "algorithm": config.algorithm,
         "env": config.env,
         "queue": queue or queue_for(config),
-        "config": to_document(config),
+        "config": document,
         "total_steps": config.total_steps,
+        "needed_plugins": ",".join(needed_plugins(document)),
     }
 
 

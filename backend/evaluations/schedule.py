@@ -3,6 +3,7 @@
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
 from backend.checkpoints.service import list_resumable
 from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
@@ -10,8 +11,6 @@ from backend.evaluations.service import create_evaluation
 from backend.jobs import service as jobs
 from backend.recordings.service import record_scheduled
 from backend.web.lookup import last_started_attempt
-from workers.contract.config import CONFIGURATIONS
-from workers.contract.config.evaluation import protocol_of
 from workers.contract.jobs import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 
@@ -28,7 +27,9 @@ def schedule_evaluation(session: Session, run: Run) -> None:
     last = max(_last_scheduled(session, run), run.parent_step or 0)
     if checkpoint.step // every <= last // every or _count_unfinished(session, run) >= MAX_UNFINISHED:
         return
-    protocol, acting = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
+    protocol, acting = usual_protocol_of(run), usual_acting_of(run)
+    if protocol not in PROTOCOLS:  # of a plug-in that is missing
+        return
     episodes = PROTOCOLS[protocol].episodes
     how = EvaluationParameters(protocol=protocol, acting=acting, seed=1, episodes=episodes)
     checkpoint.scheduled = True

@@ -66,7 +66,7 @@ def evaluations_figure(trained: RunCurve, evaluated: Sequence[EvaluationPoint], 
     if not len(trained.curve.x):
         # Otherwise Plotly shows negative and fractional steps around a single evaluation.
         figure.layout["xaxis"]["rangemode"] = "tozero"
-    for name in PROTOCOLS:
+    for name in dict.fromkeys([*PROTOCOLS, *(each.found.protocol for each in drawn)]):
         if mine := [each for each in drawn if each.found.protocol == name]:
             figure.data.append(to_json(_means(name, mine, trained)))
     return figure
@@ -75,7 +75,13 @@ def evaluations_figure(trained: RunCurve, evaluated: Sequence[EvaluationPoint], 
 def protocol_color(name: str, run_color: str) -> str:
     """Return the color of a protocol's scores. It differs from that of the run's curve."""
     others = [color for color in PALETTE if color != run_color]
-    return others[list(PROTOCOLS).index(name) % len(others)]
+    return others[_place(name) % len(others)]
+
+
+def _place(protocol: str) -> int:
+    """Return the place of a protocol among all, and the last one for that of a missing plug-in."""
+    known = list(PROTOCOLS)
+    return known.index(protocol) if protocol in known else len(known)
 
 
 def _ends(found: EvaluationDocument) -> Floats:
@@ -99,7 +105,7 @@ def _means(name: str, evaluated: Sequence[EvaluationPoint], trained: RunCurve) -
         mode="markers",
         marker={
             "color": protocol_color(name, trained.stroke.color),
-            "symbol": SYMBOLS[list(PROTOCOLS).index(name) % len(SYMBOLS)],
+            "symbol": SYMBOLS[_place(name) % len(SYMBOLS)],
             "size": 9,
         },
         name=as_text(name),

@@ -7,8 +7,9 @@ from sqlalchemy import case, select
 from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
-from backend.database.tables import Job
-from backend.workers.presence import count_free_job_slots
+from backend.database.tables import Job, Worker
+from backend.workers.plugins import missing_reason
+from backend.workers.presence import connected_workers, count_free_job_slots
 from workers.contract.worker_api import JobKind
 
 # A free worker that has not claimed a job after this time is probably slowed down by other work.
@@ -20,15 +21,21 @@ ORDER = (case((Job.kind.in_(INTERACTIVE), 0), else_=1), Job.created_at, Job.id)
 
 @dataclass(frozen=True)
 class JobQueue:
-    """The ids of the waiting jobs in order, and the number of free job slots. It is None if no worker has any."""
+    """The ids of the waiting jobs in order, the number of free job slots, and the workers that take jobs.
+
+    The number is None if no worker takes jobs.
+    """
 
     free_slots: int | None
     waiting: tuple[int, ...]
+    workers: tuple[Worker, ...] = ()
 
     def wait_reason(self, job: Job) -> str:
         """Return a sentence that says what a job waits for."""
         if self.free_slots is None:
             return "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."
+        if missing := missing_reason(self.workers, job.needed_plugins, "worker that takes jobs"):
+            return missing
         ahead = self.waiting.index(job.id) if job.id in self.waiting else 0
         if ahead < self.free_slots and utc_now() - job.created_at < EXPECTED_CLAIM_TIME:
             return "A worker is about to take it."
@@ -43,4 +50,6 @@ class JobQueue:
 def read_queue(session: Session) -> JobQueue:
     """Return the current job queue."""
     waiting = session.scalars(select(Job.id).where(Job.state == "queued").order_by(*ORDER)).all()
-    return JobQueue(count_free_job_slots(session), tuple(waiting))
+    workers = connected_workers(session, utc_now())
+    takers = tuple(worker for worker in workers if worker.job_slots)
+    return JobQueue(count_free_job_slots(session, takers), tuple(waiting), takers)

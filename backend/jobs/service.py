@@ -15,6 +15,7 @@ from backend.errors import Conflict
 from backend.files.service import delete_files
 from backend.jobs.queue import JobQueue
 from backend.live.notices import publish
+from workers.contract.plugins.needs import needed_plugins
 from workers.contract.worker_api import JobKind, JobState
 
 UNFINISHED: tuple[JobState, ...] = ("queued", "running")
@@ -29,8 +30,11 @@ def enqueue(
     total: int,
 ) -> Job:
     """Create a job in the queue. Jobs of people who play have no run and no checkpoint."""
+    named = needed_plugins({"env": parameters.get("env"), "evaluation_protocol": parameters.get("protocol")})
+    needed = {*named, *(run.needed_plugins.split(",") if run and run.needed_plugins else ())}
     job = Job(
         kind=kind,
+        needed_plugins=",".join(sorted(needed)),
         run_id=run.id if run else None,
         checkpoint_id=checkpoint.id if checkpoint else None,
         parameters=parameters,

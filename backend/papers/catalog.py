@@ -7,12 +7,19 @@ from backend import papers
 from backend.errors import NotFound
 from backend.papers.definition import Item, Paper, StudyPart
 
+# Papers of plug-ins by name.
+ADDED: dict[str, Paper] = {}
+
+
+def built_in_names() -> list[str]:
+    """Return the names of Arcadia's own papers."""
+    return [module.name for module in pkgutil.iter_modules(papers.__path__) if module.ispkg]
+
 
 def every_paper() -> list[Paper]:
     """Return the papers by year, then by name."""
-    folders = [module.name for module in pkgutil.iter_modules(papers.__path__) if module.ispkg]
-    found: list[Paper] = [import_module(f"backend.papers.{name}").PAPER for name in folders]
-    return sorted(found, key=lambda paper: (paper.year, paper.name))
+    found: list[Paper] = [import_module(f"backend.papers.{name}").PAPER for name in built_in_names()]
+    return sorted([*found, *ADDED.values()], key=lambda paper: (paper.year, paper.name))
 
 
 def find_paper(name: str) -> Paper:

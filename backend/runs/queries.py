@@ -14,9 +14,11 @@ from backend.database.columns import utc_now
 from backend.metrics.visibility import training_seconds
 from backend.runs import schemas, start_steps
 from backend.runs.states import to_actions
-from backend.workers.presence import count_idle_workers
+from backend.workers.plugins import has_plugins, missing_reason
+from backend.workers.presence import connected_workers
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
+from workers.contract.plugins.needs import missing_plugins
 from workers.contract.worker_api import ACTIVE, QueueName
 
 MAX_WARNINGS = 5
@@ -69,11 +71,12 @@ def find_studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.
 def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str | None]:
     """Return the sentence that explains the state of each run."""
     queues = {run.queue for run in runs if run.state == "queued" and run.queue is not None}
-    free, ahead = count_idle_workers(session, queues), _queue_positions(session, queues)
-    return {run.id: _state_reason(run, free, ahead.get(run.id, 0)) for run in runs}
+    workers = connected_workers(session, utc_now()) if queues else []
+    ahead = _queue_positions(session, queues)
+    return {run.id: _state_reason(run, workers, ahead.get(run.id, 0)) for run in runs}
 
 
-def _state_reason(run: tables.Run, free: dict[str, int | None], ahead: int) -> str | None:
+def _state_reason(run: tables.Run, workers: list[tables.Worker], ahead: int) -> str | None:
     if run.origin != "trained":
         return _reported_reason(run)
     if run.state in ACTIVE and run.desired != "run":
@@ -82,7 +85,7 @@ def _state_reason(run: tables.Run, free: dict[str, int | None], ahead: int) -> s
         return "Finishing: the trainer saves the final checkpoint."
     if run.state != "queued" or run.queue is None:
         return run.state_reason
-    waiting = _waiting_reason(run, run.queue, free.get(run.queue), ahead)
+    waiting = _waiting_reason(run, run.queue, [worker for worker in workers if worker.queue == run.queue], ahead)
     return " ".join(part for part in (run.state_reason, waiting) if part)
 
 
@@ -97,11 +100,13 @@ def _has_all_steps(run: tables.Run) -> bool:
     return run.total_steps is not None and run.step >= run.total_steps
 
 
-def _waiting_reason(run: tables.Run, queue: QueueName, free: int | None, ahead: int) -> str:
+def _waiting_reason(run: tables.Run, queue: QueueName, workers: list[tables.Worker], ahead: int) -> str:
     name = queue.upper()
-    if free is None:
+    if not workers:
         return f"No {name} worker is connected: start one with `arcadia worker --queue {queue}`."
-    if ahead >= free:
+    if missing := missing_reason(workers, run.needed_plugins, f"{name} worker"):
+        return missing
+    if ahead >= sum(worker.run_id is None and has_plugins(worker, run.needed_plugins) for worker in workers):
         return f"Waiting for a free {name} worker."
     if utc_now() - run.created_at < EXPECTED_CLAIM_TIME:
         return f"A {name} worker is about to take it."
@@ -156,6 +161,7 @@ def _to_schema(run: tables.Run, reason: str | None, seconds: float, study: schem
         versions=run.versions,
         command=run.command,
         actions=to_actions(run),
+        unsupported_because=missing_plugins(run.needed_plugins),
         roles=[],
         start_steps=[],
         warnings=[],

@@ -138,6 +138,9 @@ class Run(BaseModel):
     command: list[str] | None
     color: str = Field(pattern="^#[0-9a-f]{6}$")
     actions: RunActions
+    unsupported_because: str | None = Field(
+        description="Why this server cannot clone, fork, evaluate or play it: its plug-in is missing. Null if it can."
+    )
     roles: list[RolePlace] = Field(
         description="Where each role of the latest attempt runs or last ran. Empty in comparisons."
     )

@@ -12,7 +12,7 @@ from backend.jobs.queue import read_queue
 from backend.replays.pruning import prune_replays
 from backend.replays.service import find_replay, find_track
 from backend.saliency.schemas import ReplaySaliency
-from backend.web.lookup import find_run
+from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
 from workers.contract import tracks
 from workers.contract.games import ENVIRONMENTS
@@ -102,6 +102,7 @@ def _file(session: Session, job: Job) -> File | None:
 
 def _track(session: Session, replay: Replay) -> Track:
     run = find_run(session, replay.run_id)
+    refuse_without_agent(run, "compute the saliency of a replay of")
     if not ENVIRONMENTS[run.env].shows_pixels:
         raise Conflict(f"Agents of {run.env} do not see pictures, so they have no saliency.")
     file = find_track(session, replay.id)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from backend.database.engine import Db
 from backend.database.tables import Attempt, Job, Run, RunOrigin
 from backend.errors import Conflict, NotFound
+from workers.contract.plugins.needs import missing_plugins
 from workers.contract.values import MAX_ID
 
 _ORIGINS: dict[RunOrigin, str] = {
@@ -29,6 +30,7 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
 
 def refuse_reported(run: Run, action: str) -> None:
     """Raise Conflict unless Arcadia trains the run, since it has no program of another one that it could start."""
+    _refuse_missing_plugins(run, action)
     if run.origin != "trained":
         raise Conflict(
             f"Arcadia cannot {action} run {run.id}, because {_ORIGINS[run.origin]}. Only runs that Arcadia trains have "
@@ -37,9 +39,15 @@ def refuse_reported(run: Run, action: str) -> None:
 
 
 def refuse_without_agent(run: Run, action: str) -> None:
-    """Raise Conflict if Arcadia has no checkpoints of the run, since a script logged it."""
+    """Raise Conflict if Arcadia has no checkpoints of the run, or lacks a plug-in that made them."""
+    _refuse_missing_plugins(run, action)
     if not run.has_agent:
         raise Conflict(f"Arcadia cannot {action} run {run.id}, because {_ORIGINS[run.origin]} without checkpoints.")
+
+
+def _refuse_missing_plugins(run: Run, action: str) -> None:
+    if missing := missing_plugins(run.needed_plugins):
+        raise Conflict(f"Arcadia cannot {action} run {run.id}, because {missing}.")
 
 
 def find_job(session: Session, job_id: int, *, lock: bool = False) -> Job:

@@ -20,6 +20,7 @@ from backend.replays.service import discard_recording, has_recording, keep_recor
 from backend.saliency import service as saliency
 from backend.web.lookup import find_job
 from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
+from backend.workers.plugins import can_be_done_by
 from workers.contract import events as ev
 from workers.contract.worker_api import EventBatch, JobClaim, JobKind, Outcome, Release
 
@@ -28,7 +29,8 @@ def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
     """Claim the first waiting job for a worker, or return None if no job waits."""
     # Clear everything of the previous attempt.
     fresh = {"state": "running", "last_seq": 0, "done": 0, "outcome": None, "message": None, "traceback": None}
-    job = claim_first(session, settings, Job, (Job.state == "queued",), ORDER, worker, fresh)
+    waiting = (Job.state == "queued", can_be_done_by(session, worker, Job))
+    job = claim_first(session, settings, Job, waiting, ORDER, worker, fresh)
     if job is None:
         return None
     service.delete_job_files(session, job)

@@ -1,8 +1,10 @@
 """Registry of workers: heartbeats, which renew leases, and the list of workers."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -21,6 +23,7 @@ from backend.workers.presence import announce_worker, is_connected
 from workers.contract import worker_api
 from workers.contract.build import build, differ
 from workers.contract.changes import RequestedChange
+from workers.contract.plugins.loading import loaded_versions
 from workers.contract.worker_api import NAME_TAKEN, Desired, WantedJob
 
 log = logging.getLogger(__name__)
@@ -126,9 +129,16 @@ def list_workers(session: Session) -> list[schemas.Worker]:
             cores=worker.cores,
             memory_bytes=worker.memory_bytes,
             pid=worker.pid,
+            plugins=[schemas.WorkerPlugin(**plugin, differs=_differs(plugin)) for plugin in worker.plugins],
         )
         for worker in session.scalars(query)
     ]
+
+
+def _differs(plugin: Mapping[str, Any]) -> bool:
+    """Return True if a plug-in of a worker has another version here, or is not usable here."""
+    ours: str | None = loaded_versions().get(plugin["name"])
+    return bool(ours != plugin["version"])
 
 
 def delete_gone_workers(database: Database, now: datetime) -> None:
@@ -152,6 +162,7 @@ def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -
         worker.last_seen_at = now
     for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes", "job_slots"):
         setattr(worker, column, getattr(report, column))
+    worker.plugins = [plugin.model_dump() for plugin in report.plugins]
     worker.run_id, worker.left = run_id, False
     if changed:
         announce_worker(session, report.name)

@@ -16,6 +16,7 @@ from backend.runs.notices import announce_run
 from backend.runs.states import ENDED, queue_again, state_after_release
 from backend.web.lookup import find_run
 from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
+from backend.workers.plugins import can_be_done_by
 from backend.workers.presence import announce_worker
 from workers.contract.worker_api import ACTIVE, Claim, Outcome, QueueName, Release
 
@@ -59,7 +60,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
         session,
         settings,
         Run,
-        (Run.state == "queued", Run.queue == queue),
+        (Run.state == "queued", Run.queue == queue, can_be_done_by(session, worker, Run)),
         QUEUE_ORDER,
         worker,
         {

@@ -1,12 +1,11 @@
 """Which workers are connected, and which of them are free."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.database.columns import utc_now
 from backend.database.engine import after_commit
 from backend.database.tables import Job, Worker
 from backend.live.notices import publish
@@ -26,18 +25,6 @@ def connected_workers(session: Session, now: datetime) -> list[Worker]:
     return [worker for worker in session.scalars(select(Worker)) if is_connected(worker, now)]
 
 
-def count_idle_workers(session: Session, queues: Iterable[str]) -> dict[str, int | None]:
-    """Return the number of idle workers of each queue, or None for a queue without connected workers."""
-    if not queues:
-        return {}
-    connected = connected_workers(session, utc_now())
-    idle: dict[str, int | None] = {}
-    for queue in queues:
-        workers = [worker for worker in connected if worker.queue == queue]
-        idle[queue] = sum(worker.run_id is None for worker in workers) if workers else None
-    return idle
-
-
 def free_job_slots(session: Session, workers: Iterable[Worker]) -> dict[str, int]:
     """Return the number of free job slots by worker name, for workers that have job slots."""
     query = select(Job.worker, func.count()).where(Job.state == "running").group_by(Job.worker)
@@ -45,9 +32,9 @@ def free_job_slots(session: Session, workers: Iterable[Worker]) -> dict[str, int
     return {worker.name: worker.job_slots - used.get(worker.name, 0) for worker in workers if worker.job_slots}
 
 
-def count_free_job_slots(session: Session) -> int | None:
-    """Return the total number of free job slots, or None if no connected worker has any job slots."""
-    free = free_job_slots(session, connected_workers(session, utc_now()))
+def count_free_job_slots(session: Session, workers: Collection[Worker]) -> int | None:
+    """Return the total number of free job slots, or None if no worker has any job slots."""
+    free = free_job_slots(session, workers)
     return sum(max(slots, 0) for slots in free.values()) if free else None
 
 

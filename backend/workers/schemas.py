@@ -8,6 +8,15 @@ from pydantic import BaseModel, Field
 from workers.contract.worker_api import QueueName
 
 
+class WorkerPlugin(BaseModel):
+    """An allowed plug-in of a worker."""
+
+    name: str
+    version: str | None = Field(description="Null if it is not installed there.")
+    problem: str | None = Field(description="Why the worker cannot use it, as a sentence.")
+    differs: bool = Field(description="True if the server has another version or cannot use it.")
+
+
 class Worker(BaseModel):
     """A worker with its state and host."""
 
@@ -24,3 +33,4 @@ class Worker(BaseModel):
     cores: int
     memory_bytes: int
     pid: int
+    plugins: list[WorkerPlugin]

@@ -57,7 +57,7 @@ NAMES |= {f"Arcadia/{task}Pixels-v0": joints for task, joints in MUJOCO_JOINTS.i
 
 def action_names(env: str, actions: ActionSpace) -> tuple[str, ...]:
     """Return the names of the actions of an environment other than an Atari game."""
-    named = NAMES.get(ENVIRONMENTS[env].id)
+    named = ENVIRONMENTS[env].action_names or NAMES.get(env)
     if named:
         return named
     size = actions.size if isinstance(actions, Continuous) else actions.count

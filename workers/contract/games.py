@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator
@@ -29,16 +29,17 @@ class Environment:
     actions: ActionKind = "discrete"
     # The heading under which the launch form lists it, if not the family's title.
     heading: str | None = None
+    # The mean return of 100 episodes that solves the environment, or None if no source states one.
+    solved_at: float | None = None
+    # Names of the actions by index; of continuous actions, names of the numbers. Empty: numbered names.
+    action_names: tuple[str, ...] = ()
+    # The module of a plug-in that registers the id with gymnasium. Only the trainer imports it.
+    module: str | None = None
 
     @property
     def group(self) -> str:
         """Return the heading under which the launch form lists the environment."""
         return self.heading or self.family.title
-
-    @property
-    def solved_at(self) -> float | None:
-        """Return the mean return of 100 episodes that solves the environment, or None if no source states one."""
-        return SOLVED_AT.get(self.id)
 
     @property
     def shows_pixels(self) -> bool:
@@ -133,19 +134,6 @@ def _atari(game: str) -> Environment:
     return Environment(f"ALE/{game}-v5", title, families.ATARI, "pixels", frames_per_step=4, heading=heading)
 
 
-ENVIRONMENTS: dict[str, Environment] = {
-    environment.id: environment
-    for environment in (
-        *FIRST_STEPS,
-        *CLASSIC_CONTROL,
-        *(_atari(game) for game in (*GAMES_OF_THE_PAPERS, *OTHER_GAMES)),
-        *BOX2D,
-        *MUJOCO,
-        *MAZES,
-    )
-}
-
-
 # Gymnasium's reward thresholds, checked by a test. For Pong, 18 of its 21 points.
 SOLVED_AT = {
     "CartPole-v1": 475.0,
@@ -167,6 +155,18 @@ SOLVED_AT = {
     "Reacher-v5": -3.75,
     "Swimmer-v5": 360.0,
     "ALE/Pong-v5": 18.0,
+}
+
+ENVIRONMENTS: dict[str, Environment] = {
+    environment.id: replace(environment, solved_at=SOLVED_AT.get(environment.id))
+    for environment in (
+        *FIRST_STEPS,
+        *CLASSIC_CONTROL,
+        *(_atari(game) for game in (*GAMES_OF_THE_PAPERS, *OTHER_GAMES)),
+        *BOX2D,
+        *MUJOCO,
+        *MAZES,
+    )
 }
 
 

@@ -1,4 +1,8 @@
-"""Architectures of the papers' convolutional networks."""
+"""The bodies of networks: what each reads, and where the trainer finds it."""
+
+from dataclasses import dataclass
+
+from workers.contract.games import ObservationKind
 
 # (output channels, kernel, stride) of each convolution, and the width of the hidden layer after them.
 Convolutions = tuple[tuple[int, int, int], ...]
@@ -10,4 +14,38 @@ ARCHITECTURES: dict[str, tuple[Convolutions, int]] = {
     "large-stride-3": (((32, 8, 3), (32, 4, 2), (64, 4, 2)), 256),
     "large-stride-2": (((32, 8, 2), (32, 4, 2), (64, 4, 2)), 256),
     "large-stride-1": (((32, 8, 1), (32, 4, 2), (64, 4, 2)), 1024),
+}
+
+_BODIES = "workers.trainer.networks.bodies"
+
+
+@dataclass(frozen=True)
+class Network:
+    """A body that turns observations into features, for the heads of any method."""
+
+    name: str
+    # Its layers, for the launch form.
+    summary: str
+    reads: ObservationKind
+    # "package.module:NAME" of a function of the configuration, the shape of observations and the number of streams.
+    # Only the trainer imports it.
+    body: str
+
+
+NETWORKS: dict[str, Network] = {
+    network.name: network
+    for network in (
+        Network("nips", "16×8×8/4, 32×4×4/2, 256", "pixels", f"{_BODIES}:build_convolutions"),
+        Network("nature", "32×8×8/4, 64×4×4/2, 64×3×3/1, 512", "pixels", f"{_BODIES}:build_convolutions"),
+        *(
+            Network(
+                f"large-stride-{stride}",
+                f"32×8×8/{stride}, 32×4×4/2, 64×4×4/2, {1024 if stride == 1 else 256}",
+                "pixels",
+                f"{_BODIES}:build_convolutions",
+            )
+            for stride in (4, 3, 2, 1)
+        ),
+        Network("mlp", "hidden layers", "vector", f"{_BODIES}:build_mlp"),
+    )
 }

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from workers.contract.changes import RequestedChange
 from workers.contract.events import CheckpointFile, Event, Sha256
-from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, SmallCount, Traceback
+from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, ShortText, SmallCount, Traceback
 
 State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
 # A worker has a run in these states.
@@ -34,6 +34,7 @@ LOOK_FOR_JOBS_TASK = "workers.look_for_jobs"
 
 MOST_EVENTS = 1_000
 MOST_JOBS = 64  # per worker
+MOST_PLUGINS = 200  # per worker
 
 # The relative path of a file in a run directory. No part starts with a dot.
 RUN_PATH = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
@@ -88,6 +89,14 @@ class HeldAssignment(_Request):
     attempt: AttemptNumber
 
 
+class WorkerPlugin(_Request):
+    """An allowed plug-in of a worker."""
+
+    name: ShortText
+    version: ShortText | None
+    problem: Message | None = None
+
+
 class MachineFacts(_Request):
     """Facts about the host and process of a worker."""
 
@@ -97,6 +106,7 @@ class MachineFacts(_Request):
     device: Annotated[str, Field(max_length=255), STORABLE]
     cores: Annotated[int, Field(ge=0, le=1_000_000), NO_BOOLEAN]
     memory_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
+    plugins: Annotated[list[WorkerPlugin], Field(max_length=MOST_PLUGINS)] = []
     # The ended process on this host that used the worker's directory before. It may have had the same name.
     replaces: SmallCount | None = None
 

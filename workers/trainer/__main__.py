@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workers.contract import events, layout
+from workers.contract.plugins.loading import load_named_in_environment
 from workers.trainer import launching
 from workers.trainer.launching import Launch, LaunchError
 from workers.trainer.run.journal import DirectoryBusyError, Journal
@@ -20,6 +21,7 @@ LOADING = "Loading PyTorch"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. Return the exit status."""
     stop = StopRequest()
+    load_named_in_environment()
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == ["--wait-for-arguments"]:
         given = sys.argv[1:] = awaited_arguments(Path(given[1]), stop)

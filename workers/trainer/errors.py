@@ -13,6 +13,8 @@ TrainerError
 ├── RequestError             the command line requests an impossible evaluation
 ├── NoCheckpointError        no checkpoint can be evaluated
 ├── MissingGameError         the ROM of the game was not found
+├── TrainerHalfError         the trainer half of a plug-in's method cannot be used, with a stack trace
+├── UnsupportedSpaceError    agents cannot read an environment's observations or choose its actions
 ├── ActingError              the agent cannot act in the requested way
 ├── StartsError              a set of start points cannot be used or created
 ├── StartPointError          a start point leads to another screen than the stored one

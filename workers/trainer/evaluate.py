@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from workers.contract.plugins.loading import load_named_in_environment
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.errors import TrainerError, show
 from workers.trainer.evaluation import request as requests
@@ -18,6 +19,7 @@ from workers.trainer.stopping import StopRequest
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. Return the exit status."""
+    load_named_in_environment()
     try:
         request = requests.read(requests.parser().parse_args(arguments))
     except TrainerError as error:

@@ -18,6 +18,7 @@ from workers.contract.jobs import (
     SaliencyParameters,
 )
 from workers.contract.live import LiveAddress, PlayParameters
+from workers.contract.plugins.loading import load_named_in_environment
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
 from workers.contract.worker_api import JobKind
@@ -44,6 +45,7 @@ def awaited_arguments(pipe: Path) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the requested job. Return the exit status."""
+    load_named_in_environment()
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == ["--wait-for-arguments"]:
         given = awaited_arguments(Path(given[1]))

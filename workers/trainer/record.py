@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from workers.contract.plugins.loading import load_named_in_environment
 from workers.contract.tracks import TrackHead
 from workers.trainer.errors import TrainerError, show
 from workers.trainer.evaluation.request import RequestError, check_fit
@@ -15,6 +16,7 @@ from workers.trainer.stopping import StopRequest
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. Return the exit status."""
+    load_named_in_environment()
     try:
         request = requests.read(requests.parser().parse_args(arguments))
     except TrainerError as error:

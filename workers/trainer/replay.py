@@ -11,6 +11,7 @@ from pathlib import Path
 
 from workers.contract.config import config_adapter
 from workers.contract.paths import path_inside
+from workers.contract.plugins.loading import load_named_in_environment
 from workers.trainer.recording.replays import of_training, record_replay
 from workers.trainer.run import checkpoints
 from workers.trainer.run.recorder import RecordedReplay
@@ -40,6 +41,7 @@ def main() -> None:
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="relative to RUN_DIR")
     parser.add_argument("--parent", type=int, help="process id of the trainer to end with")
     arguments = parser.parse_args()
+    load_named_in_environment()
     if arguments.parent:
         # Ctrl-C reaches the whole terminal, but the trainer decides when its recorder ends.
         signal.signal(signal.SIGINT, signal.SIG_IGN)

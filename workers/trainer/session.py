@@ -84,7 +84,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
     checkpoints.tidy(directory)
     warnings: list[str] = []
     newest = checkpoints.newest(directory, warnings.append) if launch.resume else None
-    captured = versions.captured()
+    captured = versions.captured(config.model_dump())
     run = DirectoryRun(
         directory,
         config,

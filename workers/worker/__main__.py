@@ -8,12 +8,16 @@ import socket
 import sys
 import threading
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from celery import signals
 from pydantic import ValidationError
 
 from workers.contract.log_lines import log_to_standard_output
+from workers.contract.plugins.allowed import allowed_plugins, name_in_environment
+from workers.contract.plugins.loading import PLUGINS, loaded_versions
+from workers.contract.plugins.trial import load_after_trial
 from workers.contract.secret_files import SecretFileError
 from workers.contract.settings_in_common import unknown_settings
 from workers.contract.worker_api import JOBS_QUEUE, MOST_JOBS, QUEUES, private_queue
@@ -86,6 +90,15 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
         sys.exit(f"arcadia worker: {error}")
 
 
+def load_plugins(names: Sequence[str]) -> None:
+    """Load the allowed plug-ins, and name those that work to the trainers."""
+    load_after_trial(names)
+    for plugin in PLUGINS.values():
+        if plugin.problem:
+            log.warning("Plug-in %s: %s", plugin.name, plugin.problem)
+    name_in_environment(loaded_versions())
+
+
 def main() -> int:
     """Run the worker until it is stopped."""
     options = parse_arguments(sys.argv[1:])
@@ -98,6 +111,7 @@ def main() -> int:
         logging.getLogger(noisy).setLevel(logging.WARNING)
     # Celery warns about running as root, and about a default that affects only late acknowledgement.
     warnings.filterwarnings("ignore", module="celery")
+    load_plugins(allowed_plugins())
     host = socket.gethostname()
     place = occupy(settings.directory(options.name or host), shared=options.name is None)
     directory = place.directory

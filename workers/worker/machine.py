@@ -8,7 +8,8 @@ import subprocess
 import psutil
 
 from workers.contract.build import build
-from workers.contract.worker_api import MachineFacts
+from workers.contract.plugins.loading import PLUGINS
+from workers.contract.worker_api import MachineFacts, WorkerPlugin
 
 
 def gpu_name() -> str | None:
@@ -43,5 +44,9 @@ def machine_facts(replaces: int | None = None) -> MachineFacts:
         device=gpu_name() or "cpu",
         cores=usable_cores(),
         memory_bytes=psutil.virtual_memory().total,
+        plugins=[
+            WorkerPlugin(name=plugin.name, version=plugin.version, problem=plugin.problem)
+            for plugin in PLUGINS.values()
+        ],
         replaces=replaces,
     )

@@ -24,6 +24,8 @@ class Job(Base):
     # No foreign key: files refer to jobs and checkpoints to files, so the tables would form a cycle.
     checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
     parameters: Mapped[dict[str, Any]]
+    # Names of plug-ins, separated by commas.
+    needed_plugins: Mapped[str] = mapped_column(String(500), default="", server_default="")
 
     state: Mapped[JobState] = mapped_column(default="queued")
     desired: Mapped[JobDesired] = mapped_column(default="run")

@@ -77,6 +77,8 @@ class Run(Base):
     best_return: Mapped[float | None]
     poster_file_id: Mapped[int | None] = mapped_column(BigInteger)
     versions: Mapped[dict[str, str] | None]
+    # Names of the plug-ins that its configuration needs, separated by commas.
+    needed_plugins: Mapped[str] = mapped_column(String(500), default="", server_default="")
     command: Mapped[list[str] | None]
 
     tags: Mapped[list["RunTag"]] = relationship(cascade="all, delete-orphan", passive_deletes=True, lazy="selectin")

@@ -61,6 +61,7 @@ class LocalInstallation:
         backend = {"ARCADIA_DATA_DIR": str(data_dir), "ARCADIA_HOST": settings.host, "ARCADIA_PORT": str(settings.port)}
         for_worker = ("ARCADIA_STOP_GRACE_SECONDS", "ARCADIA_RAY_ADDRESS", "ARCADIA_BUILD")
         passed_on = {name: value for name, value in ours.items() if name in for_worker}
+        shared |= {"ARCADIA_PLUGINS": ",".join(settings.plugins)}
         self._redis = SupervisedProcess("redis", redis.command, plain, self._output)
         self._backend = SupervisedProcess(
             "backend", [sys.executable, "-m", "backend.cli", "backend"], plain | ours | shared | backend, self._output

@@ -1390,6 +1390,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Plugins
+         * @description List the allowed plug-ins of this server. The workers list theirs.
+         */
+        get: operations["list_plugins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/presets": {
         parameters: {
             query?: never;
@@ -3894,6 +3914,29 @@ export interface components {
             values?: components["schemas"]["JsonValue"][] | null;
         };
         /**
+         * WorkerPlugin
+         * @description An allowed plug-in of a worker.
+         */
+        backend__workers__schemas__WorkerPlugin: {
+            /**
+             * Differs
+             * @description True if the server has another version or cannot use it.
+             */
+            differs: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Problem
+             * @description Why the worker cannot use it, as a sentence.
+             */
+            problem: string | null;
+            /**
+             * Version
+             * @description Null if it is not installed there.
+             */
+            version: string | null;
+        };
+        /**
          * BestScore
          * @description The best score of a game by one protocol.
          */
@@ -4470,6 +4513,11 @@ export interface components {
              * @description Training time, without waiting, pauses and gaps between attempts.
              */
             trained_seconds: number;
+            /**
+             * Unsupported Because
+             * @description Why this server cannot clone, fork, evaluate or play it: its plug-in is missing. Null if it can.
+             */
+            unsupported_because: string | null;
             /** Versions */
             versions: {
                 [key: string]: string;
@@ -5984,6 +6032,11 @@ export interface components {
             name: string;
             /** Pid */
             pid: number;
+            /**
+             * Plugins
+             * @default []
+             */
+            plugins?: components["schemas"]["workers__contract__worker_api__WorkerPlugin"][];
             /**
              * Queue
              * @enum {string}
@@ -7874,6 +7927,39 @@ export interface components {
             worker: string | null;
         };
         /**
+         * Plugin
+         * @description An allowed package.
+         */
+        Plugin: {
+            /** Name */
+            name: string;
+            /** Parts */
+            parts: components["schemas"]["PluginPart"][];
+            /**
+             * Problem
+             * @description Why this server cannot use it, as a sentence.
+             */
+            problem: string | null;
+            /**
+             * Version
+             * @description Null if it is not installed here.
+             */
+            version: string | null;
+        };
+        /**
+         * PluginPart
+         * @description A part of Arcadia that a plug-in adds.
+         */
+        PluginPart: {
+            /**
+             * Kind
+             * @description Such as method or environment.
+             */
+            kind: string;
+            /** Name */
+            name: string;
+        };
+        /**
          * Preset
          * @description A named, complete configuration.
          */
@@ -9028,6 +9114,11 @@ export interface components {
              * @description Training time, without waiting, pauses and gaps between attempts.
              */
             trained_seconds: number;
+            /**
+             * Unsupported Because
+             * @description Why this server cannot clone, fork, evaluate or play it: its plug-in is missing. Null if it can.
+             */
+            unsupported_because: string | null;
             /** Versions */
             versions: {
                 [key: string]: string;
@@ -11295,6 +11386,8 @@ export interface components {
             name: string;
             /** Pid */
             pid: number;
+            /** Plugins */
+            plugins: components["schemas"]["backend__workers__schemas__WorkerPlugin"][];
             /**
              * Queue
              * @enum {string}
@@ -11334,6 +11427,18 @@ export interface components {
             memory_bytes: number | null;
             /** Workers */
             workers: number;
+        };
+        /**
+         * WorkerPlugin
+         * @description An allowed plug-in of a worker.
+         */
+        workers__contract__worker_api__WorkerPlugin: {
+            /** Name */
+            name: string;
+            /** Problem */
+            problem?: string | null;
+            /** Version */
+            version: string | null;
         };
         /**
          * WrongPart
@@ -13890,6 +13995,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PaperStudy"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_plugins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plugin"][];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -171,6 +171,7 @@ export type DeliveryPage = Schema["DeliveryPage"];
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];
 export type EnvironmentFamily = Schema["EnvironmentFamily"];
+export type Plugin = Schema["Plugin"];
 export type Worker = Schema["Worker"];
 export type Health = Schema["Health"];
 export type Session = Schema["Session"];

@@ -1,15 +1,21 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
-import type { Health, Worker } from "./types";
+import type { Health, Plugin, Worker } from "./types";
 
 export const workerKeys = {
   all: ["workers"] as const,
   health: ["health"] as const,
+  plugins: ["plugins"] as const,
 };
 
 export const workersQuery = queryOptions({
   queryKey: workerKeys.all,
   queryFn: ({ signal }): Promise<Worker[]> => call("get", "/api/v1/workers", { signal }),
+});
+
+export const pluginsQuery = queryOptions({
+  queryKey: workerKeys.plugins,
+  queryFn: ({ signal }): Promise<Plugin[]> => call("get", "/api/v1/plugins", { signal }),
 });
 
 export const healthQuery = queryOptions({

@@ -53,6 +53,7 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
       purge: "This run is still running. Stop or pause it first.",
       ...actions,
     },
+    unsupported_because: null,
     roles: [],
     start_steps: [],
     warnings: [],

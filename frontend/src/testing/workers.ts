@@ -16,6 +16,7 @@ export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
     run_id: null,
     job_slots: 1,
     last_seen_at: "2026-01-01T10:00:00Z",
+    plugins: [],
     ...changes,
   };
 }

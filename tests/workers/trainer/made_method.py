@@ -11,7 +11,7 @@ from workers.contract.games import ActionKind
 from workers.trainer.environments import own_environment
 from workers.trainer.host.memory import Need
 from workers.trainer.methods import METHODS, trained_networks
-from workers.trainer.methods.method import Method
+from workers.trainer.methods.method import Trainer
 from workers.trainer.networks import networks
 from workers.trainer.run.run import TrainingRun, TrainingState
 
@@ -41,10 +41,10 @@ def needs(config: StillConfig, _device: torch.device) -> list[Need]:
     return [Need("the network", 1000.0, "hidden_units")] if config.total_steps else []
 
 
-STILL = Method(config=StillConfig, train=train, needs=needs, load_network=trained_networks.load_policy)
+STILL = Trainer(config=StillConfig, train=train, needs=needs, load_network=trained_networks.load_policy)
 
 
-def register(monkeypatch: pytest.MonkeyPatch, method: Method[StillConfig] = STILL) -> None:
+def register(monkeypatch: pytest.MonkeyPatch, method: Trainer[StillConfig] = STILL) -> None:
     """Add the method to both halves of the registry until the test ends."""
     monkeypatch.setitem(CONFIGURATIONS, method.algorithm, method.config)
     monkeypatch.setitem(METHODS, method.algorithm, method)

@@ -1,20 +1,23 @@
 """Choice of the evaluation protocol of a run."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS, fitting_protocols
 from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.episodes import EPISODES
 
-# The protocols that need no start set.
-WITHOUT_STARTS = tuple(name for name, protocol in PROTOCOLS.items() if protocol.starts_from is None)
-ChosenProtocol = Literal["auto", *WITHOUT_STARTS]  # type: ignore[valid-type]
+
+def choosable_protocols() -> list[str]:
+    """Return the names of the protocols that need no start set."""
+    return [name for name, protocol in PROTOCOLS.items() if protocol.starts_from is None]
 
 
 def usual_protocol(env: str) -> str:
-    """Return the default protocol of an environment."""
-    return fitting_protocols(ENVIRONMENTS[env].family)[0]
+    """Return the default protocol of an environment. It may belong to a plug-in that is missing."""
+    environment = ENVIRONMENTS.get(env)
+    return fitting_protocols(environment.family)[0] if environment else EPISODES.name
 
 
 def protocol_of(config: Mapping[str, Any]) -> str:
@@ -28,7 +31,7 @@ def unfit_because(protocol: str, env: str) -> str | None:
     fit = fitting_protocols(ENVIRONMENTS[env].family)
     if protocol in fit:
         return None
-    choice = " or ".join(name for name in fit if name in WITHOUT_STARTS)
+    choice = " or ".join(name for name in fit if name in choosable_protocols())
     if protocol not in PROTOCOLS:
         return f"there is no protocol {protocol[:80]!r}: use {choice}"
     return f"{protocol} is not for {env}: use {choice}"
@@ -36,9 +39,9 @@ def unfit_because(protocol: str, env: str) -> str | None:
 
 def unfit_without_starts_because(protocol: str, env: str) -> str | None:
     """Return the same where no start set can be given."""
-    if (refusal := unfit_because(protocol, env)) is not None or protocol in WITHOUT_STARTS:
+    if (refusal := unfit_because(protocol, env)) is not None or protocol in choosable_protocols():
         return refusal
-    choice = " or ".join(name for name in fitting_protocols(ENVIRONMENTS[env].family) if name in WITHOUT_STARTS)
+    choice = " or ".join(name for name in fitting_protocols(ENVIRONMENTS[env].family) if name in choosable_protocols())
     return f"{protocol} begins at a set of start points, and none can be named here: use {choice}"
 
 

@@ -14,16 +14,14 @@ from workers.contract.config.emulator import (
     MinNoops,
     RepeatActionProbability,
 )
-from workers.contract.config.evaluation import ChosenProtocol, unfit_because
+from workers.contract.config.evaluation import choosable_protocols, unfit_without_starts_because
 from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, known
+from workers.contract.networks import NETWORKS
 from workers.contract.protocols.acting import SAMPLED, Acting
 from workers.contract.pruning import DEFAULT_KEPT, DEFAULT_REPLAYS_MEGABYTES, MIN_KEPT
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16"]
-Network = Literal[
-    "auto", "nips", "nature", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp"
-]
 Activation = Literal["tanh", "relu"]
 Decay = Literal["linear", "late", "none"]
 DECAY = (
@@ -31,7 +29,9 @@ DECAY = (
     "at the last; none: stays the same."
 )
 
-# Fields that are only used by the network for vectors.
+# The field's help describes these.
+BUILT_IN_NETWORKS = (*NETWORKS,)
+# Fields that are only used by networks for vectors.
 MLP_FIELDS = ("hidden_units", "hidden_layers", "activation")
 # The error type for an environment that the method cannot act in.
 UNFIT_ENVIRONMENT = "unfit_environment"
@@ -52,9 +52,14 @@ ESSENTIAL: dict[str, Any] = {"essential": True}
 
 
 def _describe_method(schema: dict[str, Any], model: type[Any]) -> None:
-    """Add to the schema the environments that a method can learn, and the fields that a fork may not change."""
-    fitting = [environment.id for environment in ENVIRONMENTS.values() if model.can_act_in(environment)]
-    schema["properties"]["env"]["enum"] = fitting
+    """Add to the schema the choices that plug-ins extend, and the fields that a fork may not change."""
+    fields = schema["properties"]
+    fields["env"]["enum"] = [environment.id for environment in ENVIRONMENTS.values() if model.can_act_in(environment)]
+    fields["network"]["enum"] = ["auto", *NETWORKS]
+    fields["network"]["description"] += "".join(
+        f" {network.name}: {network.summary}." for network in NETWORKS.values() if network.name not in BUILT_IN_NETWORKS
+    )
+    fields["evaluation_protocol"]["enum"] = ["auto", *choosable_protocols()]
     schema["shape_fields"] = list(model.shape_fields)
 
 
@@ -159,7 +164,7 @@ class TrainingConfig(BaseModel):
         ),
         json_schema_extra=RUN | SCHEDULE,
     )
-    evaluation_protocol: ChosenProtocol = Field(
+    evaluation_protocol: str = Field(
         default="auto",
         title="Evaluation protocol",
         description="How checkpoints are evaluated, and compared for the best; auto: no-op-5min for Atari games, "
@@ -204,7 +209,7 @@ class TrainingConfig(BaseModel):
         description="A gradient with a larger norm, over all parameters together, is scaled down to this.",
         json_schema_extra=OPTIMIZATION | NEXT_UPDATE,
     )
-    network: Network = Field(
+    network: str = Field(
         default="auto",
         title="Network",
         description="Filters×kernel/stride of the convolutions, then hidden units. nips: 16×8×8/4, 32×4×4/2, 256. "
@@ -289,23 +294,27 @@ class TrainingConfig(BaseModel):
 
     @field_validator("evaluation_protocol")
     @classmethod
-    def protocol_fits_environment(cls, protocol: ChosenProtocol, info: ValidationInfo) -> ChosenProtocol:
-        """Raise for protocols of other environments."""
+    def protocol_fits_environment(cls, protocol: str, info: ValidationInfo) -> str:
+        """Raise for unknown protocols and for those of other environments."""
         env = info.data.get("env")  # a wrong environment has already been reported
-        if env and protocol != "auto" and (refusal := unfit_because(protocol, env)):
+        if env and protocol != "auto" and (refusal := unfit_without_starts_because(protocol, env)):
             raise ValueError(refusal)
         return protocol
 
     @field_validator("network")
     @classmethod
-    def network_reads_observations(cls, network: Network, info: ValidationInfo) -> Network:
-        """Raise for convolutions on vectors and for mlp on pixels."""
-        environment = ENVIRONMENTS.get(info.data.get("env", ""))
-        if environment is None or network == "auto":  # a wrong environment has already been reported
+    def network_reads_observations(cls, network: str, info: ValidationInfo) -> str:
+        """Raise for unknown networks, for convolutions on vectors and for mlp on pixels."""
+        if network == "auto":
             return network
-        if environment.shows_pixels and network == "mlp":
-            raise ValueError(f"mlp reads vectors, but {environment.id} shows pixels: choose auto, nips or nature")
-        if not environment.shows_pixels and network != "mlp":
+        if network not in NETWORKS:
+            raise ValueError(f"there is no network {network[:80]!r}: choose auto, {', '.join(NETWORKS)}")
+        environment = ENVIRONMENTS.get(info.data.get("env", ""))
+        if environment is None:  # a wrong environment has already been reported
+            return network
+        if environment.shows_pixels and NETWORKS[network].reads == "vector":
+            raise ValueError(f"{network} reads vectors, but {environment.id} shows pixels: choose auto, nips or nature")
+        if not environment.shows_pixels and NETWORKS[network].reads == "pixels":
             raise ValueError(f"{network} reads pixels, but {environment.id} gives a vector: choose auto or mlp")
         return network
 
@@ -335,7 +344,7 @@ class TrainingConfig(BaseModel):
         return self.device if offers_gpu else "cpu"
 
     @property
-    def resolved_network(self) -> Network:
+    def resolved_network(self) -> str:
         """The network, with `auto` resolved."""
         if self.network != "auto":
             return self.network
@@ -352,4 +361,5 @@ class TrainingConfig(BaseModel):
         shape = {field: getattr(self, field) for field in self.shape_fields} | {"network": self.resolved_network}
         if not self.environment.family.has_action_sets:
             shape["action_set"] = None
-        return shape if self.resolved_network == "mlp" else shape | dict.fromkeys(MLP_FIELDS)
+        reads_vectors = NETWORKS[self.resolved_network].reads == "vector"
+        return shape if reads_vectors else shape | dict.fromkeys(MLP_FIELDS)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workers.contract.agents.writing import NoAgentError, write_agent
+from workers.contract.plugins.loading import load_named_in_environment
 from workers.trainer.agents.run_directory import ExportError, read_source
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import durable_files
@@ -39,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. Return the exit status."""
     options = parser().parse_args(arguments)
+    load_named_in_environment()
     try:
         print(export(options))
     except TrainerError as error:

@@ -1,8 +1,9 @@
 """Batches of environments behind one interface: send actions, then receive the step they led to."""
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Protocol
+from functools import cache, partial
+from importlib import import_module
+from typing import Any, Protocol, cast
 
 import ale_py
 import gymnasium
@@ -16,12 +17,16 @@ from workers.contract.games import ENVIRONMENTS, rom_of
 from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
 from workers.trainer.environments import roms
 from workers.trainer.environments import worlds as worlds  # registers Arcadia's environments with gymnasium
+from workers.trainer.errors import TrainerError
 from workers.trainer.host import devices
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Actions = NDArray[np.int64] | NDArray[np.float32]
 Observations = NDArray[np.uint8] | NDArray[np.float32]
+
+# Height and width of the frames that convolutions read.
+PIXELS = (84, 84)
 
 
 @dataclass(frozen=True)
@@ -65,13 +70,48 @@ class Environments(Protocol):
         ...
 
 
+class UnsupportedSpaceError(TrainerError):
+    """Agents cannot read an environment's observations, or cannot choose its actions."""
+
+
 def action_space(env: str, space: gymnasium.Space[Any]) -> ActionSpace:
-    """Convert gymnasium's action space."""
-    if isinstance(space, gymnasium.spaces.Discrete):
+    """Convert gymnasium's action space. Raise if it is not as the environment's description says."""
+    kind = ENVIRONMENTS[env].actions
+    if isinstance(space, gymnasium.spaces.Discrete) and space.start == 0 and kind == "discrete":
         return Discrete(int(space.n))
-    if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
+    if (
+        isinstance(space, gymnasium.spaces.Box)
+        and len(space.shape) == 1
+        and kind == "continuous"
+        and space.is_bounded()
+    ):
         return Continuous(tuple(map(float, space.low)), tuple(map(float, space.high)))
-    raise TypeError(f"{env} takes {space}, but agents need a Discrete or a Box space")
+    wanted = "Discrete actions from 0" if kind == "discrete" else "a bounded Box of one dimension"
+    raise UnsupportedSpaceError(f"{env} takes {space}, but its description promises {kind} actions: {wanted}")
+
+
+def read_by_networks(env: gymnasium.Env[Any, Any], *, name: str) -> gymnasium.Env[Any, Any]:
+    """Return an environment whose observations networks can read. Flatten those of an environment of vectors.
+
+    Dictionaries, texts and pictures become one vector. Raise for observations without a fixed size.
+    """
+    space = env.observation_space
+    if ENVIRONMENTS[name].shows_pixels:
+        if isinstance(space, gymnasium.spaces.Box) and space.dtype == np.uint8 and space.shape[1:] == PIXELS:
+            return env
+        raise UnsupportedSpaceError(f"{name} shows {space}, but networks for pixels read bytes in (frames, 84, 84)")
+    if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
+        return env
+    if not space.is_np_flattenable:
+        raise UnsupportedSpaceError(f"{name} shows {space}, which has no fixed size, so no network can read it")
+    return gymnasium.wrappers.FlattenObservation(env)
+
+
+def registered(env: str) -> str:
+    """Return the id of an environment after its plug-in has registered it with gymnasium."""
+    if module := ENVIRONMENTS[env].module:
+        import_module(module)
+    return env
 
 
 def observed(seen: Any) -> Observations:
@@ -173,9 +213,18 @@ class GymnasiumEnvironments:
             from workers.trainer.environments.worlds import physics  # loads the physics engine
 
             physics.redirect_warnings()
-        vectorized = gymnasium.spec(env).vector_entry_point is not None
-        self._envs: VectorEnv[Observations, Actions, Any] = gymnasium.make_vec(
-            env, num_envs, vectorization_mode="vector_entry_point" if vectorized else "sync"
+        # The vectorized environments of plug-ins may need other observations, so they step one by one.
+        is_ours = ENVIRONMENTS[env].module is None
+        vectorized = is_ours and gymnasium.spec(env).vector_entry_point is not None
+        self._envs: VectorEnv[Observations, Actions, Any] = (
+            gymnasium.make_vec(env, num_envs, vectorization_mode="vector_entry_point")
+            if vectorized
+            else gymnasium.make_vec(
+                registered(env),
+                num_envs,
+                vectorization_mode="sync",
+                wrappers=[cast(Any, partial(read_by_networks, name=env))],
+            )
         )
         self.num_envs = num_envs
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step

@@ -65,7 +65,9 @@ def document(
         normalized_by=by if isinstance(by, NormalizedBy) else None,
         not_normalized_because=by if isinstance(by, str) else None,
         episodes=ordered,
-        versions=versions.captured(),
+        versions=versions.captured(
+            {"algorithm": subject.algorithm, "env": subject.env, "evaluation_protocol": protocol.name}
+        ),
     )
 
 

@@ -10,7 +10,13 @@ import numpy as np
 from workers.contract.action_names import action_names
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.spaces import ActionSpace, Continuous
-from workers.trainer.environments.environments import Observations, action_space, observed
+from workers.trainer.environments.environments import (
+    Observations,
+    action_space,
+    observed,
+    read_by_networks,
+    registered,
+)
 from workers.trainer.games.video import Frame
 from workers.trainer.methods.trained_networks import Action
 
@@ -18,6 +24,8 @@ Watch = Callable[[Frame], None]
 """Receives each picture of a game."""
 
 NO_LIVES = -1
+# Of environments that do not state it.
+USUAL_PICTURES_PER_SECOND = 30
 # Their Box2D world survives a reset, and earlier contacts change the next episode.
 KEEP_THEIR_WORLD = ("BipedalWalker-v3", "BipedalWalkerHardcore-v3")
 
@@ -76,7 +84,7 @@ class GymnasiumGame:
         self.action_names = action_names(env, self.actions)
         self.observation_shape = self._env.observation_space.shape or ()
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
-        self.pictures_per_second = int(self._env.metadata["render_fps"])
+        self.pictures_per_second = int(self._env.metadata.get("render_fps") or USUAL_PICTURES_PER_SECOND)
         self._watch: Watch | None = None
 
     def show(self, watch: Watch) -> None:
@@ -114,7 +122,8 @@ class GymnasiumGame:
 def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:
     environment = ENVIRONMENTS[env]
     if environment.family.simulator != "mujoco":
-        return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)
+        made = gymnasium.make(registered(env), render_mode="rgb_array_list" if filmed else None)
+        return read_by_networks(made, name=env)
     from workers.trainer.environments.worlds import physics  # loads the physics engine
 
     physics.redirect_warnings()

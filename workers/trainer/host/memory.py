@@ -76,6 +76,8 @@ def outputs_size(config: TrainingConfig, device: torch.device) -> int:
     kind = config.resolved_network
     if kind == "mlp":
         return 2 * FLOAT * config.hidden_layers * config.hidden_units
+    if kind not in ARCHITECTURES:
+        return 0  # the outputs of a plug-in's network are unknown, and this is a lower bound
     convolutions, outputs = ARCHITECTURES[kind]
     side = SIDE
     for filters, kernel, stride in convolutions:

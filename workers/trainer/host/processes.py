@@ -16,6 +16,7 @@ from typing import Any, TypeVarTuple, cast
 
 import torch.multiprocessing
 
+from workers.contract.plugins.loading import load_named_in_environment
 from workers.trainer.errors import TrainerError
 from workers.trainer.host import devices
 
@@ -207,9 +208,15 @@ class Processes:
         return failure
 
 
+def prepare_child() -> None:
+    """Prepare a new process of a run: it computes in one thread and has the plug-ins of the trainer."""
+    devices.compute_in(1)
+    load_named_in_environment()
+
+
 def _run(number: int, pipe: Pipe, function: Callable[[Link, *Arguments], None], arguments: tuple[*Arguments]) -> None:
     """Run the function in the new process, and report how it ended."""
-    devices.compute_in(1)
+    prepare_child()
     link = Link(number, pipe)
     try:
         function(link, *arguments)

@@ -1,26 +1,39 @@
-"""Registry of the methods. Each family has a folder that reads like its paper.
+"""Trainer halves of the methods. Each family has a folder that reads like its paper.
 
 `docs/extending.md` describes how to add a method.
 """
 
 from typing import Any
 
-from workers.trainer.methods.asynchronous import A3C, N_STEP_Q, ONE_STEP_Q, ONE_STEP_SARSA
-from workers.trainer.methods.ga3c import GA3C
-from workers.trainer.methods.gorila import GORILA
-from workers.trainer.methods.method import Method
-from workers.trainer.methods.paac import PAAC, PAAC_Q
+from workers.contract.config import METHODS as REGISTERED
+from workers.contract.plugins.loading import PROVIDERS
+from workers.trainer.errors import TrainerError
+from workers.trainer.methods.method import Trainer
+from workers.trainer.references import resolve
 
-METHODS: dict[str, Method[Any]] = {
-    method.algorithm: method
-    for method in (
-        A3C,
-        ONE_STEP_Q,
-        ONE_STEP_SARSA,
-        N_STEP_Q,
-        PAAC,
-        PAAC_Q,
-        GA3C,
-        GORILA,
-    )
-}
+
+class TrainerHalfError(TrainerError):
+    """The trainer half of a plug-in's method cannot be used."""
+
+    is_bug = True
+
+
+class Trainers(dict[str, Trainer[Any]]):
+    """Trainer halves by algorithm. That of a plug-in is imported when it is first used."""
+
+    def __missing__(self, algorithm: str) -> Trainer[Any]:
+        reference = REGISTERED[algorithm].trainer
+        try:
+            trainer = resolve(reference)
+        except Exception as error:
+            raise TrainerHalfError(f"{reference} cannot be imported: {type(error).__name__}: {error}") from error
+        if not isinstance(trainer, Trainer) or trainer.config is not REGISTERED[algorithm].config:
+            raise TrainerHalfError(f"{reference} must be a Trainer with the configuration of {algorithm}")
+        self[algorithm] = trainer
+        return trainer
+
+
+# Built-in ones are imported here, so that processes that wait for their first run have them.
+METHODS = Trainers(
+    {name: resolve(method.trainer) for name, method in REGISTERED.items() if ("method", name) not in PROVIDERS}
+)

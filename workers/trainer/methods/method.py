@@ -1,4 +1,4 @@
-"""Registry entry of a method."""
+"""Trainer half of a method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,9 @@ Config = TypeVar("Config", bound=TrainingConfig)
 
 
 @dataclass(frozen=True)
-class Method(Generic[Config]):
-    """One method. Every field is required, so the type checker finds what a new method lacks."""
+class Trainer(Generic[Config]):
+    """How to train one method. Every field is required, so the type checker finds what a new method lacks."""
 
-    # Its configuration, which also holds what the backend needs to know.
     config: type[Config]
     # Train until the run ends or should stop, and save.
     train: Callable[[Config, TrainingRun], None]

@@ -8,8 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from workers.contract.config import Activation, TrainingConfig
-from workers.contract.networks import ARCHITECTURES, Convolutions
+from workers.contract.networks import ARCHITECTURES, NETWORKS, Convolutions
 from workers.trainer.networks.pixel_convolution import PixelConvolution
+from workers.trainer.references import resolve
 
 
 class Prepare(Protocol):
@@ -143,8 +144,19 @@ Body = PixelBody | VectorBody
 
 def build_body(config: TrainingConfig, observation_shape: tuple[int, ...], streams: int = 1) -> Body:
     """Build the run's body with fresh weights. Each stream gets a full set of hidden units."""
-    kind = config.resolved_network
-    if kind == "mlp":
-        return VectorBody(observation_shape, streams * config.hidden_units, config.hidden_layers, config.activation)
-    convolutions, hidden = ARCHITECTURES[kind]
+    reference = NETWORKS[config.resolved_network].body
+    body = resolve(reference)(config, observation_shape, streams)
+    if not isinstance(body, Body):
+        raise TypeError(f"{reference} must return a PixelBody or a VectorBody, whose layers tapes know")
+    return body
+
+
+def build_mlp(config: TrainingConfig, observation_shape: tuple[int, ...], streams: int) -> VectorBody:
+    """Build hidden layers over a vector."""
+    return VectorBody(observation_shape, streams * config.hidden_units, config.hidden_layers, config.activation)
+
+
+def build_convolutions(config: TrainingConfig, observation_shape: tuple[int, ...], streams: int) -> PixelBody:
+    """Build one of the papers' convolutional bodies."""
+    convolutions, hidden = ARCHITECTURES[config.resolved_network]
     return PixelBody(observation_shape, convolutions, hidden, streams)

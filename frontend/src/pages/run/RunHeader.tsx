@@ -41,6 +41,11 @@ export function RunHeader({ run, isFailureBelow, onPurged }: RunHeaderProps) {
             <RunStateBadge run={{ ...run, state_reason: null }} />
             {run.state_reason && !isFailureBelow && <Text size="sm">{run.state_reason}</Text>}
           </Group>
+          {run.unsupported_because && (
+            <Text size="sm" mt={4}>
+              This run can only be read, because {run.unsupported_because}.
+            </Text>
+          )}
           <RunFacts run={run} />
         </div>
         <div className={classes.actions}>

@@ -6,8 +6,8 @@ import { refusal, serve } from "@/testing/server";
 import { aWorker } from "@/testing/workers";
 import WorkersPage from "./WorkersPage";
 
-const open = (workers: object) => {
-  serve({ "GET /workers": workers });
+const open = (workers: object, plugins: object = []) => {
+  serve({ "GET /workers": workers, "GET /plugins": plugins });
   return renderPage(<WorkersPage />);
 };
 
@@ -45,6 +45,31 @@ describe("the workers", () => {
     expect(
       screen.getAllByText("The worker's build differs from the server's. Update one of them."),
     ).toHaveLength(1);
+  });
+
+  it("have plug-ins, with what is wrong with them", async () => {
+    open(
+      [
+        aWorker("cpu-1", {
+          plugins: [
+            { name: "arcadia-ppo", version: "1.0", problem: null, differs: false },
+            { name: "arcadia-maze", version: "0.9", problem: null, differs: true },
+            { name: "arcadia-toy", version: null, problem: "It is not installed.", differs: true },
+          ],
+        }),
+      ],
+      [
+        { name: "arcadia-ppo", version: "1.0", problem: null, parts: [{ kind: "method", name: "ppo" }] },
+        { name: "arcadia-toy", version: "2.0", problem: "toy:PARTS cannot be imported: no luck", parts: [] },
+      ],
+    );
+    expect(await screen.findByText("plug-in arcadia-ppo 1.0")).toBeTruthy();
+    expect(
+      screen.getByText("plug-in arcadia-maze 0.9: The server has another version or lacks it."),
+    ).toBeTruthy();
+    expect(screen.getByText(/plug-in arcadia-toy\s*: It is not installed\./)).toBeTruthy();
+    expect(await screen.findByText("method ppo")).toBeTruthy();
+    expect(screen.getByText("toy:PARTS cannot be imported: no luck")).toBeTruthy();
   });
 
   it("are explained with the start command if there are none", async () => {

@@ -2,7 +2,7 @@ import { Anchor, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
 import { IconServer } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { workersQuery } from "@/api/workers";
+import { pluginsQuery, workersQuery } from "@/api/workers";
 import type { Worker } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { CommandLine } from "@/ui/CommandLine";
@@ -36,6 +36,7 @@ export default function WorkersPage() {
         </EmptyState>
       )}
       {workers.data && workers.data.length > 0 && <WorkerTable workers={workers.data} />}
+      {workers.data && <ServerPlugins />}
       {workers.data && <AddWorker />}
     </Stack>
   );
@@ -85,6 +86,9 @@ function WorkerRow({ worker }: { worker: Worker }) {
             The worker's build differs from the server's. Update one of them.
           </div>
         )}
+        {worker.plugins.map((plugin) => (
+          <PluginLine key={plugin.name} plugin={plugin} isGone={worker.state === "gone"} />
+        ))}
       </Table.Td>
       <Table.Td data-label="State">
         <WorkerState state={worker.state} />
@@ -106,6 +110,38 @@ function WorkerRow({ worker }: { worker: Worker }) {
         <TimeAgo time={worker.last_seen_at} />
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** A plug-in of a worker, with what is wrong with it. */
+function PluginLine({ plugin, isGone }: { plugin: Worker["plugins"][number]; isGone: boolean }) {
+  const problem = plugin.problem ?? (plugin.differs ? "The server has another version or lacks it." : null);
+  return (
+    <div className={problem && !isGone ? classes.warning : classes.dim}>
+      plug-in {plugin.name} {plugin.version}
+      {problem && `: ${problem}`}
+    </div>
+  );
+}
+
+/** The plug-ins that this server is allowed to load. */
+function ServerPlugins() {
+  const { data: plugins = [] } = useQuery(pluginsQuery);
+  if (plugins.length === 0) return null;
+  return (
+    <Stack gap="xs" component="section" aria-label="Plug-ins of the server">
+      <Title order={2}>Plug-ins of the server</Title>
+      {plugins.map(({ name, version, problem, parts }) => (
+        <div key={name}>
+          <div className={classes.name}>
+            {name} {version}
+          </div>
+          <div className={problem ? classes.warning : classes.dim}>
+            {problem ?? parts.map((part) => `${part.kind} ${part.name}`).join(", ")}
+          </div>
+        </div>
+      ))}
+    </Stack>
   );
 }
 

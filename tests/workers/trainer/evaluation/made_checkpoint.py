@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from workers.contract.config import ActionValueConfig, RunConfig
+from workers.contract.config import A3cConfig, ActionValueConfig, RunConfig
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.acting import Acting
 from workers.trainer.environments import own_environment
@@ -25,7 +25,7 @@ def state(config: RunConfig, step: int = 5) -> TrainingState:
     torch.manual_seed(0)
     shape, actions = own_environment.interface(config)
     network: torch.nn.Module
-    if config.algorithm == "a3c":
+    if isinstance(config, A3cConfig):
         network = agents.build(config, shape, actions)
     elif isinstance(config, ActionValueConfig):
         network = networks.build_action_values(config, shape, actions)

@@ -3,14 +3,12 @@
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
 
-from workers.contract.config import RunConfig, config_adapter
+from workers.contract.config import config_adapter
 from workers.trainer.methods import METHODS
 from workers.trainer.run.run import NullRun
 
 SMALL: dict[str, Any] = {"env": "CartPole-v1", "device": "cpu", "total_steps": 50_000}
-adapter: TypeAdapter[RunConfig] = config_adapter
 
 
 @pytest.mark.parametrize(
@@ -24,7 +22,7 @@ adapter: TypeAdapter[RunConfig] = config_adapter
     ],
 )
 def test_a_method_reports_the_steps_of_its_start(settings: dict[str, Any], first: str) -> None:
-    config = adapter.validate_python({**SMALL, **settings})
+    config = config_adapter.validate_python({**SMALL, **settings})
     run = NullRun(stop_at_step=100)
     METHODS[config.algorithm].train(config, run)
     assert run.start_steps == [first, "First update"]

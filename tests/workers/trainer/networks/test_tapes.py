@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.config import Activation, Network
+from workers.contract.config import Activation
 from workers.contract.networks import ARCHITECTURES
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.networks.bodies import PixelBody, VectorBody
@@ -16,7 +16,7 @@ from workers.trainer.networks.tapes import Tape
 ROWS = 12
 
 
-def made(network: Network, dtype: torch.dtype) -> tuple[PixelBody, Tensor, Tensor]:
+def made(network: str, dtype: torch.dtype) -> tuple[PixelBody, Tensor, Tensor]:
     """Make a body, states and a gradient of their features."""
     torch.manual_seed(1)
     body = PixelBody((4, 84, 84), *ARCHITECTURES[network]).to(dtype)
@@ -32,7 +32,7 @@ def shown(tape: Tape, states: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
 @pytest.mark.parametrize("network", ["nips", "nature", "large-stride-3"])
-def test_kept_features_have_the_gradients_of_an_ordinary_forward_pass(network: Network, dtype: torch.dtype) -> None:
+def test_kept_features_have_the_gradients_of_an_ordinary_forward_pass(network: str, dtype: torch.dtype) -> None:
     body, states, gradient = made(network, dtype)
     tape = Tape(body, ROWS)
     expected = body(states)
@@ -161,7 +161,7 @@ def test_a_tape_of_vectors_does_not_load_what_takes_half_a_second(monkeypatch: p
 
 
 @pytest.mark.parametrize("network", ["nips", "large-stride-3"])
-def test_means_of_inputs_are_the_same_by_several_threads_with_unequal_shares(network: Network) -> None:
+def test_means_of_inputs_are_the_same_by_several_threads_with_unequal_shares(network: str) -> None:
     body, states, _ = made(network, torch.float32)
     found: list[list[Tensor]] = []
     for side_by_side in (ALONE, SideBySide(threads=3)):

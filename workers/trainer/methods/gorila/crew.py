@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from workers.contract.config import GorilaConfig
 from workers.contract.events import RoleKind, RolePlace
-from workers.trainer.host import devices
+from workers.trainer.host.processes import prepare_child
 from workers.trainer.methods.gorila import remote
 from workers.trainer.methods.gorila.gorila import Bundle, FreeActor, FreeLearner, Interface
 from workers.trainer.methods.gorila.memory_needs import check_replay
@@ -83,7 +83,7 @@ class BundleRole(WorkingRole):
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_to_fill: float) -> None:
         """Set up the bundle if this host has enough memory."""
         self._config = config
-        devices.compute_in(1)
+        prepare_child()
         check_replay(config, interface[0], memories_to_fill)
         self._worker = Bundle(config, config.num_shards, seed)
 
@@ -94,7 +94,7 @@ class ActorRole(WorkingRole):
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, _memories_to_fill: float) -> None:
         """Set up the actor."""
         self._config = config
-        devices.compute_in(1)
+        prepare_child()
         self._memory = remote.RemoteSink(frames_of(interface[0]).stack)
         self._worker = FreeActor(config, config.num_shards, seed, self._memory)
 
@@ -105,7 +105,7 @@ class LearnerRole(WorkingRole):
     def begin(self, config: GorilaConfig, interface: Interface, _seed: int, _memories_to_fill: float) -> None:
         """Set up the learner."""
         self._config = config
-        devices.compute_in(1)
+        prepare_child()
         self._memory = remote.RemoteSource()
         self._worker = FreeLearner(config, config.num_shards, interface, self._memory)
 

@@ -13,7 +13,7 @@ from ray.exceptions import RayError, RayTaskError
 from workers.contract.config import GorilaConfig
 from workers.trainer.environments.environments import Observations
 from workers.trainer.errors import TrainerError
-from workers.trainer.host import devices
+from workers.trainer.host.processes import prepare_child
 from workers.trainer.methods.gorila.gorila import Interface, replay_memory
 from workers.trainer.methods.gorila.memory_needs import check_replay
 from workers.trainer.methods.gorila.parameter_server import (
@@ -59,7 +59,7 @@ class ShardRole:
 
     def begin(self, config: GorilaConfig, state: ShardState) -> None:
         """Set up the shard."""
-        devices.compute_in(1)
+        prepare_child()
         self._shard = ParameterShard(config, state)
 
     def pull(self, known: int) -> ShardParameters:
@@ -111,6 +111,7 @@ class ReplayRole:
 
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_to_fill: float) -> None:
         """Set up the memory if this host has enough room."""
+        prepare_child()
         check_replay(config, interface[0], memories_to_fill)
         self._memory = replay_memory(config, interface[0], seed)
         self._busy_seconds = 0.0

@@ -1,0 +1,1 @@
+"""Plug-ins: the packages that an administrator has allowed."""

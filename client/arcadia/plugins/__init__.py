@@ -1,0 +1,118 @@
+"""The interface for plug-ins: packages that add environments, methods, networks, protocols, presets and papers.
+
+An entry point in one of these groups names a `Plugin`, which lists the parts that it provides:
+
+    arcadia.environments    Environment
+    arcadia.networks        Network
+    arcadia.protocols       EvaluationProtocol
+    arcadia.methods         Method
+    arcadia.presets         Preset
+    arcadia.papers          Paper, from arcadia.plugins.papers
+
+The backend and the workers import these entry points, so they must not import PyTorch or an environment. A part names
+its other half by a string, which only the trainer imports. `arcadia.plugins.training` has the pieces for that half.
+
+The module needs the server's package, because the classes are those of the built-in methods and environments.
+"""
+
+from __future__ import annotations
+
+from arcadia.plugins import _server as _server  # makes the server's packages importable
+
+# isort: split
+from workers.contract.config import CONFIGURATIONS, METHODS, Method, TrainingConfig, config_adapter
+from workers.contract.config.actor_critic import ActorCriticFields
+from workers.contract.config.ceiling import CeilingFields, Stepping
+from workers.contract.config.centered import CenteredFields
+from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE, changeable
+from workers.contract.config.fields import (
+    DECAY,
+    ENVIRONMENT,
+    ESSENTIAL,
+    EXPLORATION,
+    NETWORK,
+    OPTIMIZATION,
+    REPLAY,
+    ROLES,
+    ROLLOUT,
+    RUN,
+    Decay,
+    Device,
+    grouped,
+)
+from workers.contract.config.optimizers import RmsPropFields
+from workers.contract.config.synchronous import SynchronousFields
+from workers.contract.config.value_based import ActionValueConfig, ValueBasedFields
+from workers.contract.environment_families import (
+    BOX2D,
+    CLASSIC_CONTROL,
+    FIRST_STEPS,
+    MUJOCO,
+    EnvironmentFamily,
+)
+from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, ObservationKind
+from workers.contract.metrics import Metric
+from workers.contract.networks import NETWORKS, Network
+from workers.contract.plugins.interface import VERSION, Plugin
+from workers.contract.plugins.loading import PLUGINS, load
+from workers.contract.presets import PRESETS, Preset
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from workers.contract.protocols.acting import EPSILON_GREEDY, GREEDY, SAMPLED, Acting
+
+__all__ = [
+    "BOX2D",
+    "CLASSIC_CONTROL",
+    "CONFIGURATIONS",
+    "DECAY",
+    "DECAYING",
+    "ENVIRONMENT",
+    "ENVIRONMENTS",
+    "EPSILON_GREEDY",
+    "ESSENTIAL",
+    "EXPLORATION",
+    "FIRST_STEPS",
+    "GREEDY",
+    "LENGTH",
+    "METHODS",
+    "MUJOCO",
+    "NETWORK",
+    "NETWORKS",
+    "NEXT_UPDATE",
+    "OPTIMIZATION",
+    "PLUGINS",
+    "PRESETS",
+    "PROTOCOLS",
+    "REPLAY",
+    "ROLES",
+    "ROLLOUT",
+    "RUN",
+    "SAMPLED",
+    "SCHEDULE",
+    "VERSION",
+    "Acting",
+    "ActionKind",
+    "ActionValueConfig",
+    "ActorCriticFields",
+    "CeilingFields",
+    "CenteredFields",
+    "Decay",
+    "Device",
+    "Environment",
+    "EnvironmentFamily",
+    "EvaluationProtocol",
+    "Method",
+    "Metric",
+    "Network",
+    "ObservationKind",
+    "Plugin",
+    "Preset",
+    "RmsPropFields",
+    "Stepping",
+    "SynchronousFields",
+    "TrainingConfig",
+    "ValueBasedFields",
+    "changeable",
+    "config_adapter",
+    "grouped",
+    "load",
+]

@@ -1,0 +1,103 @@
+"""The trainer halves of plug-ins: what a method needs to train. It loads PyTorch, so only the trainer imports it."""
+
+from arcadia.plugins import _server as _server  # makes the server's packages importable
+
+# isort: split
+from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
+from workers.trainer.environments.environments import Environments, EnvironmentStep, make
+from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.environments.own_environment import OwnEnvironment, interface
+from workers.trainer.errors import TrainerError
+from workers.trainer.host.devices import compute_in, restore_generator
+from workers.trainer.host.memory import Need, row_size, state_size
+from workers.trainer.learning.decay import decayed
+from workers.trainer.learning.exploration import EpsilonGreedy, annealed
+from workers.trainer.learning.optimizers import FlatParameters, Optimizer, RMSProp, clip_to_norm
+from workers.trainer.learning.policies import Categorical, Gaussian, policy_over
+from workers.trainer.learning.returns import n_step_returns
+from workers.trainer.methods import METHODS as TRAINERS
+from workers.trainer.methods.method import Trainer
+from workers.trainer.methods.paac.framework import Framework, Updater
+from workers.trainer.methods.paac.memory_needs import needs as framework_needs
+from workers.trainer.methods.paac.paac import Sampler
+from workers.trainer.methods.paac.rollouts import Rollout
+from workers.trainer.methods.trained_networks import (
+    NetworkOutput,
+    TrainedActionValues,
+    TrainedAgent,
+    TrainedNetwork,
+    TrainedPolicy,
+    load_action_values,
+    load_policy,
+    load_weights,
+)
+from workers.trainer.networks.agents import Agent, Memory
+from workers.trainer.networks.bodies import PixelBody, VectorBody, build_body
+from workers.trainer.networks.lstm import Lstm
+from workers.trainer.networks.networks import ActionValues, ActorCritic, build, build_action_values
+from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.tapes import Tape
+from workers.trainer.run.run import FIRST_UPDATE, NullRun, TrainingRun, TrainingState, prefixed, starting
+
+__all__ = [
+    "FIRST_UPDATE",
+    "TRAINERS",
+    "ActionSpace",
+    "ActionValues",
+    "ActorCritic",
+    "Agent",
+    "Categorical",
+    "Continuous",
+    "Discrete",
+    "EnvironmentStep",
+    "Environments",
+    "EpisodeBook",
+    "EpsilonGreedy",
+    "FlatParameters",
+    "Framework",
+    "Gaussian",
+    "Lstm",
+    "Memory",
+    "Need",
+    "NetworkOutput",
+    "NullRun",
+    "Optimizer",
+    "OwnEnvironment",
+    "PixelBody",
+    "RMSProp",
+    "Rollout",
+    "Sampler",
+    "Tape",
+    "TrainedActionValues",
+    "TrainedAgent",
+    "TrainedNetwork",
+    "TrainedPolicy",
+    "Trainer",
+    "TrainerError",
+    "TrainingRun",
+    "TrainingState",
+    "Updater",
+    "VectorBody",
+    "annealed",
+    "body_dtype",
+    "build",
+    "build_action_values",
+    "build_body",
+    "clip_to_norm",
+    "compute_in",
+    "decayed",
+    "framework_needs",
+    "interface",
+    "load_action_values",
+    "load_policy",
+    "load_weights",
+    "make",
+    "n_step_returns",
+    "number_of_actions",
+    "policy_over",
+    "prefixed",
+    "restore_generator",
+    "row_size",
+    "starting",
+    "state_size",
+]

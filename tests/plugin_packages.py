@@ -1,0 +1,91 @@
+"""Packages of plug-ins for tests, installed into a folder on the path as pip does it."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from workers.contract.plugins import scaffold
+from workers.contract.plugins.loading import PLUGINS, unload
+
+# Installed from the templates.
+METHOD, ENVIRONMENT = "arcadia-toy", "arcadia-maze"
+
+ONE_ENVIRONMENT = """
+    from arcadia.plugins import CLASSIC_CONTROL, Environment, Plugin
+    PARTS = Plugin(interface=1, provides=[Environment("Toy/One-v0", "One", CLASSIC_CONTROL, module="toy_one_world")])
+"""
+
+
+@dataclass
+class Site:
+    """A folder of installed packages."""
+
+    folder: Path
+
+    def install(
+        self,
+        name: str,
+        code: str = ONE_ENVIRONMENT,
+        *,
+        group: str = "arcadia.environments",
+        version: str = "1.0",
+        points: Mapping[str, str] | None = None,
+    ) -> str:
+        """Write a package with one module and an entry point for its PARTS. Return the package's name."""
+        module = name.replace("-", "_")
+        (self.folder / f"{module}.py").write_text(dedent(code))
+        self._describe(name, version, points or {group: f"{module}:PARTS"})
+        return name
+
+    def install_template(self, kind: scaffold.Kind, name: str, version: str = "0.1.0") -> str:
+        """Create a package from a template, and install it without its tests."""
+        source = self.folder.parent / f"source-of-{name}"
+        scaffold.create(kind, name, source)
+        package = name.replace("-", "_")
+        (source / package).rename(self.folder / package)
+        groups = {"environment": ("environments", "ENVIRONMENTS"), "method": ("methods", "METHODS")}
+        noun, parts = groups[kind]
+        points = {f"arcadia.{noun}": f"{package}:{parts}", "arcadia.presets": f"{package}.presets:PRESETS"}
+        self._describe(name, version, points)
+        return name
+
+    def uninstall(self, name: str) -> None:
+        """Remove a package, also from this process."""
+        unload(name)
+        module = name.replace("-", "_")
+        for path in self.folder.glob(f"{module}*"):
+            path.rename(path.with_name(f"removed-{path.name}"))
+        self.forget_modules()
+
+    def forget_modules(self) -> None:
+        """Remove the modules of the folder from this process."""
+        for name, module in [*sys.modules.items()]:
+            if str(getattr(module, "__file__", None)).startswith(f"{self.folder}{os.sep}"):
+                del sys.modules[name]
+
+    def _describe(self, name: str, version: str, points: Mapping[str, str]) -> None:
+        described = self.folder / f"{name.replace('-', '_')}-{version}.dist-info"
+        described.mkdir()
+        (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        lines = [f"[{group}]\nparts = {reference}\n" for group, reference in points.items()]
+        (described / "entry_points.txt").write_text("\n".join(lines))
+
+
+def open_site(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """Return an empty folder of packages, on the path of this process and of those that it starts."""
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
+    return Site(folder)
+
+
+def close_site(site: Site) -> None:
+    """Remove all plug-ins from this process."""
+    for name in [*PLUGINS]:
+        unload(name)
+    site.forget_modules()

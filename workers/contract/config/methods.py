@@ -1,0 +1,53 @@
+"""Registry of the methods, with their configurations."""
+
+from dataclasses import dataclass
+
+from workers.contract.config.asynchronous import A3cConfig, NStepQConfig, OneStepQConfig, OneStepSarsaConfig
+from workers.contract.config.fields import TrainingConfig
+from workers.contract.config.ga3c import Ga3cConfig
+from workers.contract.config.gorila import GorilaConfig
+from workers.contract.config.synchronous import PaacConfig, PaacQConfig
+from workers.contract.games import Environment
+from workers.contract.metrics import Metric
+
+_FOLDER = "workers.trainer.methods"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A learning algorithm, as everything but the trainer knows it."""
+
+    # Its fields, and facts about the method.
+    config: type[TrainingConfig]
+    # "package.module:NAME" of its `Trainer`. Only the trainer imports it.
+    trainer: str
+    # Metrics that it reports besides those of the catalog.
+    metrics: tuple[Metric, ...] = ()
+
+    @property
+    def algorithm(self) -> str:
+        """The value of the configuration's field `algorithm`."""
+        return str(self.config.model_fields["algorithm"].default)
+
+
+# One line for each method.
+METHODS: dict[str, Method] = {
+    method.algorithm: method
+    for method in (
+        Method(A3cConfig, f"{_FOLDER}.asynchronous:A3C"),
+        Method(OneStepQConfig, f"{_FOLDER}.asynchronous:ONE_STEP_Q"),
+        Method(OneStepSarsaConfig, f"{_FOLDER}.asynchronous:ONE_STEP_SARSA"),
+        Method(NStepQConfig, f"{_FOLDER}.asynchronous:N_STEP_Q"),
+        Method(PaacConfig, f"{_FOLDER}.paac:PAAC"),
+        Method(PaacQConfig, f"{_FOLDER}.paac:PAAC_Q"),
+        Method(Ga3cConfig, f"{_FOLDER}.ga3c:GA3C"),
+        Method(GorilaConfig, f"{_FOLDER}.gorila:GORILA"),
+    )
+}
+
+CONFIGURATIONS: dict[str, type[TrainingConfig]] = {name: method.config for name, method in METHODS.items()}
+
+
+def methods_for(environment: Environment) -> list[str]:
+    """Return the algorithms that can act in an environment."""
+    return [name for name, configuration in CONFIGURATIONS.items() if configuration.can_act_in(environment)]
