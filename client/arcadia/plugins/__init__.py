@@ -21,7 +21,7 @@ from arcadia.plugins import _server as _server  # makes the server's packages im
 
 # isort: split
 from workers.contract.config import CONFIGURATIONS, METHODS, Method, TrainingConfig, config_adapter
-from workers.contract.config.actor_critic import ActorCriticFields
+from workers.contract.config.actor_critic import ActorCriticFields, AgentFields
 from workers.contract.config.ceiling import CeilingFields, Stepping
 from workers.contract.config.centered import CenteredFields
 from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE, SCHEDULE, changeable
@@ -40,8 +40,8 @@ from workers.contract.config.fields import (
     Device,
     grouped,
 )
-from workers.contract.config.optimizers import RmsPropFields
-from workers.contract.config.synchronous import SynchronousFields
+from workers.contract.config.optimizers import AdamFields, RmsPropFields
+from workers.contract.config.synchronous import LockstepFields, SynchronousFields
 from workers.contract.config.value_based import ActionValueConfig, ValueBasedFields
 from workers.contract.environment_families import (
     BOX2D,
@@ -93,6 +93,8 @@ __all__ = [
     "ActionKind",
     "ActionValueConfig",
     "ActorCriticFields",
+    "AdamFields",
+    "AgentFields",
     "CeilingFields",
     "CenteredFields",
     "Decay",
@@ -100,6 +102,7 @@ __all__ = [
     "Environment",
     "EnvironmentFamily",
     "EvaluationProtocol",
+    "LockstepFields",
     "Method",
     "Metric",
     "Network",

@@ -9,18 +9,17 @@ from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.environments.own_environment import OwnEnvironment, interface
 from workers.trainer.errors import TrainerError
 from workers.trainer.host.devices import compute_in, restore_generator
-from workers.trainer.host.memory import Need, row_size, state_size
+from workers.trainer.host.memory import Need, outputs_size, prepared_size, row_size, state_size
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.exploration import EpsilonGreedy, annealed
-from workers.trainer.learning.optimizers import FlatParameters, Optimizer, RMSProp, clip_to_norm
-from workers.trainer.learning.policies import Categorical, Gaussian, policy_over
-from workers.trainer.learning.returns import n_step_returns
+from workers.trainer.learning.optimizers import Adam, FlatParameters, Optimizer, RMSProp, clip_to_norm
+from workers.trainer.learning.policies import Categorical, Gaussian, RolloutSampler, policy_over
+from workers.trainer.learning.returns import generalized_advantages, n_step_returns
 from workers.trainer.methods import METHODS as TRAINERS
 from workers.trainer.methods.method import Trainer
 from workers.trainer.methods.paac.framework import Framework, Updater
 from workers.trainer.methods.paac.memory_needs import needs as framework_needs
-from workers.trainer.methods.paac.paac import Sampler
-from workers.trainer.methods.paac.rollouts import Rollout
+from workers.trainer.methods.paac.rollouts import Rollout, pick
 from workers.trainer.methods.trained_networks import (
     NetworkOutput,
     TrainedActionValues,
@@ -31,9 +30,9 @@ from workers.trainer.methods.trained_networks import (
     load_policy,
     load_weights,
 )
-from workers.trainer.networks.agents import Agent, Memory
-from workers.trainer.networks.bodies import PixelBody, VectorBody, build_body
-from workers.trainer.networks.lstm import Lstm
+from workers.trainer.networks.agents import Agent, BatchTape, Memory
+from workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody, build_body
+from workers.trainer.networks.lstm import Lstm, cleared
 from workers.trainer.networks.networks import ActionValues, ActorCritic, build, build_action_values
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.networks.tapes import Tape
@@ -45,7 +44,9 @@ __all__ = [
     "ActionSpace",
     "ActionValues",
     "ActorCritic",
+    "Adam",
     "Agent",
+    "BatchTape",
     "Categorical",
     "Continuous",
     "Discrete",
@@ -65,8 +66,9 @@ __all__ = [
     "OwnEnvironment",
     "PixelBody",
     "RMSProp",
+    "ReadingsFilter",
     "Rollout",
-    "Sampler",
+    "RolloutSampler",
     "Tape",
     "TrainedActionValues",
     "TrainedAgent",
@@ -83,10 +85,12 @@ __all__ = [
     "build",
     "build_action_values",
     "build_body",
+    "cleared",
     "clip_to_norm",
     "compute_in",
     "decayed",
     "framework_needs",
+    "generalized_advantages",
     "interface",
     "load_action_values",
     "load_policy",
@@ -94,8 +98,11 @@ __all__ = [
     "make",
     "n_step_returns",
     "number_of_actions",
+    "outputs_size",
+    "pick",
     "policy_over",
     "prefixed",
+    "prepared_size",
     "restore_generator",
     "row_size",
     "starting",

@@ -1,8 +1,8 @@
-"""PPO as a method of Arcadia (Schulman et al. 2017, arXiv:1707.06347)."""
+"""PPO as a method of Arcadia (Schulman et al. 2017, arXiv:1707.06347). The backend imports this module."""
 
-from arcadia_ppo import network, ppo
+from arcadia.plugins import Method, Plugin
+
 from arcadia_ppo.config import PpoConfig
-from arcadia_ppo.memory_needs import needs
-from workers.trainer.methods.method import Method
+from arcadia_ppo.metrics import METRICS
 
-PPO = Method(config=PpoConfig, train=ppo.train, needs=needs, load_network=network.load_network)
+METHODS = Plugin(interface=1, provides=[Method(PpoConfig, trainer="arcadia_ppo.trainer:PPO", metrics=METRICS)])

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from arcadia.plugins import Plugin, Preset
+
 from arcadia_ppo.config import PpoConfig
-from workers.contract.presets import Preset
 
 # Table 3, and what the authors' code has besides: openai/baselines, baselines/ppo1/run_mujoco.py.
 MUJOCO: dict[str, Any] = {
@@ -24,80 +25,83 @@ MUJOCO_SOURCE = (
     "normalized observations and advantages, and Adam's ε from the authors' code (openai/baselines, ppo1)."
 )
 
-PRESETS = (
-    Preset(
-        name="ppo-pong",
-        title="PPO plays Pong",
-        shows="From losing every rally to winning nearly all.",
-        source="Tuned here to need fewer steps than the paper's settings; the method is the paper's algorithm 1.",
-        config=PpoConfig(
-            env="ALE/Pong-v5",
-            total_steps=1_600_000,
-            num_envs=16,
-            t_max=64,
-            num_epochs=3,
-            minibatch_size=256,
-            learning_rate=0.0007,
-            learning_rate_decay="late",
-            clip_range_decay="none",
-            value_cost=0.5,
-            centered_inputs=True,
-        ),
-    ),
-    Preset(
-        name="ppo-cartpole",
-        title="PPO learns CartPole",
-        shows="A pole balanced for 500 steps, learned while you watch.",
-        source="Tuned here; the method is the paper's algorithm 1.",
-        config=PpoConfig(
-            env="CartPole-v1",
-            total_steps=200_000,
-            checkpoint_seconds=5,
-            num_envs=8,
-            t_max=32,
-            gae_lambda=0.8,
-            gamma=0.98,
-            num_epochs=10,
-            minibatch_size=64,
-            learning_rate=0.001,
-            clip_range=0.2,
-            value_cost=0.5,
-            entropy_cost=0.0,
-            clip_rewards=False,
-        ),
-    ),
-    Preset(
-        name="ppo-lstm-recall",
-        title="PPO with memory learns Recall",
-        shows="A cue that is shown once is named several steps later.",
-        source="Tuned here; the method is the paper's algorithm 1 with an LSTM.",
-        config=PpoConfig(
-            env="Arcadia/Recall-v0",
-            total_steps=100_000,
-            checkpoint_seconds=5,
-            num_envs=16,
-            t_max=16,
-            num_epochs=4,
-            minibatch_size=64,
-            learning_rate=0.001,
-            clip_range=0.2,
-            value_cost=0.5,
-            hidden_units=16,
-            lstm_units=16,
-        ),
-    ),
-    *(
+PRESETS = Plugin(
+    interface=1,
+    provides=(
         Preset(
-            name=f"ppo-{name}",
-            title=f"PPO moves MuJoCo's {title}",
-            shows="The paper's continuous agent: a Gaussian policy with a deviation for each joint.",
-            source=MUJOCO_SOURCE,
-            config=PpoConfig(**MUJOCO, env=env),
-        )
-        for name, title, env in (
-            ("half-cheetah", "Half Cheetah", "HalfCheetah-v5"),
-            ("hopper", "Hopper", "Hopper-v5"),
-            ("walker2d", "Walker 2D", "Walker2d-v5"),
-        )
+            name="ppo-pong",
+            title="PPO plays Pong",
+            shows="From losing every rally to winning nearly all.",
+            source="Tuned here to need fewer steps than the paper's settings; the method is the paper's algorithm 1.",
+            config=PpoConfig(
+                env="ALE/Pong-v5",
+                total_steps=1_600_000,
+                num_envs=16,
+                t_max=64,
+                num_epochs=3,
+                minibatch_size=256,
+                learning_rate=0.0007,
+                learning_rate_decay="late",
+                clip_range_decay="none",
+                value_cost=0.5,
+                centered_inputs=True,
+            ),
+        ),
+        Preset(
+            name="ppo-cartpole",
+            title="PPO learns CartPole",
+            shows="A pole balanced for 500 steps, learned while you watch.",
+            source="Tuned here; the method is the paper's algorithm 1.",
+            config=PpoConfig(
+                env="CartPole-v1",
+                total_steps=200_000,
+                checkpoint_seconds=5,
+                num_envs=8,
+                t_max=32,
+                gae_lambda=0.8,
+                gamma=0.98,
+                num_epochs=10,
+                minibatch_size=64,
+                learning_rate=0.001,
+                clip_range=0.2,
+                value_cost=0.5,
+                entropy_cost=0.0,
+                clip_rewards=False,
+            ),
+        ),
+        Preset(
+            name="ppo-lstm-recall",
+            title="PPO with memory learns Recall",
+            shows="A cue that is shown once is named several steps later.",
+            source="Tuned here; the method is the paper's algorithm 1 with an LSTM.",
+            config=PpoConfig(
+                env="Arcadia/Recall-v0",
+                total_steps=100_000,
+                checkpoint_seconds=5,
+                num_envs=16,
+                t_max=16,
+                num_epochs=4,
+                minibatch_size=64,
+                learning_rate=0.001,
+                clip_range=0.2,
+                value_cost=0.5,
+                hidden_units=16,
+                lstm_units=16,
+            ),
+        ),
+        *(
+            Preset(
+                name=f"ppo-{name}",
+                title=f"PPO moves MuJoCo's {title}",
+                shows="The paper's continuous agent: a Gaussian policy with a deviation for each joint.",
+                source=MUJOCO_SOURCE,
+                config=PpoConfig(**MUJOCO, env=env),
+            )
+            for name, title, env in (
+                ("half-cheetah", "Half Cheetah", "HalfCheetah-v5"),
+                ("hopper", "Hopper", "Hopper-v5"),
+                ("walker2d", "Walker 2D", "Walker2d-v5"),
+            )
+        ),
     ),
 )

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from arcadia_ppo import PPO, network, ppo
+from arcadia_ppo import network, ppo
 from arcadia_ppo.config import PpoConfig
 from arcadia_ppo.ppo import Learner, Settings, Shuffle
+from arcadia_ppo.trainer import PPO
 
 from workers.contract.changes import RequestedChange
 from workers.contract.spaces import Continuous, Discrete
