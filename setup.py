@@ -75,6 +75,6 @@ setup(
     cmdclass={"build_py": BuildApplication},
     install_requires=dependencies(),
     include_package_data=False,
-    package_data={"": ["*.css", "*.js", "*.csv", "*.arcadia", "*.template"]},
+    package_data={"": ["*.css", "*.js", "*.csv", "*.arcadia", "templates/**/*.template"]},
     **packages(),
 )

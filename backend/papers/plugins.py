@@ -15,7 +15,7 @@ def _problems(paper: Paper) -> Iterator[str]:
     if not _NAME.fullmatch(paper.name):
         yield "its name must be lower-case letters, digits and dashes"
     if paper.name in built_in_names():
-        yield "Arcadia itself has a paper of this name already"
+        yield "Arcadia itself already has this paper"
     if not (paper.title and paper.full_title and paper.authors and paper.shows):
         yield "it lacks a title, its authors or what it shows"
 

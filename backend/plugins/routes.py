@@ -2,17 +2,17 @@
 
 from fastapi import APIRouter
 
-from backend.plugins.schemas import Plugin, PluginPart
+from backend.plugins.schemas import AllowedPlugin, PluginPart
 from workers.contract.plugins.loading import PLUGINS
 
 router = APIRouter(tags=["configuration"])
 
 
 @router.get("/plugins")
-def list_plugins() -> list[Plugin]:
+def list_plugins() -> list[AllowedPlugin]:
     """List the allowed plug-ins of this server. The workers list theirs."""
     return [
-        Plugin(
+        AllowedPlugin(
             name=plugin.name,
             version=plugin.version,
             problem=plugin.problem,

@@ -10,7 +10,7 @@ class PluginPart(BaseModel):
     name: str
 
 
-class Plugin(BaseModel):
+class AllowedPlugin(BaseModel):
     """An allowed package."""
 
     name: str

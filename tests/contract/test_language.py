@@ -23,6 +23,7 @@ SHARED_NAMES = {
     "Preset": "the API schema of the contract's class",
     "Environment": "the API schema of the contract's class",
     "Track": "the API schema of the contract's class",
+    "Network": "the program in agent files has its own, since it imports nothing of Arcadia",
 }
 # Spelling is American in names and in texts.
 SPELLED_FOLDERS = ("alembic", "backend", "bench", "client", "docs", "frontend/src", "tests", "workers")

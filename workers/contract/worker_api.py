@@ -89,7 +89,7 @@ class HeldAssignment(_Request):
     attempt: AttemptNumber
 
 
-class WorkerPlugin(_Request):
+class ReportedPlugin(_Request):
     """An allowed plug-in of a worker."""
 
     name: ShortText
@@ -106,7 +106,7 @@ class MachineFacts(_Request):
     device: Annotated[str, Field(max_length=255), STORABLE]
     cores: Annotated[int, Field(ge=0, le=1_000_000), NO_BOOLEAN]
     memory_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
-    plugins: Annotated[list[WorkerPlugin], Field(max_length=MOST_PLUGINS)] = []
+    plugins: Annotated[list[ReportedPlugin], Field(max_length=MOST_PLUGINS)] = []
     # The ended process on this host that used the worker's directory before. It may have had the same name.
     replaces: SmallCount | None = None
 

@@ -9,7 +9,7 @@ import psutil
 
 from workers.contract.build import build
 from workers.contract.plugins.loading import PLUGINS
-from workers.contract.worker_api import MachineFacts, WorkerPlugin
+from workers.contract.worker_api import MachineFacts, ReportedPlugin
 
 
 def gpu_name() -> str | None:
@@ -45,7 +45,7 @@ def machine_facts(replaces: int | None = None) -> MachineFacts:
         cores=usable_cores(),
         memory_bytes=psutil.virtual_memory().total,
         plugins=[
-            WorkerPlugin(name=plugin.name, version=plugin.version, problem=plugin.problem)
+            ReportedPlugin(name=plugin.name, version=plugin.version, problem=plugin.problem)
             for plugin in PLUGINS.values()
         ],
         replaces=replaces,

@@ -27,6 +27,6 @@ class Worker(Base):
     run_id: Mapped[int | None] = mapped_column(BigInteger)
     job_slots: Mapped[int] = mapped_column(default=0, server_default="0")
     last_seen_at: Mapped[datetime] = mapped_column(default=utc_now)
-    # As worker_api.WorkerPlugin.
+    # As worker_api.ReportedPlugin.
     plugins: Mapped[list[dict[str, Any]]] = mapped_column(default=list, server_default="[]")
     left: Mapped[bool] = mapped_column(default=False)

@@ -3786,6 +3786,26 @@ export interface components {
             why: string;
         };
         /**
+         * AllowedPlugin
+         * @description An allowed package.
+         */
+        AllowedPlugin: {
+            /** Name */
+            name: string;
+            /** Parts */
+            parts: components["schemas"]["PluginPart"][];
+            /**
+             * Problem
+             * @description Why this server cannot use it, as a sentence.
+             */
+            problem: string | null;
+            /**
+             * Version
+             * @description Null if it is not installed here.
+             */
+            version: string | null;
+        };
+        /**
          * AnomalyRule
          * @description A rule that finds anomalies.
          */
@@ -3912,29 +3932,6 @@ export interface components {
              * @description Values to try. If several fields vary together, each value is a list.
              */
             values?: components["schemas"]["JsonValue"][] | null;
-        };
-        /**
-         * WorkerPlugin
-         * @description An allowed plug-in of a worker.
-         */
-        backend__workers__schemas__WorkerPlugin: {
-            /**
-             * Differs
-             * @description True if the server has another version or cannot use it.
-             */
-            differs: boolean;
-            /** Name */
-            name: string;
-            /**
-             * Problem
-             * @description Why the worker cannot use it, as a sentence.
-             */
-            problem: string | null;
-            /**
-             * Version
-             * @description Null if it is not installed there.
-             */
-            version: string | null;
         };
         /**
          * BestScore
@@ -6036,7 +6033,7 @@ export interface components {
              * Plugins
              * @default []
              */
-            plugins?: components["schemas"]["workers__contract__worker_api__WorkerPlugin"][];
+            plugins?: components["schemas"]["ReportedPlugin"][];
             /**
              * Queue
              * @enum {string}
@@ -7927,26 +7924,6 @@ export interface components {
             worker: string | null;
         };
         /**
-         * Plugin
-         * @description An allowed package.
-         */
-        Plugin: {
-            /** Name */
-            name: string;
-            /** Parts */
-            parts: components["schemas"]["PluginPart"][];
-            /**
-             * Problem
-             * @description Why this server cannot use it, as a sentence.
-             */
-            problem: string | null;
-            /**
-             * Version
-             * @description Null if it is not installed here.
-             */
-            version: string | null;
-        };
-        /**
          * PluginPart
          * @description A part of Arcadia that a plug-in adds.
          */
@@ -8733,6 +8710,18 @@ export interface components {
              * @description Increases with each change.
              */
             version: number;
+        };
+        /**
+         * ReportedPlugin
+         * @description An allowed plug-in of a worker.
+         */
+        ReportedPlugin: {
+            /** Name */
+            name: string;
+            /** Problem */
+            problem?: string | null;
+            /** Version */
+            version: string | null;
         };
         /**
          * ReportedRun
@@ -11387,7 +11376,7 @@ export interface components {
             /** Pid */
             pid: number;
             /** Plugins */
-            plugins: components["schemas"]["backend__workers__schemas__WorkerPlugin"][];
+            plugins: components["schemas"]["WorkerPlugin"][];
             /**
              * Queue
              * @enum {string}
@@ -11432,12 +11421,23 @@ export interface components {
          * WorkerPlugin
          * @description An allowed plug-in of a worker.
          */
-        workers__contract__worker_api__WorkerPlugin: {
+        WorkerPlugin: {
+            /**
+             * Differs
+             * @description True if the server has another version or cannot use it.
+             */
+            differs: boolean;
             /** Name */
             name: string;
-            /** Problem */
-            problem?: string | null;
-            /** Version */
+            /**
+             * Problem
+             * @description Why the worker cannot use it, as a sentence.
+             */
+            problem: string | null;
+            /**
+             * Version
+             * @description Null if it is not installed there.
+             */
             version: string | null;
         };
         /**
@@ -14023,7 +14023,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plugin"][];
+                    "application/json": components["schemas"]["AllowedPlugin"][];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
-import type { Health, Plugin, Worker } from "./types";
+import type { AllowedPlugin, Health, Worker } from "./types";
 
 export const workerKeys = {
   all: ["workers"] as const,
@@ -15,7 +15,7 @@ export const workersQuery = queryOptions({
 
 export const pluginsQuery = queryOptions({
   queryKey: workerKeys.plugins,
-  queryFn: ({ signal }): Promise<Plugin[]> => call("get", "/api/v1/plugins", { signal }),
+  queryFn: ({ signal }): Promise<AllowedPlugin[]> => call("get", "/api/v1/plugins", { signal }),
 });
 
 export const healthQuery = queryOptions({

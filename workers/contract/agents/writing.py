@@ -22,7 +22,7 @@ from workers.contract.agents.shape import shape_of
 from workers.contract.agents.weights import Weights, WeightsError
 from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata, algorithm_of
 from workers.contract.config import TrainingConfig, config_adapter
-from workers.contract.config.evaluation import WITHOUT_STARTS, protocol_of
+from workers.contract.config.evaluation import choosable_protocols, protocol_of
 from workers.contract.config.problems import problems_of, title_of
 from workers.contract.earlier_names import with_current_names
 from workers.contract.games import rom_of
@@ -124,7 +124,7 @@ def _environment(config: TrainingConfig) -> PlayedEnvironment:
 def _protocols(config: TrainingConfig) -> list[dict[str, Any]]:
     """Return the protocols without start points, the run's first."""
     usual = protocol_of(config.model_dump())
-    fitting = [name for name in fitting_protocols(config.environment.family) if name in WITHOUT_STARTS]
+    fitting = [name for name in fitting_protocols(config.environment.family) if name in choosable_protocols()]
     return [asdict(PROTOCOLS[name]) for name in sorted(fitting, key=lambda name: name != usual)]
 
 

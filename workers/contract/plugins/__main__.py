@@ -81,7 +81,7 @@ def check(names: Sequence[str]) -> int:
         print(f"{name}: {problem}")
     status = 1 if problems else 0
     if working and find_spec("torch"):
-        trainer = [sys.executable, "-m", "workers.trainer.plugin_check"]
+        trainer = [sys.executable, "-m", "workers.trainer.plugins"]
         status |= subprocess.run(trainer, env={**os.environ, SETTING: ",".join(working)}, check=False).returncode
     elif working:
         print(f"{', '.join(working)}: usable. Environments and trainers were not tried, because PyTorch is missing.")

@@ -91,7 +91,7 @@ def _add(name: str, group: Group, points: Iterable[EntryPoint]) -> None:
             problem = next(group.problems(part), None)
             if problem is None and (key := group.key(part)) in group.registry:
                 owner = PROVIDERS.get((group.noun, key), "Arcadia itself")
-                problem = f"{owner} has a {group.noun} of this name already"
+                problem = f"{owner} already has this {group.noun}"
             if problem is not None:
                 raise PluginError(f"{point.value} is not usable: {_describe(group, part)}: {problem}.")
             group.add(part)
@@ -110,7 +110,7 @@ def _parts(point: EntryPoint, group: Group) -> Iterator[Any]:
         )
     for part in plugin.provides:
         if not isinstance(part, group.part):
-            raise PluginError(f"{point.value} is in the group {group.name}, but has a {type(part).__name__}.")
+            raise PluginError(f"{point.value} is in the group {group.name}, but provides {type(part).__name__}.")
         yield part
 
 
@@ -142,4 +142,4 @@ def _describe(group: Group, part: Any) -> str:
     try:
         return f"the {group.noun} {group.key(part)!r}"
     except AttributeError:
-        return f"a {group.noun}"
+        return f"one {group.noun}"

@@ -7,9 +7,9 @@ from typing import Any
 
 from workers.contract.config import METHODS as REGISTERED
 from workers.contract.plugins.loading import PROVIDERS
+from workers.contract.plugins.references import resolve
 from workers.trainer.errors import TrainerError
 from workers.trainer.methods.method import Trainer
-from workers.trainer.references import resolve
 
 
 class TrainerHalfError(TrainerError):

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from workers.contract.config import Activation, TrainingConfig
 from workers.contract.networks import ARCHITECTURES, NETWORKS, Convolutions
+from workers.contract.plugins.references import resolve
 from workers.trainer.networks.pixel_convolution import PixelConvolution
-from workers.trainer.references import resolve
 
 
 class Prepare(Protocol):

@@ -49,11 +49,15 @@ FAULTY = {
         "environments",
         "was written for version 2 of arcadia.plugins, but this Arcadia has version 1",
     ),
-    "is in another group": (parts('Environment("Toy/A-v0", "A", CLASSIC_CONTROL)'), "methods", "has a Environment"),
+    "is in another group": (
+        parts('Environment("Toy/A-v0", "A", CLASSIC_CONTROL)'),
+        "methods",
+        "provides Environment",
+    ),
     "shadows an environment": (
         parts('Environment("CartPole-v1", "Mine", CLASSIC_CONTROL)'),
         "environments",
-        "the environment 'CartPole-v1': Arcadia itself has a environment of this name already",
+        "the environment 'CartPole-v1': Arcadia itself already has this environment",
     ),
     "names a module in an id": (
         parts('Environment("os:Toy-v0", "Mine", CLASSIC_CONTROL)'),
@@ -78,7 +82,7 @@ FAULTY = {
     "shadows a method": (
         method(f'{TITLED}{NAMED.replace("toy", "paac")}, title="E", description="E.")'),
         "methods",
-        "the method 'paac': Arcadia itself has a method of this name already",
+        "the method 'paac': Arcadia itself already has this method",
     ),
     "has no algorithm": (method(TITLED), "methods", 'its configuration needs a field like algorithm: Literal["ppo"]'),
     "has no title": (method(f'{NAMED}, title="E", description="E.")'), "methods", "its configuration has no title"),
@@ -111,7 +115,7 @@ FAULTY = {
     "shadows a preset": (
         parts('Preset("paac-pong", "Mine", "It.", "None.", CONFIGURATIONS["paac"]())'),
         "presets",
-        "Arcadia itself has a preset of this name already",
+        "Arcadia itself already has this preset",
     ),
 }
 
@@ -137,7 +141,7 @@ def test_two_packages_cannot_have_the_same_environment(site: Site) -> None:
     site.install("first")
     site.install("second")
     load_after_trial(["first", "second"])
-    assert "first has a environment of this name already" in str(PLUGINS["second"].problem)
+    assert "first already has this environment" in str(PLUGINS["second"].problem)
     assert PROVIDERS["environment", "Toy/One-v0"] == "first"
 
 

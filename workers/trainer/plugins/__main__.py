@@ -1,4 +1,4 @@
-"""Check of loaded plug-ins by the trainer: play each environment, and import each trainer and network."""
+"""`python -m workers.trainer.plugins`: play the environments of plug-ins, and import their trainers and networks."""
 
 import sys
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def import_trainer(algorithm: str) -> None:
 
 def import_network(name: str) -> None:
     """Import the function that builds a network."""
-    from workers.trainer.references import resolve
+    from workers.contract.plugins.references import resolve
 
     resolve(NETWORKS[name].body)
 

@@ -1,0 +1,1 @@
+"""Check of plug-ins by the trainer."""
