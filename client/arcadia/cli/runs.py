@@ -37,7 +37,8 @@ def runs(
     view: Annotated[
         str,
         typer.Option(
-            metavar="VIEW",
+            "--view",
+            metavar="NAME",
             help="Filters, order, groups and columns of a saved view. Other options replace or add to them.",
             autocompletion=completion.complete_view,
         ),

@@ -54,12 +54,13 @@ def test_runs_of_a_saved_view(arcadia: Arcadia, api: Api, trained: int) -> None:
     other = api.launch(name="viewed", tags=["viewed"])["id"]
     query = f"filter=id+in+({trained},+{other})&sort=id&columns=name,config.seed~80!,metric.train/entropy.last"
     api.user.post("/api/v1/views", json={"name": "My view", "query": query}).raise_for_status()
-    assert arcadia("runs", "--view", "my view", "-q").out.split() == [str(trained), str(other)]
+    found = arcadia("runs", "--view", "my view", "-q")
+    assert found.out.split() == [str(trained), str(other)], found.err
     assert arcadia("runs", "--view", "My view", "-q", "--sort=-id").out.split() == [str(other), str(trained)]
     assert arcadia("runs", "--view", "My view", "-q", "--tag", "viewed").out.split() == [str(other)]
-    header = arcadia("runs", "--view", "My view").out.splitlines()[0].lower()
-    assert "seed" in header
-    assert "train/entropy" in header
+    listed = json.loads(arcadia("runs", "--view", "My view", "--json").out)
+    assert all("seed" in run["config"] for run in listed)
+    assert "train/entropy" in arcadia("runs", "--view", "My view").out.splitlines()[0].lower()
     grouped = {"name": "Groups", "query": f"filter=id+in+({trained},+{other})&by=state"}
     api.user.post("/api/v1/views", json=grouped).raise_for_status()
     groups = json.loads(arcadia("runs", "--view", "Groups", "--json").out)
