@@ -56,3 +56,16 @@ it("keeps the page while the server is unreachable", async () => {
   await missing;
   expect(reload).not.toHaveBeenCalled();
 });
+
+it("loads pages without storage, and never reloads because that could repeat", async () => {
+  const denied = () => {
+    throw new DOMException("Denied.", "SecurityError");
+  };
+  vi.stubGlobal("sessionStorage", { getItem: denied, setItem: denied, removeItem: denied });
+  const reload = vi.fn();
+  expect(await importPage("embed", () => Promise.resolve("page"), reload)).toBe("page");
+  const missing = expect(importPage("embed", broken, reload)).rejects.toThrow(CodeMissingError);
+  await vi.runAllTimersAsync();
+  await missing;
+  expect(reload).not.toHaveBeenCalled();
+});

@@ -1,5 +1,7 @@
 /** Lazy loading of code that survives short outages and upgrades of the server. */
 
+import { tabStorage } from "./pageStorage";
+
 const RETRY_DELAYS_MS = [500, 2000];
 const reloadedFor = (name: string) => `arcadia-reloaded ${name}`;
 
@@ -43,12 +45,14 @@ export async function importPage<T>(
 ): Promise<T> {
   try {
     const page = await importWithRetries(load);
-    sessionStorage.removeItem(reloadedFor(name));
+    tabStorage.forget(reloadedFor(name));
     return page;
   } catch (error) {
-    if (sessionStorage.getItem(reloadedFor(name)) !== null || !(await isReachable()))
-      throw new CodeMissingError(error);
-    sessionStorage.setItem(reloadedFor(name), "1");
+    const hasReloaded = () => tabStorage.read(reloadedFor(name)) !== null;
+    if (hasReloaded() || !(await isReachable())) throw new CodeMissingError(error);
+    tabStorage.keep(reloadedFor(name), true);
+    // Without storage, as in a frame of another site, the page would reload without end.
+    if (!hasReloaded()) throw new CodeMissingError(error);
     reload();
     // Wait for the reload so that nothing replaces the page before it.
     return new Promise<never>(() => undefined);

@@ -56,6 +56,13 @@ describe("tabs that share the live stream", () => {
     return { first, second };
   }
 
+  it("have their own connections where locks are denied", async () => {
+    const denied = () => Promise.reject(new DOMException("Denied.", "SecurityError"));
+    Object.defineProperty(navigator, "locks", { value: { request: denied }, configurable: true });
+    closing = [tab().close, tab().close];
+    await vi.waitFor(() => expect(FakeSource.open).toHaveLength(2));
+  });
+
   it("open one connection, and what one hears all hear", async () => {
     const { first, second } = await twoTabs();
     expect(FakeSource.open).toHaveLength(1);

@@ -57,7 +57,9 @@ export function followLive(sink: LiveSink): () => void {
   }
 
   takeTurn().catch((error: unknown) => {
-    if (!left.signal.aborted) throw error;
+    if (left.signal.aborted) return;
+    if (!isDenied(error)) throw error;
+    void lead(false);
   });
 
   return () => {
@@ -66,3 +68,6 @@ export function followLive(sink: LiveSink): () => void {
     channel.close();
   };
 }
+
+/** Return true if the browser denies locks, as to frames in pages of other sites if it blocks their storage. */
+const isDenied = (error: unknown) => error instanceof DOMException && error.name === "SecurityError";
