@@ -65,7 +65,8 @@ def embedding(directory: Path, browser: Browser, token: str = "") -> Iterator[Em
         open_api(installation, users_token=token) as api,
     ):
         run_id, attempt = api.running()
-        api.send(run_id, attempt, metrics(2, 100, {"train/loss": 0.5}, returns=[1.0, 2.0])).raise_for_status()
+        sent = [metrics(seq, 100 * seq, {"train/loss": 0.5}, returns=[float(seq)]) for seq in (2, 3)]
+        api.send(run_id, attempt, *sent).raise_for_status()
         address = f"http://127.0.0.1:{installation.port}"
         source = f"{address}/embed?figure=%2Fapi%2Fv1%2Ffigures%2Fcurves%3Fruns%3D{run_id}"
         context = browser.new_context(base_url=address)
@@ -81,8 +82,8 @@ def test_an_embed_is_live_in_a_page_of_another_site(tmp_path: Path, browser: Bro
         page.goto(f"http://localhost:{embedded.listed}/")
         axis = page.frame_locator("iframe").locator(".xaxislayer-above")
         expect(axis).to_be_visible()
-        before = axis.inner_text()
-        sent = [metrics(seq, 1_000 * seq, {"train/loss": 0.5}, returns=[float(seq)]) for seq in (3, 4)]
+        before = axis.text_content() or ""
+        sent = [metrics(seq, 1_000 * seq, {"train/loss": 0.5}, returns=[float(seq)]) for seq in (4, 5)]
         embedded.api.send(embedded.run_id, embedded.attempt, *sent).raise_for_status()
         expect(axis).not_to_have_text(before)
 

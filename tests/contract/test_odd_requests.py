@@ -1,6 +1,7 @@
 """Requests that no program of ours sends: each is answered, and what is refused is reported as a problem."""
 
 import copy
+import itertools
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ class Scene:
 
     def __init__(self, door: Door) -> None:
         self._api = door.api
+        self._scenes = itertools.count(1)
         self.begin()
 
     def begin(self) -> None:
@@ -71,11 +73,13 @@ class Scene:
         self.start_set_id = kept[0]["id"]
         self.study_id = api.user.post(f"{API}/studies", json={**STUDY, "confirm_steps": 4_000}).json()["id"]
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
-        project = {"name": f"project of run {self.run_id}"}
+        # A run that was queued again is claimed again, so its number does not make a name unique.
+        scene = next(self._scenes)
+        project = {"name": f"project of scene {scene}"}
         self.project_id = api.user.post(f"{API}/projects", json=project).json()["id"]
         board = {"version": 0, "panels": [self._panel()]}
         api.user.put(f"{API}/projects/{self.project_id}/board", json=board).raise_for_status()
-        view = {"name": f"view of run {self.run_id}"}
+        view = {"name": f"view of scene {scene}"}
         self.view_id = api.user.post(f"{API}/views", json=view).json()["id"]
         self._claim_jobs()
         self.job_seq = 1
