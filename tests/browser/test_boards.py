@@ -26,11 +26,10 @@ def api(installation: Installation) -> Iterator[Api]:
 
 
 def train(api: Api, rate: float) -> int:
-    """Train a run with four episodes."""
+    """Train a run with forty episodes."""
     run_id, attempt = api.running(config=CARTPOLE | {"learning_rate": rate})
-    for seq in range(2, 6):
-        sent = metrics(seq, 10 * seq, {"train/entropy": 1 / seq}, returns=[float(seq)])
-        api.send(run_id, attempt, sent).raise_for_status()
+    sent = [metrics(seq, 10 * seq, {"train/entropy": 1 / seq}, returns=[float(seq)]) for seq in range(2, 42)]
+    api.send(run_id, attempt, *sent).raise_for_status()
     api.release(run_id, attempt, "finished")
     return run_id
 
@@ -99,7 +98,7 @@ def test_charts_of_a_board_zoom_together(page: Page, api: Api) -> None:
     saved = api.user.put(f"/api/v1/projects/{project}/board", json={"version": 0, "panels": panels})
     saved.raise_for_status()
     page.goto("/projects/Zoomed/board")
-    plot = page.get_by_role("img", name="Return").locator(".nsewdrag")
+    plot = page.get_by_role("region", name="Return").locator(".nsewdrag")
     box = plot.bounding_box()
     assert box is not None
     middle = box["y"] + box["height"] / 2
@@ -113,7 +112,8 @@ def test_charts_of_a_board_zoom_together(page: Page, api: Api) -> None:
     # A reload keeps the zoom, and a hovered position is shown in the other chart with the same axis.
     page.reload()
     expect(page.get_by_role("button", name="Show all")).to_have_count(2)
-    seeds, points = page.get_by_role("img", name="Seeds"), page.get_by_role("img", name="Points")
+    for title in figures:
+        expect(page.get_by_role("region", name=title).locator(".scatterlayer .trace").first).to_be_attached()
     plot.hover()
-    expect(seeds.locator(".hoverlayer .legend, .hoverlayer .hovertext").first).to_be_visible()
-    expect(points.locator(".hoverlayer .hovertext")).to_have_count(0)
+    expect(page.get_by_role("region", name="Seeds").locator(".hoverlayer .spikeline").first).to_be_attached()
+    expect(page.get_by_role("region", name="Points").locator(".hoverlayer > *")).to_have_count(0)

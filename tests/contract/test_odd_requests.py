@@ -73,13 +73,13 @@ class Scene:
         self.start_set_id = kept[0]["id"]
         self.study_id = api.user.post(f"{API}/studies", json={**STUDY, "confirm_steps": 4_000}).json()["id"]
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
-        # A run that was queued again is claimed again, so its number does not make a name unique.
+        # A run that was queued again is claimed again, so its number alone does not make a name unique.
         scene = next(self._scenes)
-        project = {"name": f"project of scene {scene}"}
+        project = {"name": f"project {scene} of run {self.run_id}"}
         self.project_id = api.user.post(f"{API}/projects", json=project).json()["id"]
         board = {"version": 0, "panels": [self._panel()]}
         api.user.put(f"{API}/projects/{self.project_id}/board", json=board).raise_for_status()
-        view = {"name": f"view of scene {scene}"}
+        view = {"name": f"view {scene} of run {self.run_id}"}
         self.view_id = api.user.post(f"{API}/views", json=view).json()["id"]
         self._claim_jobs()
         self.job_seq = 1
