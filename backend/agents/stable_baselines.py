@@ -111,7 +111,7 @@ def check_actions(agent: StableBaselinesAgent, environment: Environment) -> None
     if agent.reads_pixels != environment.shows_pixels:
         sees = "pictures" if environment.shows_pixels else "no pictures"
         raise BadAgent(f"The agent does not play {environment.id}, which shows {sees}: name another one.")
-    names = NAMES.get(environment.id)
+    names = environment.action_names or NAMES.get(environment.id)
     if names and len(names) != agent.actions:
         raise BadAgent(
             f"The agent has {agent.actions} actions, but {environment.id} has {len(names)}: name another environment."

@@ -36,6 +36,9 @@ class PlayedEnvironment(BaseModel):
     pixels: bool
     frames_per_step: Count
     action_set: ShortText | None = Field(description="Of Atari games: minimal or full.")
+    module: ShortText | None = Field(
+        default=None, description="Module of a plug-in that registers the environment with gymnasium."
+    )
     action_names: list[ShortText] = Field(description="Empty if the emulator names them.")
 
 

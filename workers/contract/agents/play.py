@@ -213,18 +213,27 @@ class OtherGame:
     def __init__(self, environment: Document, _protocol: Document) -> None:
         if environment["id"].startswith("Arcadia/"):
             register_environments_of_arcadia(environment["id"])
-        self.id = environment["id"]
-        self.env = gymnasium.make(self.id)
+        if environment["module"]:
+            register_environments_of_package(environment)
+        self.id, self.pixels = environment["id"], environment["pixels"]
+        self.env = self.make()
         space = self.env.action_space
         self.bounds = (space.low, space.high) if isinstance(space, gymnasium.spaces.Box) else None
 
     def begin(self, seed: int, _noops: int) -> None:
         """Start an episode."""
         if self.id in KEEP_THEIR_WORLD:
-            self.env = gymnasium.make(self.id)
+            self.env = self.make()
         observation, _ = self.env.reset(seed=seed)
         self.observation = as_input(observation)
         self.score, self.over = 0.0, False
+
+    def make(self) -> Any:
+        """Open the environment. Observations other than pictures for convolutions become vectors."""
+        env = gymnasium.make(self.id)
+        space = env.observation_space
+        is_vector = isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1
+        return env if self.pixels or is_vector else gymnasium.wrappers.FlattenObservation(env)
 
     def step(self, action: Any) -> None:
         """Take one step."""
@@ -240,6 +249,15 @@ def as_input(observation: Any) -> Any:
     """Return pixels as bytes, and anything else as float32."""
     array = np.asarray(observation)
     return array if array.dtype == np.uint8 else array.astype(np.float32)
+
+
+def register_environments_of_package(environment: Document) -> None:
+    """Import the module that registers an environment of another package."""
+    try:
+        importlib.import_module(environment["module"])
+    except ImportError:
+        package = environment["module"].partition(".")[0]
+        raise SystemExit(f"{environment['id']} is an environment of {package}, which is not installed.") from None
 
 
 def register_environments_of_arcadia(name: str) -> None:
@@ -308,7 +326,8 @@ def play(
         for row in range(min(LANES, episodes))
     }
     first = lanes[0].game.observation
-    observations, memory = np.zeros((LANES, *first.shape), dtype=first.dtype), network.initial_memory()
+    kind = np.uint8 if agent["environment"]["pixels"] else np.float32
+    observations, memory = np.zeros((LANES, *first.shape), dtype=kind), network.initial_memory()
     while lanes:
         for row, lane in lanes.items():
             observations[row] = lane.game.observation

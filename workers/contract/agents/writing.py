@@ -117,7 +117,8 @@ def _environment(config: TrainingConfig) -> PlayedEnvironment:
         pixels=environment.shows_pixels,
         frames_per_step=environment.frames_per_step,
         action_set=config.action_set if environment.family.has_action_sets else None,
-        action_names=list(NAMES.get(environment.id, ())),
+        module=environment.module,
+        action_names=list(environment.action_names or NAMES.get(environment.id, ())),
     )
 
 
