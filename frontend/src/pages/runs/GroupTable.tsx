@@ -164,7 +164,11 @@ function GroupRow(props: GroupRowProps) {
           <Text size="sm" fw={600} truncate title={label}>
             {label}
           </Text>
-          {isBaseline && <span className={classes.dim}>Baseline</span>}
+          {isBaseline && (
+            <Text span size="xs" c="dimmed" visibleFrom="sm">
+              Baseline
+            </Text>
+          )}
           <Tooltip label={isBaseline ? "Clear baseline" : "Compare other groups with this one"}>
             <ActionIcon
               className={choiceClasses.scale}
