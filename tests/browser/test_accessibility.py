@@ -289,6 +289,12 @@ def open_import_of_start_points(page: Page, _: Showcase) -> None:
     expect(page.get_by_role("dialog").get_by_label("Name")).to_be_visible()
 
 
+def open_suite(page: Page, _: Showcase) -> None:
+    page.goto("/games")
+    page.get_by_role("button", name="Run a suite").click()
+    expect(page.get_by_role("dialog").get_by_text(re.compile("5 runs, 50 M steps"))).to_be_visible()
+
+
 def open_removal_of_evaluation(page: Page, showcase: Showcase) -> None:
     page.goto(f"/runs/{showcase.finished}/evaluations/{showcase.evaluation}")
     page.get_by_role("button", name=re.compile("^Actions for the evaluation")).click()
@@ -338,6 +344,7 @@ OPENED = [
     open_fork,
     open_evaluating,
     open_import_of_start_points,
+    open_suite,
     open_removal_of_evaluation,
     open_purge,
     open_stop,

@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
-import type { StudyPreview } from "@/api/types";
+import type { StudyPreview, SuiteRequest } from "@/api/types";
 import { anEnvironment, ATARI } from "@/testing/environments";
 import { gamesOf } from "@/testing/games";
 import { aPreset } from "@/testing/presets";
@@ -40,7 +40,10 @@ async function open(preview: Partial<StudyPreview> = {}) {
       anEnvironment("ALE/Breakout-v5", { title: "Breakout", family: ATARI }),
       anEnvironment("CartPole-v1"),
     ],
-    "POST /suites/specification": ({ body }: Asked) => ({ name: "A suite", changes: body }),
+    "POST /suites/specification": ({ body }: Asked) =>
+      (body as SuiteRequest).seeds === 13
+        ? refusal(422, "13 seeds bring bad luck")
+        : { name: "A suite", changes: body },
     "POST /studies/preview": { ...PREVIEW, ...preview },
     "POST /studies": aStudy({ id: 8 }),
   });
@@ -119,13 +122,10 @@ describe("the dialog of a suite", () => {
   });
 
   it("shows why the server refuses a suite", async () => {
-    const { server, dialog } = await open();
-    await dialog.findByText(/2 runs/);
-    server.asked.length = 0;
-    serve({
-      "POST /suites/specification": () => refusal(422, "sticky-30min is not for this game"),
-    });
-    await userEvent.type(dialog.getByRole("textbox", { name: "Seeds per game" }), "2");
-    expect((await dialog.findByRole("alert")).textContent).toContain("sticky-30min is not for this game");
+    const { dialog } = await open();
+    await dialog.findByText(/20 M steps/);
+    await userEvent.type(dialog.getByRole("textbox", { name: "Seeds per game" }), "3");
+    expect((await dialog.findByRole("alert")).textContent).toContain("13 seeds bring bad luck");
+    expect(dialog.getByRole<HTMLButtonElement>("button", { name: "Start runs" }).disabled).toBe(true);
   });
 });

@@ -25,7 +25,7 @@ async function open(aggregates: Aggregates) {
   });
   renderPage(<StudyPage />, { at: "/studies/3", path: "/studies/:id" });
   const card = within(await screen.findByRole("region", { name: "Scores over the games" }));
-  await card.findByRole("group", { name: /^Games/ });
+  await card.findAllByRole("group", { name: /^Games/ });
   return { server, card };
 }
 
