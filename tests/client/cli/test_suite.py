@@ -32,10 +32,10 @@ def test_own_games_are_started_and_shown(arcadia: Arcadia, url: str) -> None:
     assert f"{url}/studies/{number}" in started.out
     study = json.loads(arcadia("study", "show", number, "--json").out)
     assert study["specification"]["changes"] == {"evaluate_every_steps": 2_000, "evaluation_protocol": "sticky-30min"}
-    shown = arcadia("suite", "show", number).out
-    assert "PAAC, human-normalized scores in percent by sticky-30min:" in shown
-    assert "0 of 2" in shown
-    assert "No run has a score yet." in shown
+    shown = arcadia("suite", "show", number)
+    assert "PAAC, human-normalized scores in percent by sticky-30min:" in shown.out
+    assert "0 of 2" in shown.out
+    assert "No run has a score yet." in shown.err
     (result,) = json.loads(arcadia("suite", "show", number, "--json").out)
     assert [game["name"] for game in result["games"]] == ["Pong", "Qbert"]
     assert arcadia("study", "stop", number, "--yes").status == 0
