@@ -30,15 +30,15 @@ def test_protocols_of_other_environments_are_offered_with_the_reason_why_not(api
 
 def test_agents_act_as_their_method_can(api: Api) -> None:
     _, offered = choices(api, config=PONG, queue="cpu")
-    assert [each["name"] for each in fitting(offered["protocols"])] == ["no-op-5min", "no-op-30min"]
+    assert [each["name"] for each in fitting(offered["protocols"])] == ["no-op-5min", "no-op-30min", "sticky-30min"]
     assert [each["acting"]["name"] for each in fitting(offered["acting"])] == ["greedy", "epsilon-greedy"]
     assert offered["usual_acting"] == {"name": "epsilon-greedy", "epsilon": 0.05}
-    human, agent = offered["protocols"][2:4]
+    human, agent = offered["protocols"][3:5]
     assert "there are none of a person's play of Pong yet" in human["unfit_because"]
     assert (human["start_sets"], offered["protocols"][0]["start_sets"]) == ([], None)
     stored = api.import_starts(start_set("agent"), "of a good one")
     _, offered = choices(api, config=PONG, queue="cpu")
-    human, agent = offered["protocols"][2:4]
+    human, agent = offered["protocols"][3:5]
     assert (agent["unfit_because"], agent["start_sets"]) == (None, [stored])
     assert "there are none of a person's play" in human["unfit_because"]
 
