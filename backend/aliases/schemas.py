@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from workers.contract.values import STORABLE, Id
 
@@ -15,7 +15,6 @@ RESERVED = ("newest", "best")
 
 AliasName = Annotated[
     str,
-    BeforeValidator(lambda name: name.strip().lower() if isinstance(name, str) else name),
     StringConstraints(max_length=MAX_NAME, pattern=NAME_PATTERN),
     Field(description="Name, such as pong/champion: lower-case letters, digits and .-_ in up to four parts."),
 ]

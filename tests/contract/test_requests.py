@@ -49,6 +49,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/archives$",
     # An agent file is more than bytes, and its environment exists.
     "^/api/v1/agents$",
+    # An alias names a checkpoint that exists, and a run's checkpoint may be an alias of another one.
+    "^/api/v1/(aliases|runs/{run_id}/(agent|live))$",
 )
 VALID = ["2xx", "3xx", "401", "403", "404", "409", "429"]
 

@@ -17,20 +17,21 @@ interface AliasModalProps {
 
 /** Dialog that lets an alias name a checkpoint. */
 export function AliasModal({ run, checkpoint, onClose }: AliasModalProps) {
-  const [name, setName] = useState("");
+  const [typed, setTyped] = useState("");
+  const name = typed.trim().toLowerCase();
   const [why, setWhy] = useState("");
   const { data: aliases = [] } = useQuery(aliasesQuery);
   const set = useSetAlias(run.id);
-  const before = aliases.find((alias) => alias.name === name.trim());
+  const before = aliases.find((alias) => alias.name === name);
   const { byField, general } = set.error ? placeErrors(set.error, ["name"]) : { byField: {}, general: [] };
 
   function submit(event: FormEvent) {
     event.preventDefault();
     set.mutate(
-      { name: name.trim(), checkpoint_id: checkpoint.id, why },
+      { name, checkpoint_id: checkpoint.id, why },
       {
         onSuccess() {
-          notifyDone(`${name.trim()} now names the checkpoint at ${short(checkpoint.step, "steps")}.`);
+          notifyDone(`${name} now names the checkpoint at ${short(checkpoint.step, "steps")}.`);
           onClose();
         },
       },
@@ -52,9 +53,9 @@ export function AliasModal({ run, checkpoint, onClose }: AliasModalProps) {
             data-autofocus
             maxLength={100}
             data={aliases.map((alias) => alias.name)}
-            value={name}
+            value={typed}
             error={byField.name}
-            onChange={setName}
+            onChange={setTyped}
           />
           {before && (
             <Text size="sm">
@@ -77,7 +78,7 @@ export function AliasModal({ run, checkpoint, onClose }: AliasModalProps) {
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" loading={set.isPending} disabled={name.trim() === ""}>
+            <Button type="submit" loading={set.isPending} disabled={name === ""}>
               Set alias
             </Button>
           </Group>
