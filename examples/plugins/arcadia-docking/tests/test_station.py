@@ -4,6 +4,7 @@ import importlib
 import warnings
 
 import gymnasium
+import pytest
 from arcadia.plugins import PLUGINS, PRESETS, load
 from gymnasium.utils.env_checker import check_env
 
@@ -22,9 +23,11 @@ def test_the_environment_keeps_the_rules() -> None:
         check_env(gymnasium.make("Docking/Station-v0", render_mode="rgb_array").unwrapped)
 
 
-def test_the_preset_learns() -> None:
+def test_the_preset_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     from arcadia.plugins.training import TRAINERS, NullRun
 
+    # Its processes load the packages that the setting names.
+    monkeypatch.setenv("ARCADIA_PLUGINS", "arcadia-docking")
     run = NullRun()
     TRAINERS["a3c"].train(PRESETS["docking-a3c"].config.model_copy(), run)
     returns = [episode_return for _, _, episode_return, _ in run.episodes[-100:]]
