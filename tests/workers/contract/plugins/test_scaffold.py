@@ -1,0 +1,32 @@
+"""Packages from the templates are complete: their own tests pass."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.plugin_packages import ENVIRONMENT, METHOD, Site
+from workers.contract.plugins import scaffold
+from workers.contract.plugins.scaffold import ScaffoldError
+
+
+@pytest.mark.parametrize(("kind", "name"), [("environment", ENVIRONMENT), ("method", METHOD)])
+def test_the_tests_of_a_new_package_pass(site: Site, kind: scaffold.Kind, name: str) -> None:
+    site.install_template(kind, name)
+    tests = site.folder.parent / f"source-of-{name}" / "tests"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_a_package_does_not_replace_files(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(ScaffoldError, match="is not empty"):
+        scaffold.create("method", METHOD, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Toy", "toy/../x", "toy_", "1toy", ""])
+def test_names_are_those_of_packages(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ScaffoldError, match="is not a name for a package"):
+        scaffold.create("method", name, tmp_path / "new")
