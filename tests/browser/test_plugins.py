@@ -1,0 +1,51 @@
+"""Packages from templates in the browser: launched from the form and replayed. A faulty one is reported."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.installation import Installation
+from tests.plugin_packages import ENVIRONMENT, METHOD, close_site, open_site
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation with two packages from templates and a faulty one."""
+    with pytest.MonkeyPatch.context() as patch:
+        site = open_site(tmp_path_factory.mktemp("packages") / "site", patch)
+        site.install_template("environment", ENVIRONMENT)
+        site.install_template("method", METHOD)
+        site.install("faulty", "raise ValueError('no luck')")
+        names = f"{ENVIRONMENT},{METHOD},faulty"
+        installation = Installation(tmp_path_factory.mktemp("installation"), plugins=names)
+        try:
+            installation.start()
+            installation.worker("one")
+            yield installation
+        finally:
+            installation.close()
+            close_site(site)
+
+
+def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installation) -> None:
+    page.goto("/launch")
+    page.get_by_role("searchbox", name="Search environments").fill("Corridor")
+    page.get_by_role("searchbox", name="Search environments").press("Enter")
+    page.get_by_role("radio", name=re.compile("^Toy")).check(force=True)
+    summary = page.get_by_role("region", name="Summary")
+    expect(summary).to_contain_text("Toy on Corridor")
+    expect(page.get_by_text("Weight of the squared error of V beside the policy's loss").first).to_be_visible()
+    page.get_by_role("textbox", name=re.compile("total_steps$")).fill("2000")
+    page.get_by_role("button", name="Launch run", exact=True).last.click()
+    page.wait_for_url(re.compile(r"/runs/\d+"))
+    run = int(page.url.split("/runs/")[1].split("?")[0])
+    expect(page.get_by_text("Finished").first).to_be_visible()
+    assert installation.run(run)["versions"][METHOD] == "0.1.0"
+    page.goto(f"/runs/{run}/replays")
+    expect(page.locator("video").first).to_be_attached()
+
+    page.goto("/workers")
+    expect(page.get_by_text(f"plug-in {METHOD} 0.1.0")).to_be_visible()
+    expect(page.get_by_text("faulty:PARTS cannot be imported: ValueError: no luck").last).to_be_visible()
