@@ -55,10 +55,11 @@ class FlatParameters:
             parameter.grad = _view(self.gradients[where], parameter)
             start = where.stop
         self._gradients = list(self.named_in(self.gradients).values())
+        self._parameters = parameters
 
     def backward(self, loss: Tensor) -> None:
         """Write the gradients of the loss into the buffer. Raise if the loss does not depend on every parameter."""
-        found = torch.autograd.grad(loss, list(self.module.parameters()))
+        found = torch.autograd.grad(loss, self._parameters)
         for into, gradient in zip(self._gradients, found, strict=True):
             into.copy_(gradient)
 

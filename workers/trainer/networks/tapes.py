@@ -24,6 +24,7 @@ class Tape:
             PixelOutputs(body, rows, side_by_side) if isinstance(body, PixelBody) else VectorOutputs(body, rows)
         )
         self._side_by_side = side_by_side
+        self._parameters = list(body.parameters())
         self.rewind()
 
     def rewind(self) -> None:
@@ -78,17 +79,17 @@ class Tape:
         """Return the stored features attached to autograd, which can then compute the body's gradients."""
         if self._filled != len(states):
             raise ValueError(f"the tape stores {self._filled} states, but {len(states)} were given")
-        return cast(Tensor, _Recalled.apply(self, states, *self.body.parameters()))  # type: ignore[no-untyped-call]
+        return cast(Tensor, _Recalled.apply(self, states, *self._parameters))  # type: ignore[no-untyped-call]
 
     @torch.no_grad()
     def backward(self, states: Tensor, gradient: Tensor) -> None:
         """Write the gradients of the body's parameters into their buffers, given the gradient of the features."""
-        self._outputs.write_gradients([gradient_of(each) for each in self.body.parameters()], states, gradient)
+        self._outputs.write_gradients([gradient_of(each) for each in self._parameters], states, gradient)
 
     @torch.no_grad()
     def gradients(self, states: Tensor, gradient: Tensor) -> list[Tensor]:
         """Return the gradients of the body's parameters, in their order, given the gradient of the features."""
-        found = [torch.empty_like(parameter) for parameter in self.body.parameters()]
+        found = [torch.empty_like(parameter) for parameter in self._parameters]
         self._outputs.write_gradients(found, states, gradient)
         return found
 

@@ -11,7 +11,7 @@ import stable_baselines3
 import torch
 from arcadia_ppo import network
 from arcadia_ppo.config import PpoConfig
-from arcadia_ppo.ppo import Experience, Learner, Settings, Shuffle, losses
+from arcadia_ppo.ppo import STEP_FIELDS, Experience, Learner, Settings, Shuffle, losses
 from stable_baselines3.common import logger
 from torch import Tensor
 
@@ -191,7 +191,7 @@ def test_an_update_takes_adams_step_along_the_gradient_of_the_minibatchs_decisio
 
         kept = rows[steps.decided[rows]]
         numbers, values = outputs(literal, steps.states.view(T, N, -1), steps.openings.view(T, N), steps.memory)
-        only = Experience(*(x[kept] if isinstance(x, Tensor) else x for x in steps))
+        only = steps._replace(**{name: getattr(steps, name)[kept] for name in STEP_FIELDS})
         adam.zero_grad()
         literal_objective(numbers[kept], values[kept], only, ACTIONS[env], config)["total"].backward()
         torch.nn.utils.clip_grad_norm_(literal.parameters(), config.max_grad_norm)
@@ -253,10 +253,8 @@ def sb3_model(config: PpoConfig, agent: Agent) -> stable_baselines3.PPO:
 def pairs(agent: Agent, model: stable_baselines3.PPO) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield each parameter together with that of Stable-Baselines3."""
     policy, extractor = model.policy, model.policy.mlp_extractor
-    trunks = zip(agent.trunks, (extractor.policy_net, extractor.value_net), strict=True)
-    modules = [(ours.layers, theirs) for ours, theirs in trunks]
-    modules += [(agent.policy, policy.action_net), (agent.value, policy.value_net)]
-    for ours, theirs in modules:
+    heads = [(agent.policy, policy.action_net), (agent.value, policy.value_net)]
+    for ours, theirs in [*zip(agent.trunks, (extractor.policy_net, extractor.value_net), strict=True), *heads]:
         named = dict(ours.named_parameters())
         if "log_deviation" in named:
             yield named.pop("log_deviation"), policy.log_std
