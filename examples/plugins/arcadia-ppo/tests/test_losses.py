@@ -225,9 +225,22 @@ def test_minibatches_of_an_lstm_have_whole_sequences() -> None:
         PpoConfig(t_max=8, minibatch_size=7, lstm_units=3)
 
 
+class OnlySpaces(gymnasium.Env[Any, Any]):
+    """Environment that is never stepped: Stable-Baselines3 asks it for its spaces."""
+
+    def __init__(self, env: str) -> None:
+        actions = ACTIONS[env]
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (READINGS[env],), np.float32)
+        self.action_space = (
+            gymnasium.spaces.Discrete(actions.count)
+            if isinstance(actions, Discrete)
+            else gymnasium.spaces.Box(np.float32(actions.low), np.float32(actions.high))
+        )
+
+
 def sb3_model(config: PpoConfig, agent: Agent) -> stable_baselines3.PPO:
     """Make Stable-Baselines3's PPO with the same settings and weights."""
-    environments = stable_baselines3.common.vec_env.DummyVecEnv([lambda: gymnasium.make(config.env)] * N)
+    environments = stable_baselines3.common.vec_env.DummyVecEnv([lambda: OnlySpaces(config.env)] * N)
     model = stable_baselines3.PPO(
         "MlpPolicy",
         environments,
