@@ -13,13 +13,13 @@ from workers.trainer.host.memory import Need, outputs_size, prepared_size, row_s
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.exploration import EpsilonGreedy, annealed
 from workers.trainer.learning.optimizers import Adam, FlatParameters, Optimizer, RMSProp, clip_to_norm
-from workers.trainer.learning.policies import Categorical, Gaussian, RolloutSampler, policy_over
+from workers.trainer.learning.policies import Categorical, Gaussian, Policy, RolloutSampler, policy_over
 from workers.trainer.learning.returns import generalized_advantages, n_step_returns
 from workers.trainer.methods import METHODS as TRAINERS
 from workers.trainer.methods.method import Trainer
 from workers.trainer.methods.paac.framework import Framework, Updater
 from workers.trainer.methods.paac.memory_needs import needs as framework_needs
-from workers.trainer.methods.paac.rollouts import Rollout, pick
+from workers.trainer.methods.paac.rollouts import Actors, Rollout, pick
 from workers.trainer.methods.trained_networks import (
     NetworkOutput,
     TrainedActionValues,
@@ -30,20 +30,24 @@ from workers.trainer.methods.trained_networks import (
     load_policy,
     load_weights,
 )
-from workers.trainer.networks.agents import Agent, BatchTape, Memory
+from workers.trainer.networks.agents import Agent, BatchTape, GaussianHead, Memory
 from workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody, build_body
+from workers.trainer.networks.initialization import initialized
 from workers.trainer.networks.lstm import Lstm, cleared
 from workers.trainer.networks.networks import ActionValues, ActorCritic, build, build_action_values
 from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.side_by_side import ALONE, SideBySide
 from workers.trainer.networks.tapes import Tape
 from workers.trainer.run.run import FIRST_UPDATE, NullRun, TrainingRun, TrainingState, prefixed, starting
 
 __all__ = [
+    "ALONE",
     "FIRST_UPDATE",
     "TRAINERS",
     "ActionSpace",
     "ActionValues",
     "ActorCritic",
+    "Actors",
     "Adam",
     "Agent",
     "BatchTape",
@@ -57,6 +61,7 @@ __all__ = [
     "FlatParameters",
     "Framework",
     "Gaussian",
+    "GaussianHead",
     "Lstm",
     "Memory",
     "Need",
@@ -65,10 +70,12 @@ __all__ = [
     "Optimizer",
     "OwnEnvironment",
     "PixelBody",
+    "Policy",
     "RMSProp",
     "ReadingsFilter",
     "Rollout",
     "RolloutSampler",
+    "SideBySide",
     "Tape",
     "TrainedActionValues",
     "TrainedAgent",
@@ -91,6 +98,7 @@ __all__ = [
     "decayed",
     "framework_needs",
     "generalized_advantages",
+    "initialized",
     "interface",
     "load_action_values",
     "load_policy",

@@ -2,11 +2,23 @@
 
 from typing import ClassVar, Literal
 
+from arcadia.plugins import (
+    DECAY,
+    DECAYING,
+    ESSENTIAL,
+    LENGTH,
+    NETWORK,
+    NEXT_UPDATE,
+    OPTIMIZATION,
+    ROLLOUT,
+    RUN,
+    ActorCriticFields,
+    AdamFields,
+    AgentFields,
+    Decay,
+    LockstepFields,
+)
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator
-
-from workers.contract.config import ActorCriticFields, AdamFields, AgentFields, LockstepFields
-from workers.contract.config.changeable import DECAYING, LENGTH, NEXT_UPDATE
-from workers.contract.config.fields import DECAY, ESSENTIAL, NETWORK, OPTIMIZATION, ROLLOUT, RUN, Decay
 
 
 class PpoConfig(LockstepFields, ActorCriticFields, AgentFields, AdamFields):

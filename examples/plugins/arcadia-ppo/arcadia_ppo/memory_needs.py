@@ -1,9 +1,9 @@
 """Host memory that PPO needs."""
 
 import torch
+from arcadia.plugins.training import Need, outputs_size, prepared_size
 
 from arcadia_ppo.config import PpoConfig
-from workers.trainer.host.memory import Need, outputs_size, prepared_size
 
 
 def needs(config: PpoConfig, device: torch.device) -> list[Need]:

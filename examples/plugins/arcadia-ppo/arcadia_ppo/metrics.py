@@ -1,6 +1,6 @@
 """Metrics that PPO reports besides those of Arcadia's catalog."""
 
-from workers.contract.metrics import Metric
+from arcadia.plugins import Metric
 
 METRICS = (
     Metric("train/kl_divergence", "Divergence from the policy that acted, KL"),

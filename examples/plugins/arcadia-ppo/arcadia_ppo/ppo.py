@@ -4,21 +4,31 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
+from arcadia.plugins.training import (
+    ALONE,
+    Actors,
+    Adam,
+    Agent,
+    BatchTape,
+    FlatParameters,
+    Framework,
+    Memory,
+    Policy,
+    Rollout,
+    RolloutSampler,
+    SideBySide,
+    TrainingRun,
+    Updater,
+    body_dtype,
+    cleared,
+    generalized_advantages,
+    pick,
+    restore_generator,
+)
 from torch import Tensor
 
 from arcadia_ppo import network
 from arcadia_ppo.config import PpoConfig
-from workers.trainer.host import devices
-from workers.trainer.learning.optimizers import Adam, FlatParameters
-from workers.trainer.learning.policies import Policy, RolloutSampler
-from workers.trainer.learning.returns import generalized_advantages
-from workers.trainer.methods.paac.framework import Framework, Updater
-from workers.trainer.methods.paac.rollouts import Actors, Rollout, pick
-from workers.trainer.networks.agents import Agent, BatchTape, Memory
-from workers.trainer.networks.lstm import cleared
-from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.side_by_side import ALONE, SideBySide
-from workers.trainer.run.run import TrainingRun
 
 
 class Experience(NamedTuple):
@@ -227,8 +237,8 @@ def train(config: PpoConfig, run: TrainingRun) -> None:
         learner = Learner(config, agent, tape, behavior.sample.policy, actors.learners)
         if run.restored:
             learner.updater.restore(run.restored)
-            devices.restore_generator(behavior.sample.random, run.restored.tensors["sampler.random"])
-            devices.restore_generator(shuffle.random, run.restored.tensors["shuffle.random"])
+            restore_generator(behavior.sample.random, run.restored.tensors["sampler.random"])
+            restore_generator(shuffle.random, run.restored.tensors["shuffle.random"])
 
         def state() -> dict[str, Tensor]:
             randoms = {"sampler.random": behavior.sample.random, "shuffle.random": shuffle.random}

@@ -1,10 +1,9 @@
-"""Registers PPO for its tests."""
+"""Loads the package as Arcadia does."""
 
 import torch
-from arcadia_ppo.metrics import METRICS as OWN
+from arcadia.plugins import PLUGINS, load
 
-from workers.contract.metrics import METRICS
-
-METRICS.update({metric.name: metric for metric in OWN})
+load(["arcadia-ppo"])
+assert PLUGINS["arcadia-ppo"].problem is None, PLUGINS["arcadia-ppo"].problem
 # As the trainer does for networks that read vectors. On busy cores, several threads wait for each other.
 torch.set_num_threads(1)
