@@ -49,7 +49,8 @@ def _find_named(session: Session, run: Run, name: str, field: str) -> int:
     """Return the id of the checkpoint that an alias names. Raise Invalid unless it is one of the run."""
     alias = find_current(session, name)
     if alias is None or alias.checkpoint_id is None:
-        raise Invalid(FieldError(field=field, message=f"there is no alias {name!r}"))
+        message = f"there is no alias {name!r}: use newest, best or the id of a checkpoint"
+        raise Invalid(FieldError(field=field, message=message))
     if alias.run_id != run.id:
         message = f"{name} names a checkpoint of run {alias.run_id}, not of run {run.id}"
         raise Invalid(FieldError(field=field, message=message))

@@ -119,9 +119,11 @@ def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
     assert reported == "protocol: String should have at most 100 characters"
     reported = refusal(api, run_id, 422, acting={"name": "epsilon-greedy", "epsilon": True})
     assert reported == "acting.epsilon: Input should be a number, not true or false"
-    for odd in ("oldest", 0, True):
+    reported = refusal(api, run_id, 422, checkpoint="oldest")
+    assert reported == "checkpoint: there is no alias 'oldest': use newest, best or the id of a checkpoint"
+    for odd in (0, True):
         reported = refusal(api, run_id, 422, checkpoint=odd)
-        assert reported == "checkpoint: give the id of a checkpoint, newest or best"
+        assert reported == "checkpoint: give the id of a checkpoint, newest, best or an alias"
 
 
 @pytest.mark.parametrize(("protocol", "whose"), [("human-starts", "a person's"), ("agent-starts", "an agent's")])

@@ -31,8 +31,8 @@ PRESETS = Plugin(
         Preset(
             name="ppo-pong",
             title="PPO plays Pong",
-            shows="From losing every rally to winning nearly all.",
-            source="Tuned here to need fewer steps than the paper's settings; the method is the paper's algorithm 1.",
+            shows="Several epochs of minibatches for each rollout, so each step is used several times.",
+            source="Chosen here for few steps, and not tuned yet; the method is the paper's algorithm 1.",
             config=PpoConfig(
                 env="ALE/Pong-v5",
                 total_steps=1_600_000,
