@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Response
 from backend.aliases import queries, service
 from backend.aliases.schemas import Alias, AliasEntry, AliasName, SetAlias, Who, Why
 from backend.database.engine import Db
+from backend.web.caller import Caller
 
 router = APIRouter(tags=["aliases"])
 
@@ -21,18 +22,18 @@ def list_aliases(db: Db) -> list[Alias]:
 
 
 @router.put("/aliases")
-def set_alias(db: Db, wanted: SetAlias) -> list[AliasEntry]:
+def set_alias(db: Db, caller: Caller, wanted: SetAlias) -> list[AliasEntry]:
     """Let an alias name a checkpoint from now on, and return its history, newest first."""
     with db.write() as session:
-        service.set_alias(session, wanted)
+        service.set_alias(session, wanted.model_copy(update={"who": wanted.who or caller}))
         return queries.read_history(session, wanted.name)
 
 
 @router.delete("/aliases", status_code=204)
-def remove_alias(db: Db, name: Name, who: Who | None = None, why: Why = "") -> Response:
+def remove_alias(db: Db, caller: Caller, name: Name, who: Who | None = None, why: Why = "") -> Response:
     """Remove an alias. Its history and its checkpoint stay."""
     with db.write() as session:
-        service.remove_alias(session, name, who, why)
+        service.remove_alias(session, name, who or caller, why)
     return Response(status_code=204)
 
 

@@ -36,7 +36,9 @@ class SetAlias(BaseModel):
 
     name: AliasName
     checkpoint_id: Id
-    who: Who | None = Field(default=None, description="Who changed it, for the history.")
+    who: Who | None = Field(
+        default=None, description="Who changed it, for the history. Default: the address and kind of the client."
+    )
     why: Why = Field(default="", description="Why it was changed, for the history.")
 
 

@@ -10029,7 +10029,7 @@ export interface components {
             name: string;
             /**
              * Who
-             * @description Who changed it, for the history.
+             * @description Who changed it, for the history. Default: the address and kind of the client.
              */
             who?: string | null;
             /**

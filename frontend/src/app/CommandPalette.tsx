@@ -27,9 +27,12 @@ export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => voi
   const matches = (action: SpotlightActionData) =>
     `${action.label} ${action.description ?? ""}`.toLowerCase().includes(typed.trim().toLowerCase());
   const pages: SpotlightActionData[] = [
-    ...[...PAGES, { to: "/launch", name: "Launch run" }, { to: "/alerts", name: "Alerts" }].map(
-      ({ to, name }) => ({ id: `page ${to}`, label: name, onClick: () => void navigate(to) }),
-    ),
+    ...[
+      ...PAGES,
+      { to: "/launch", name: "Launch run" },
+      { to: "/alerts", name: "Alerts" },
+      { to: "/aliases", name: "Aliases" },
+    ].map(({ to, name }) => ({ id: `page ${to}`, label: name, onClick: () => void navigate(to) })),
     { id: "tour", label: "Tour of the pages", onClick: onTour },
     { id: "shortcuts", label: "Keyboard shortcuts", onClick: onShortcuts },
   ];

@@ -45,6 +45,14 @@ def test_an_alias_moves_and_keeps_its_history(api: Api) -> None:
     assert rows[1]["kept_as"] == "alias"
 
 
+def test_the_history_names_the_caller_if_nobody_else_is_named(api: Api) -> None:
+    _, _, (first, *_) = saved(api)
+    name(api, "pong/champion", first)
+    assert api.user.delete("/api/v1/aliases", params={"name": "pong/champion"}).status_code == 204
+    history = api.user.get("/api/v1/aliases/history", params={"name": "pong/champion"}).json()
+    assert [each["who"].endswith("(API)") for each in history] == [True, True]
+
+
 def test_requests_take_an_alias_as_a_checkpoint(api: Api) -> None:
     run_id, _, (first, *_) = saved(api)
     name(api, "champion", first)
