@@ -1,20 +1,13 @@
 import { Checkbox, VisuallyHidden } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, useEffect, useRef, useState } from "react";
-import { highlightRun } from "@/charts/highlight";
-import { BaselineDelta } from "./BaselineDelta";
+import { type CSSProperties, useMemo, useRef, useState } from "react";
 import { ColumnHeader } from "./ColumnHeader";
-import { EditableRun } from "./EditableRun";
 import { RUN_COLUMN, type RunColumn } from "./columns";
-import { RunMenu } from "@/run-actions/RunMenu";
-import { ChoiceItems } from "./CurveChoice";
+import { RunRows } from "./RunRows";
 import classes from "./runs.module.css";
-import { type EditedField, isEditedField } from "./RunEditor";
-import { ROW_HEIGHTS, useRowDensity } from "./useDensity";
-import { useRovingTabIndex } from "./useRovingTabIndex";
-import { useRowKeys } from "./useRowKeys";
 import { SparklineBatches } from "./SparklineCell";
+import { useRowDensity } from "./useDensity";
+import { useRovingTabIndex } from "./useRovingTabIndex";
 import type { RunTableModel } from "./useRunTable";
 
 const SELECT_WIDTH = 44;
@@ -34,23 +27,16 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   const { table } = model;
   const density = useRowDensity();
   const [dragged, setDragged] = useState<{ id: string; width: number } | null>(null);
-  const shown = model.shown.map((column) =>
-    column.id === dragged?.id ? { ...column, width: dragged.width } : column,
+  // Memoized, so that the rows do not change with the other state.
+  const shown = useMemo(
+    () =>
+      model.shown.map((column) => (column.id === dragged?.id ? { ...column, width: dragged.width } : column)),
+    [model.shown, dragged],
   );
-  const pinned = pinnedStyles(shown);
+  const pinned = useMemo(() => pinnedStyles(shown), [shown]);
   const rows = table.getRowModel().rows;
-  const body = useRef<HTMLTableSectionElement>(null);
   const head = useRef<HTMLTableRowElement>(null);
   useRovingTabIndex(head);
-  const { items, before, after, scrollTo } = useVisibleRows(rows.length, body, ROW_HEIGHTS[density]);
-  const [edited, setEdited] = useState<{ id: string; field: EditedField } | null>(null);
-  useRowKeys({
-    ids: rows.map(({ id }) => id),
-    body,
-    scrollTo,
-    toggle: (row) => rows[row]?.toggleSelected(),
-    edit: (id) => setEdited({ id, field: "name" }),
-  });
   const { ref: frame, width: frameWidth } = useElementSize();
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
 
@@ -101,102 +87,11 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
               </th>
             </tr>
           </thead>
-          <tbody ref={body}>
-            {before > 0 && <tr style={{ height: before }} aria-hidden />}
-            {items.map(({ index }) => {
-              const row = rows[index];
-              if (!row) return null;
-              return (
-                <tr
-                  key={row.id}
-                  aria-rowindex={index + 2}
-                  data-selected={row.getIsSelected() || undefined}
-                  style={{ height: ROW_HEIGHTS[density] }}
-                  onMouseEnter={() => highlightRun(row.original.id)}
-                  onMouseLeave={() => highlightRun(null)}
-                >
-                  <td data-pinned style={{ left: 0 }}>
-                    <Checkbox
-                      size="xs"
-                      aria-label={`Select ${row.original.name}`}
-                      checked={row.getIsSelected()}
-                      onChange={row.getToggleSelectedHandler()}
-                    />
-                  </td>
-                  {shown.map(({ id, number, pinned: isPinned, cell }, at) => {
-                    const content = (
-                      <>
-                        {cell(row.original)}
-                        <BaselineDelta run={row.original} column={id} />
-                      </>
-                    );
-                    return (
-                      <td
-                        key={id}
-                        data-number={number || undefined}
-                        data-pinned={isPinned || undefined}
-                        style={pinned[at]}
-                        onDoubleClick={
-                          isEditedField(id) ? () => setEdited({ id: row.id, field: id }) : undefined
-                        }
-                      >
-                        {id === RUN_COLUMN ? (
-                          <EditableRun
-                            run={row.original}
-                            field={edited?.id === row.id ? edited.field : null}
-                            onEdit={(field) => setEdited(field && { id: row.id, field })}
-                          >
-                            {content}
-                          </EditableRun>
-                        ) : (
-                          content
-                        )}
-                      </td>
-                    );
-                  })}
-                  <td>
-                    <RunMenu run={row.original}>
-                      <ChoiceItems run={row.original} />
-                    </RunMenu>
-                  </td>
-                </tr>
-              );
-            })}
-            {after > 0 && <tr style={{ height: after }} aria-hidden />}
-          </tbody>
+          <RunRows model={model} shown={shown} pinned={pinned} />
         </table>
       </div>
     </SparklineBatches>
   );
-}
-
-function useVisibleRows(count: number, body: React.RefObject<HTMLElement | null>, height: number) {
-  const [top, setTop] = useState(0);
-  // Content above the table changes, so measure its position whenever the page's height changes.
-  useEffect(() => {
-    const observer = new ResizeObserver(() => {
-      if (body.current) setTop(Math.round(body.current.getBoundingClientRect().top + window.scrollY));
-    });
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [body]);
-  const virtual = useWindowVirtualizer({
-    count,
-    estimateSize: () => height,
-    overscan: 8,
-    scrollMargin: top,
-  });
-  const { measure } = virtual;
-  useEffect(measure, [measure, height]);
-  const items = virtual.getVirtualItems();
-  const first = items[0];
-  const last = items.at(-1);
-  return {
-    items,
-    scrollTo: (row: number) => virtual.scrollToIndex(row),
-    before: first ? first.start - top : 0,
-    after: last ? virtual.getTotalSize() - (last.end - top) : 0,
-  };
 }
 
 /** Return the styles of pinned columns. Each sticks to the right of the pinned ones before it. */
