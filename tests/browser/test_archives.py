@@ -58,7 +58,7 @@ def test_selected_runs_are_exported_and_imported_by_button_and_drop(page: Page, 
 
     page.goto("/")
     expect(page.get_by_role("heading", name="Start your first run")).to_be_visible()
-    page.get_by_label("Archive files").set_input_files(tmp_path / "both.arcadia")
+    page.get_by_label("Archive and agent files").set_input_files(tmp_path / "both.arcadia")
     expect(page.get_by_text("Imported 2 runs from both.arcadia")).to_be_visible()
     expect(page.get_by_role("link", name="Left")).to_be_visible()
     expect(page.get_by_role("link", name="Right")).to_be_visible()

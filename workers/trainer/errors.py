@@ -12,6 +12,7 @@ TrainerError
 ├── DivergedError            a weight of the network is NaN or infinite
 ├── RequestError             the command line requests an impossible evaluation
 ├── NoCheckpointError        no checkpoint can be evaluated
+├── ExportError              an agent cannot be written to a file
 ├── MissingGameError         the ROM of the game was not found
 ├── TrainerHalfError         the trainer half of a plug-in's method cannot be used, with a stack trace
 ├── UnsupportedSpaceError    agents cannot read an environment's observations or choose its actions

@@ -142,7 +142,7 @@ def test_the_best_checkpoint_is_played_by_that_name(api: Api, run: int) -> None:
     game = ask(api, run, checkpoint="best")
     assert (game["step"], game["follows"]) == (200, False)
     refused = ask(api, run, 422, checkpoint="oldest")
-    assert refused["detail"] == "checkpoint: give the id of a checkpoint, newest or best"
+    assert refused["detail"] == "checkpoint: there is no alias 'oldest': use newest, best or the id of a checkpoint"
 
 
 def test_more_games_than_allowed_are_refused_in_a_sentence(api: Api, run: int, app: FastAPI) -> None:

@@ -197,7 +197,7 @@ def test_actions_that_cannot_work_are_refused(
 ) -> None:
     response = api.user.post(f"/api/v1/runs/{reported.run_id}/{path}", json=body)
     assert response.status_code == 409, response.text
-    assert f"Arcadia cannot {word} run {reported.run_id}, because a script logged it." in response.json()["detail"]
+    assert f"Arcadia cannot {word} run {reported.run_id}, because a script logged it without checkpoints." in response.json()["detail"]
 
 
 def test_resume_says_how_to_run_the_script_again(api: Api, reported: Script) -> None:
@@ -258,5 +258,5 @@ def test_every_page_of_a_run_can_be_read(api: Api, reported: Script) -> None:
         response = api.user.get(path.format(run_id=reported.run_id))
         if not response.is_success:
             refused[path.rpartition("/")[2]] = response.status_code
-    # There is nothing to choose in the form of an evaluation.
-    assert refused == {"evaluation-choices": 409}
+    # There is nothing to choose in the form of an evaluation, and no agent to download.
+    assert refused == {"evaluation-choices": 409, "agent": 409}

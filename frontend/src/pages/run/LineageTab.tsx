@@ -73,7 +73,13 @@ function CheckpointLineage({ run, checkpoint }: { run: Run; checkpoint: LineageC
           </Badge>
         ))}
         {checkpoint.available ? (
-          <Anchor href={agentAddress(run.id, checkpoint.id)} download size="sm">
+          <Anchor
+            href={agentAddress(run.id, checkpoint.id)}
+            download
+            size="sm"
+            display="inline-block"
+            lh="24px"
+          >
             Download agent
           </Anchor>
         ) : (
