@@ -47,8 +47,22 @@ interface RunMenuProps {
   children?: ReactNode;
 }
 
-/** Menu of the actions for one run. A disabled action says why. */
-export function RunMenu({ run, onLaunched, onPurged, children }: RunMenuProps) {
+/** Menu of the actions for one run. A disabled action says why. A table has many menus, so they are empty until used. */
+export function RunMenu({ run, ...content }: RunMenuProps) {
+  const [isUsed, use] = useDisclosure(false);
+  return (
+    <Menu width={256} keepMounted={false} onOpen={use.open}>
+      <Menu.Target>
+        <ActionIcon size={32} aria-label={`Actions for ${run.name}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      {isUsed && <MenuContent run={run} {...content} />}
+    </Menu>
+  );
+}
+
+function MenuContent({ run, onLaunched, onPurged, children }: RunMenuProps) {
   const [isPurgeOpen, purgeDialog] = useDisclosure(false);
   const [isMoveOpen, moveDialog] = useDisclosure(false);
   const [isChangeOpen, changeDialog] = useDisclosure(false);
@@ -79,47 +93,40 @@ export function RunMenu({ run, onLaunched, onPurged, children }: RunMenuProps) {
 
   return (
     <>
-      <Menu width={256} keepMounted={false}>
-        <Menu.Target>
-          <ActionIcon size={32} aria-label={`Actions for ${run.name}`}>
-            <IconDots size={18} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {isStopPending ? (
-            <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={undoStop}>
-              Undo stop
-            </Menu.Item>
-          ) : (
-            (["stop", "pause", "resume"] as const).map(item)
-          )}
-          <Menu.Divider />
-          {children}
-          {!isReported(run) && (
-            <>
-              <Menu.Item leftSection={<IconSettings size={16} />} onClick={changeDialog.open}>
-                Change settings…
-              </Menu.Item>
-              <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
-                Run this again
-              </Menu.Item>
-              <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Launch again with…" />
-            </>
-          )}
-          <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
-          <Menu.Item leftSection={<IconFolderShare size={16} />} onClick={moveDialog.open}>
-            Move to project…
+      <Menu.Dropdown>
+        {isStopPending ? (
+          <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={undoStop}>
+            Undo stop
           </Menu.Item>
-          <Menu.Divider />
-          {hasAgent(run) && <ExportItem href={agentAddress(run.id)} label="Download agent" />}
-          <ExportItem href={archiveAddress({ runs: [run.id] })} label="Export run (archive file)" />
-          <ExportItem href={address(`/export/runs/${run.id}.csv`)} label="Export all points (CSV)" />
-          <ExportItem href={address(`/export/runs/${run.id}.jsonl`)} label="Export all points (JSON Lines)" />
-          <Menu.Divider />
-          {item(run.archived_at ? "restore" : "archive")}
-          <ActionItem run={run} action="purge" onClick={purgeDialog.open} />
-        </Menu.Dropdown>
-      </Menu>
+        ) : (
+          (["stop", "pause", "resume"] as const).map(item)
+        )}
+        <Menu.Divider />
+        {children}
+        {!isReported(run) && (
+          <>
+            <Menu.Item leftSection={<IconSettings size={16} />} onClick={changeDialog.open}>
+              Change settings…
+            </Menu.Item>
+            <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
+              Run this again
+            </Menu.Item>
+            <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Launch again with…" />
+          </>
+        )}
+        <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
+        <Menu.Item leftSection={<IconFolderShare size={16} />} onClick={moveDialog.open}>
+          Move to project…
+        </Menu.Item>
+        <Menu.Divider />
+        {hasAgent(run) && <ExportItem href={agentAddress(run.id)} label="Download agent" />}
+        <ExportItem href={archiveAddress({ runs: [run.id] })} label="Export run (archive file)" />
+        <ExportItem href={address(`/export/runs/${run.id}.csv`)} label="Export all points (CSV)" />
+        <ExportItem href={address(`/export/runs/${run.id}.jsonl`)} label="Export all points (JSON Lines)" />
+        <Menu.Divider />
+        {item(run.archived_at ? "restore" : "archive")}
+        <ActionItem run={run} action="purge" onClick={purgeDialog.open} />
+      </Menu.Dropdown>
       <MoveModal
         opened={isMoveOpen}
         items={{ runs: [run.id] }}
