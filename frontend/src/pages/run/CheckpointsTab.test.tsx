@@ -159,7 +159,7 @@ describe("aliases and agents", () => {
     });
     expect((await screen.findByRole("link", { name: "old" })).getAttribute("href")).toBe("/aliases?name=old");
     await choose(3000, "Set alias…");
-    await userEvent.type(await screen.findByLabelText("Alias"), "pong/champion");
+    await userEvent.type(await screen.findByRole("combobox", { name: "Alias" }), "pong/champion");
     await userEvent.type(screen.getByLabelText("Reason"), "It won.");
     await userEvent.click(screen.getByRole("button", { name: "Set alias" }));
     await screen.findByText("pong/champion now names the checkpoint at 3 k steps.");
@@ -176,7 +176,7 @@ describe("aliases and agents", () => {
       "PUT /aliases": refusal(409, "The checkpoint at step 3000 was deleted."),
     });
     await choose(3000, "Set alias…");
-    await userEvent.type(await screen.findByLabelText("Alias"), "pong/champion");
+    await userEvent.type(await screen.findByRole("combobox", { name: "Alias" }), "pong/champion");
     await userEvent.click(screen.getByRole("button", { name: "Set alias" }));
     expect(await screen.findByText("The checkpoint at step 3000 was deleted.")).toBeTruthy();
   });

@@ -60,7 +60,8 @@ describe("editing a run in its row", () => {
     show();
     await screen.findByText("first try");
     await userEvent.keyboard("j{F2}");
-    await screen.findByRole("dialog", { name: "Edit first try" });
+    const opened = await screen.findByRole("dialog", { name: "Edit first try" });
+    await waitFor(() => expect(opened.contains(document.activeElement)).toBe(true));
     await userEvent.keyboard("{Escape}");
     expect(screen.queryByRole("dialog")).toBeNull();
     await userEvent.dblClick(screen.getByText("old"));

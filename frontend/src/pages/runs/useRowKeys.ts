@@ -40,10 +40,11 @@ export function useRowKeys({ ids, body, scrollTo, toggle, edit }: RowKeys): void
   useEffect(() => {
     const at = current === null ? -1 : latest.current.indexOf(current);
     if (at < 0) return;
-    // A row that was out of view is rendered in the next frame.
-    const frame = requestAnimationFrame(() =>
-      body.current?.querySelector<HTMLElement>(`[aria-rowindex="${at + 2}"] a`)?.focus(),
-    );
+    // A row that was out of view is rendered in the next frame. The form of a row may have opened by then.
+    const frame = requestAnimationFrame(() => {
+      if (document.activeElement?.closest("[role=dialog]")) return;
+      body.current?.querySelector<HTMLElement>(`[aria-rowindex="${at + 2}"] a`)?.focus();
+    });
     return () => cancelAnimationFrame(frame);
   }, [current, body]);
 }
