@@ -157,7 +157,8 @@ def _spread(number: int, of: int) -> set[int]:
 
 
 def _files_of(replay: Mapping[str, object], files: Mapping[object, str]) -> list[str]:
-    numbers = [replay[kind] for kind in ("file_id", "poster_file_id", "seen_file_id", "track_file_id")]
+    # Posters are small, and one of them is the thumbnail of the run.
+    numbers = [replay[kind] for kind in ("file_id", "seen_file_id", "track_file_id")]
     return [files[number] for number in numbers if number is not None]
 
 

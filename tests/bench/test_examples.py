@@ -79,7 +79,7 @@ def test_many_points_are_thinned(api: Api, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "kept"), [(Limits(replays=3), [100, 300, 500]), (Limits(replay_bytes=90), [100, 500])]
+    ("limits", "kept"), [(Limits(replays=3), [100, 300, 500]), (Limits(replay_bytes=50), [100, 500])]
 )
 def test_the_first_and_the_last_replay_are_kept(api: Api, tmp_path: Path, limits: Limits, kept: list[int]) -> None:
     run, attempt = api.running(name="Seen")
