@@ -16,13 +16,11 @@ from pathlib import Path
 from bench.peers.arcadia import Arcadia
 from bench.peers.browser import cold_and_warm, data_requests
 from bench.peers.mlflow import MLflow
-from bench.peers.product import Product, Venv, Written
+from bench.peers.product import Product, Venv, Written, options_parser, parse
 from bench.peers.requests import Request, Sample, replay
 from bench.peers.table import report
 from bench.peers.trackio import Trackio
 from tests.chromium import chromium
-
-PACKAGES = ("mlflow", "trackio")
 
 Taken = dict[str, list[Sample]]
 
@@ -54,29 +52,13 @@ def main() -> None:
 
 
 def parse_options() -> argparse.Namespace:
-    """Read the command line. Exit with instructions if the peers are not installed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--venv", type=Path, required=True, help="virtual environment with mlflow and trackio")
+    """Read the command line."""
+    parser = options_parser("bench.peers", __doc__)
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--points", type=int, default=1_000, help="points of each of the three metrics of a run")
     parser.add_argument("--repeats", type=int, default=20, help="repeats of each measurement, over all rounds")
     parser.add_argument("--rounds", type=int, default=4, help="turns of each product, between those of the others")
-    options = parser.parse_args()
-    missing = [package for package in PACKAGES if not is_installed(options.venv, package)]
-    if missing:
-        folder = options.venv
-        parser.error(
-            f"{folder} has no {' and no '.join(missing)}. Install the peers:\n"
-            f"  python -m venv {folder} && {folder}/bin/pip install {' '.join(PACKAGES)}"
-        )
-    return options
-
-
-def is_installed(venv: Path, package: str) -> bool:
-    """Return True if a virtual environment has a package."""
-    return any(venv.glob(f"lib/python*/site-packages/{package}/__init__.py"))
+    return parse(parser)
 
 
 def write(product: Product, runs: int, points: int) -> Written:

@@ -1,10 +1,9 @@
 """Compare the costs of watching live runs in Chromium: `python -m bench.peers.live --venv DIR`.
 
-Runs report a point each second while a comparison of ten of them and the table of all are open. Arcadia's wall is
-open as well. MLflow's page of a metric does not refresh itself, and its table only if it is told to.
+Each run reports a point per second. A comparison of ten runs and the table of all runs are open, and Arcadia's wall.
+MLflow's page of a metric stays as it was when it was opened.
 """
 
-import argparse
 import subprocess
 import tempfile
 import time
@@ -17,12 +16,13 @@ import numpy as np
 from playwright.sync_api import Browser, Page
 
 from bench.live_comparison import HOUR, Reports, Traffic, launched, work
-from bench.peers.__main__ import PACKAGES, is_installed, machine
+from bench.peers.__main__ import machine
 from bench.peers.arcadia import Arcadia, client
 from bench.peers.browser import CHART_MILLISECONDS, IS_DRAWN, new_context
 from bench.peers.mlflow import MLflow
-from bench.peers.product import QUIET, REPOSITORY, Product, Venv, Written, read_written
+from bench.peers.product import REPOSITORY, Product, Venv, Written, options_parser, parse, read_written
 from bench.peers.requests import Request, replay
+from bench.peers.table import markdown
 from bench.peers.trackio import Trackio
 from tests.chromium import chromium
 from tests.factories import Api
@@ -75,7 +75,7 @@ def report_in_venv(venv: Venv, product: str, variables: dict[str, str]) -> Repor
         process = subprocess.Popen(
             venv.command("-m", "bench.peers.live_log", product, url, str(count)),
             cwd=venv.home,
-            env=venv.environment | QUIET | {"PYTHONPATH": str(REPOSITORY)} | variables,
+            env=venv.environment | {"PYTHONPATH": str(REPOSITORY)} | variables,
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -108,7 +108,7 @@ def products(folder: Path, venv: Venv) -> list[Watched]:
 
 
 def measure(watched: Watched, browser: Browser, url: str, written: Written, seconds: float) -> Cost:
-    """Open the pages in tabs of their own, and measure for a while."""
+    """Open each page in a new tab, and measure what watching them costs."""
     began = time.perf_counter()
     compared = open_tab(browser, url + watched.product.page(written))
     compared.wait_for_function(IS_DRAWN, timeout=CHART_MILLISECONDS, polling=20)
@@ -134,7 +134,7 @@ def measure(watched: Watched, browser: Browser, url: str, written: Written, seco
 
 
 def open_tab(browser: Browser, address: str) -> Page:
-    """Open an address in a browser profile of its own."""
+    """Open an address in a new browser profile."""
     page = new_context(browser).new_page()
     page.goto(address, wait_until="commit")
     return page
@@ -154,21 +154,15 @@ def table(costs: dict[str, Cost]) -> str:
         "list of runs, p95": [f"{1000 * cost.request_p95:,.0f} ms" for cost in costs.values()],
         "first chart of the comparison": [f"{1000 * cost.first_chart:,.0f} ms" for cost in costs.values()],
     }
-    lines = [f"| | {' | '.join(costs)} |", f"|---|{'---|' * len(costs)}"]
-    return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
+    return markdown(costs, rows)
 
 
 def main() -> None:
     """Measure one product after the other, and print the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.peers.live", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--venv", type=Path, required=True, help="virtual environment with mlflow and trackio")
+    parser = options_parser("bench.peers.live", __doc__)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60.0)
-    options = parser.parse_args()
-    if not all(is_installed(options.venv, package) for package in PACKAGES):
-        parser.error(f"{options.venv} needs {' and '.join(PACKAGES)}; see python -m bench.peers --help")
+    options = parse(parser)
     costs = {}
     with tempfile.TemporaryDirectory(prefix="arcadia-live-") as name:
         folder = Path(name)

@@ -16,11 +16,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.peers.__main__ import PACKAGES, is_installed, machine
+from bench.peers.__main__ import machine
 from bench.peers.arcadia import Arcadia
 from bench.peers.mlflow import MLflow
-from bench.peers.product import REPOSITORY, Venv
+from bench.peers.product import REPOSITORY, Venv, options_parser, parse
 from bench.peers.runs import METRICS
+from bench.peers.table import markdown
 from bench.peers.trackio import Trackio
 
 # Runs the script of one run. Takes the server's URL, the run's number and the number of points.
@@ -71,14 +72,10 @@ def main() -> None:
 
 def parse_options() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.peers.logging", description=__doc__)
-    parser.add_argument("--venv", type=Path, required=True, help="virtual environment with mlflow and trackio")
+    parser = options_parser("bench.peers.logging", __doc__)
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--points", type=int, default=20_000, help="calls of each run, with three metrics")
-    options = parser.parse_args()
-    if not all(is_installed(options.venv, package) for package in PACKAGES):
-        parser.error(f"{options.venv} needs {' and '.join(PACKAGES)}; see python -m bench.peers --help")
-    return options
+    return parse(parser)
 
 
 def arcadia_script(journals: Path) -> Script:
@@ -135,8 +132,7 @@ def table(measured: Sequence[Logged], calls: int) -> str:
         "bytes per value on the server": [f"{each.server_bytes / calls / len(METRICS):,.0f}" for each in measured],
         "bytes per value of journals": [f"{each.script_bytes / calls / len(METRICS):,.0f}" for each in measured],
     }
-    lines = [f"| | {' | '.join(each.name for each in measured)} |", f"|---|{'---|' * len(measured)}"]
-    return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
+    return markdown([each.name for each in measured], rows)
 
 
 def microseconds(logged: Logged, name: str) -> str:

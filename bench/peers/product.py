@@ -1,5 +1,6 @@
 """A product under measurement: how it is filled and served, and what is requested from it."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -43,6 +44,32 @@ class Product(Protocol):
 
     def page(self, written: Written) -> str:
         """Return the path of the page that compares the first runs."""
+
+
+PACKAGES = ("mlflow", "trackio")
+
+
+def options_parser(module: str, description: str | None) -> argparse.ArgumentParser:
+    """Return the command line of a benchmark that needs the peers."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {module}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--venv", type=Path, required=True, help="virtual environment with mlflow and trackio")
+    return parser
+
+
+def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Read the command line. Exit with instructions if the peers are not installed."""
+    options = parser.parse_args()
+    folder = options.venv
+    installed = [any(folder.glob(f"lib/python*/site-packages/{package}/__init__.py")) for package in PACKAGES]
+    missing = [package for package, found in zip(PACKAGES, installed, strict=True) if not found]
+    if missing:
+        parser.error(
+            f"{folder} has no {' and no '.join(missing)}. Install the peers:\n"
+            f"  python -m venv {folder} && {folder}/bin/pip install {' '.join(PACKAGES)}"
+        )
+    return options
 
 
 class Venv:

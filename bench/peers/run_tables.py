@@ -3,7 +3,6 @@
 Arcadia loads more rows while it scrolls. MLflow loads 100 rows and has a button for more. Trackio loads all of them.
 """
 
-import argparse
 import re
 import statistics
 import sys
@@ -15,11 +14,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
-from bench.peers.__main__ import PACKAGES, is_installed, machine, write
+from bench.peers.__main__ import machine, write
 from bench.peers.arcadia import Arcadia
 from bench.peers.browser import CHART_MILLISECONDS, POLL_MILLISECONDS, new_context
 from bench.peers.mlflow import MLflow
-from bench.peers.product import Product, Venv, Written
+from bench.peers.product import Product, Venv, Written, options_parser, parse
+from bench.peers.table import markdown
 from bench.peers.trackio import Trackio
 from tests.chromium import chromium
 
@@ -169,8 +169,7 @@ def report(every: dict[str, Times]) -> str:
         "filter by a part of the name": [milliseconds(times.filtered) for times in every.values()],
         "group by a setting": [milliseconds(times.grouped) for times in every.values()],
     }
-    lines = [f"| | {' | '.join(every)} |", f"|---|{'---|' * len(every)}"]
-    return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
+    return markdown(every, rows)
 
 
 def milliseconds(seconds: list[float]) -> str:
@@ -188,18 +187,11 @@ def frames(gaps: list[float]) -> str:
 
 def main() -> None:
     """Write the runs, measure every table, and print the results."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.peers.run_tables",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--venv", type=Path, required=True, help="virtual environment with mlflow and trackio")
+    parser = options_parser("bench.peers.run_tables", __doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--points", type=int, default=10, help="points of each of the three metrics of a run")
     parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
-    if not all(is_installed(options.venv, package) for package in PACKAGES):
-        parser.error(f"{options.venv} needs {' and '.join(PACKAGES)}; see python -m bench.peers --help")
+    options = parse(parser)
     with tempfile.TemporaryDirectory(prefix="arcadia-tables-") as name:
         folder = Path(name)
         every = tables(folder, Venv(options.venv.resolve(), folder / "home"))

@@ -1,6 +1,6 @@
 """Markdown table of the measurements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,13 +22,20 @@ Samples = Mapping[str, Mapping[str, Sequence[Sample]]]
 def report(samples: Samples) -> str:
     """Write the samples of each product and measurement as a table. The fastest median is bold."""
     products = list(samples)
-    lines = [f"| | {' | '.join(products)} |", f"|---|{'---|' * len(products)}"]
+    rows = {}
     for key, words in WORDS.items():
         taken = {product: samples[product].get(key, []) for product in products}
         fastest = min((median(found) for found in taken.values() if found), default=0.0)
         cells = [cell(found, is_fastest=bool(found) and median(found) == fastest) for found in taken.values()]
-        lines.append(f"| {words} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows[words] = cells
+    return markdown(products, rows)
+
+
+def markdown(columns: Iterable[str], rows: Mapping[str, Sequence[str]]) -> str:
+    """Return a Markdown table with a name before each row."""
+    names = list(columns)
+    lines = [f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
+    return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
 
 
 def median(samples: Sequence[Sample]) -> float:
