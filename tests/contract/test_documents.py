@@ -12,7 +12,7 @@ LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 NAME = re.compile(r"`(\w+)`")
 PLACE = re.compile(r"`((?:backend|workers|frontend|tests|bench|setup|alembic|docs)/[\w./-]*)`")
 # An example of what a reader would write.
-MADE_UP = {"workers/contract/config/ppo.py", "workers/trainer/methods/ppo/"}
+MADE_UP = {"workers/contract/config/my_method.py", "workers/trainer/methods/my_method/"}
 
 
 def links(document: Path) -> Iterator[tuple[str, Path]]:
