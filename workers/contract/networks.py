@@ -32,19 +32,17 @@ class Network:
     body: str
 
 
+def _summarize(convolutions: Convolutions, hidden: int) -> str:
+    layers = [f"{filters}×{kernel}×{kernel}/{stride}" for filters, kernel, stride in convolutions]
+    return ", ".join([*layers, str(hidden)])
+
+
 NETWORKS: dict[str, Network] = {
     network.name: network
     for network in (
-        Network("nips", "16×8×8/4, 32×4×4/2, 256", "pixels", f"{_BODIES}:build_convolutions"),
-        Network("nature", "32×8×8/4, 64×4×4/2, 64×3×3/1, 512", "pixels", f"{_BODIES}:build_convolutions"),
         *(
-            Network(
-                f"large-stride-{stride}",
-                f"32×8×8/{stride}, 32×4×4/2, 64×4×4/2, {1024 if stride == 1 else 256}",
-                "pixels",
-                f"{_BODIES}:build_convolutions",
-            )
-            for stride in (4, 3, 2, 1)
+            Network(name, _summarize(*layers), "pixels", f"{_BODIES}:build_convolutions")
+            for name, layers in ARCHITECTURES.items()
         ),
         Network("mlp", "hidden layers", "vector", f"{_BODIES}:build_mlp"),
     )
