@@ -10,11 +10,11 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 
 from workers.contract.plugins.discovery import installed
 from workers.contract.plugins.groups import GROUPS, Group
 from workers.contract.plugins.loading import MAX_OUTPUT, PLUGINS, TOO_MUCH_OUTPUT, LoadedPlugin, load
+from workers.contract.plugins.references import resolve
 
 # The longest time that a package may take to load. A busy host is slow.
 LOAD_SECONDS = 30.0
@@ -129,10 +129,7 @@ def main(arguments: Sequence[str]) -> None:
     """Load packages, and report to a descriptor."""
     descriptor, more_groups, *names = arguments
     reports = os.fdopen(int(descriptor), "w", buffering=1)
-    groups = [*GROUPS]
-    for reference in json.loads(more_groups):
-        module, _, name = reference.partition(":")
-        groups.append(getattr(import_module(module), name))
+    groups = [*GROUPS, *map(resolve, json.loads(more_groups))]
     load(names, groups, lambda name: print(json.dumps({"begun": name}), file=reports))
     found = {plugin.name: plugin.problem for plugin in PLUGINS.values() if plugin.problem}
     print(json.dumps({"problems": found}), file=reports)

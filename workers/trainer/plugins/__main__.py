@@ -6,6 +6,7 @@ from collections.abc import Callable
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.networks import NETWORKS
 from workers.contract.plugins.loading import PLUGINS, load_named_in_environment
+from workers.contract.plugins.references import resolve
 
 STEPS = 20
 
@@ -64,8 +65,6 @@ def import_trainer(algorithm: str) -> None:
 
 def import_network(name: str) -> None:
     """Import the function that builds a network."""
-    from workers.contract.plugins.references import resolve
-
     resolve(NETWORKS[name].body)
 
 
