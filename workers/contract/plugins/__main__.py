@@ -13,7 +13,7 @@ from workers.contract.plugins import scaffold
 from workers.contract.plugins.allowed import FILE, SETTING, allow, allowed_plugins
 from workers.contract.plugins.discovery import canonical, installed
 from workers.contract.plugins.interface import VERSION
-from workers.contract.plugins.loading import NOT_INSTALLED, PLUGINS
+from workers.contract.plugins.loading import NOT_INSTALLED, PLUGINS, LoadedPlugin
 from workers.contract.plugins.trial import find_problems, load_after_trial
 
 
@@ -61,16 +61,18 @@ def show_list(allowed: Sequence[str]) -> int:
     load_after_trial(allowed)
     packages = installed()
     for name in sorted({*packages, *allowed}):
-        plugin = PLUGINS.get(name)
-        if plugin is None:
-            print(f"{name} {packages[name].version}: not allowed")
-        elif plugin.problem:
-            print(f"{name} {plugin.version or ''}: {plugin.problem}".replace(" :", ":"))
-        else:
-            print(f"{name} {plugin.version}: {', '.join(f'{noun} {key}' for noun, key in plugin.parts) or 'papers'}")
+        title = f"{name} {packages[name].version}" if name in packages else name
+        print(f"{title}: {describe(PLUGINS.get(name))}")
     if not packages and not allowed:
         print("No package with entry points of plug-ins is installed.")
     return 0
+
+
+def describe(plugin: LoadedPlugin | None) -> str:
+    """Return the parts of a plug-in, or why it has none."""
+    if plugin is None:
+        return "not allowed"
+    return plugin.problem or ", ".join(f"{noun} {key}" for noun, key in plugin.parts) or "papers"
 
 
 def check(names: Sequence[str]) -> int:
