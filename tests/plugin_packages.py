@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,19 +49,10 @@ class Site:
         scaffold.create(kind, name, source)
         package = name.replace("-", "_")
         (source / package).rename(self.folder / package)
-        groups = {"environment": ("environments", "ENVIRONMENTS"), "method": ("methods", "METHODS")}
-        noun, parts = groups[kind]
-        points = {f"arcadia.{noun}": f"{package}:{parts}", "arcadia.presets": f"{package}.presets:PRESETS"}
+        groups = tomllib.loads((source / "pyproject.toml").read_text())["project"]["entry-points"]
+        points = {group: reference for group, points in groups.items() for reference in points.values()}
         self._describe(name, version, points)
         return name
-
-    def uninstall(self, name: str) -> None:
-        """Remove a package, also from this process."""
-        unload(name)
-        module = name.replace("-", "_")
-        for path in self.folder.glob(f"{module}*"):
-            path.rename(path.with_name(f"removed-{path.name}"))
-        self.forget_modules()
 
     def forget_modules(self) -> None:
         """Remove the modules of the folder from this process."""
