@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
 from workers.trainer.learning.returns import generalized_advantages, n_step_returns, one_step_targets, returns_of_one
 
@@ -30,22 +31,24 @@ def literal_returns(steps: list[tuple[float, float, str]], bootstrap: float, gam
     return returns
 
 
-@given(st.lists(STEP, min_size=1, max_size=12), st.floats(-5, 5, allow_subnormal=False), st.floats(0, 1))
-def test_returns_follow_the_pseudocode(steps: list[tuple[float, float, str]], bootstrap: float, gamma: float) -> None:
+def rollout_of(steps: list[tuple[float, float, str]]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Make the steps after an end fresh. Return the rewards, values, ends by termination, and fresh rows."""
     for t in range(1, len(steps)):
-        if steps[t - 1][2] != "goes on":  # the row after an end is fresh
+        if steps[t - 1][2] != "goes on":
             steps[t] = (0.0, steps[t][1], "goes on")
     rewards, values, ends = zip(*steps, strict=True)
-    fresh = [False, *(end != "goes on" for end in ends[:-1])]
-
-    returns = n_step_returns(
+    return (
         torch.tensor(rewards, dtype=torch.float64)[:, None],
         torch.tensor(values, dtype=torch.float64)[:, None],
         torch.tensor([end == "terminated" for end in ends])[:, None],
-        torch.tensor(fresh)[:, None],
-        torch.tensor([bootstrap], dtype=torch.float64),
-        gamma,
+        torch.tensor([False, *(end != "goes on" for end in ends[:-1])])[:, None],
     )
+
+
+@given(st.lists(STEP, min_size=1, max_size=12), st.floats(-5, 5, allow_subnormal=False), st.floats(0, 1))
+def test_returns_follow_the_pseudocode(steps: list[tuple[float, float, str]], bootstrap: float, gamma: float) -> None:
+    rollout = rollout_of(steps)
+    returns = n_step_returns(*rollout, torch.tensor([bootstrap], dtype=torch.float64), gamma)
 
     for t, expected in enumerate(literal_returns(steps, bootstrap, gamma)):
         if expected is not None:
@@ -88,7 +91,7 @@ def test_one_step_targets_look_one_step_ahead(rewards: list[float], gamma: float
 def literal_advantage(
     t: int, steps: list[tuple[float, float, str]], bootstrap: float, gamma: float, lam: float
 ) -> float:
-    """Equation 11 as a sum: Â_t = δ_t + (γλ)δ_{t+1} + …, to the end of the episode or of the rollout."""
+    """Return equation 11 as a sum: Â_t = δ_t + (γλ)δ_{t+1} + …, to the end of the episode or of the rollout."""
     values = [value for _, value, _ in steps] + [bootstrap]
     advantage, weight = 0.0, 1.0
     for i in range(t, len(steps)):
@@ -110,21 +113,9 @@ def literal_advantage(
 def test_advantages_follow_equation_11(
     steps: list[tuple[float, float, str]], bootstrap: float, gamma: float, lam: float
 ) -> None:
-    for t in range(1, len(steps)):
-        if steps[t - 1][2] != "goes on":  # the row after an end is fresh
-            steps[t] = (0.0, steps[t][1], "goes on")
-    rewards, values, ends = zip(*steps, strict=True)
-    fresh = [False, *(end != "goes on" for end in ends[:-1])]
+    rollout = rollout_of(steps)
+    advantages = generalized_advantages(*rollout, torch.tensor([bootstrap], dtype=torch.float64), gamma, lam)
 
-    advantages = generalized_advantages(
-        torch.tensor(rewards, dtype=torch.float64)[:, None],
-        torch.tensor(values, dtype=torch.float64)[:, None],
-        torch.tensor([end == "terminated" for end in ends])[:, None],
-        torch.tensor(fresh)[:, None],
-        torch.tensor([bootstrap], dtype=torch.float64),
-        gamma,
-        lam,
-    )
-
+    fresh = rollout[-1]
     expected = [0.0 if fresh[t] else literal_advantage(t, steps, bootstrap, gamma, lam) for t in range(len(steps))]
     assert advantages[:, 0].tolist() == pytest.approx(expected, abs=1e-9)
