@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from workers.contract.config import TrainingConfig
 from workers.contract.games import ENVIRONMENTS, rom_of
+from workers.contract.plugins.loading import PROVIDERS
 from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
 from workers.trainer.environments import roms
 from workers.trainer.environments import worlds as worlds  # registers Arcadia's environments with gymnasium
@@ -214,8 +215,8 @@ class GymnasiumEnvironments:
 
             physics.redirect_warnings()
         # The vectorized environments of plug-ins may need other observations, so they step one by one.
-        is_ours = ENVIRONMENTS[env].module is None
-        vectorized = is_ours and gymnasium.spec(env).vector_entry_point is not None
+        is_built_in = ("environment", env) not in PROVIDERS
+        vectorized = is_built_in and gymnasium.spec(env).vector_entry_point is not None
         self._envs: VectorEnv[Observations, Actions, Any] = (
             gymnasium.make_vec(env, num_envs, vectorization_mode="vector_entry_point")
             if vectorized
