@@ -29,7 +29,7 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
 
 
 def refuse_reported(run: Run, action: str) -> None:
-    """Raise Conflict unless Arcadia trains the run, since it has no program of another one that it could start."""
+    """Raise Conflict unless Arcadia trains the run. It cannot start the program of any other run."""
     _refuse_missing_plugins(run, action)
     if run.origin != "trained":
         raise Conflict(

@@ -27,7 +27,7 @@ def can_be_done_by(session: Session, worker: str, table: type[Run] | type[Job]) 
 
 
 def missing_reason(workers: Collection[Worker], needed: str, kind: str) -> str | None:
-    """Return that no worker of a kind has the needed plug-ins, or None if one has them or there is no worker."""
+    """Return a sentence that all workers of a kind lack needed plug-ins. None if one has them, or without workers."""
     if not workers or any(has_plugins(worker, needed) for worker in workers):
         return None
     return (

@@ -91,7 +91,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
 
 
 def load_plugins(names: Sequence[str]) -> None:
-    """Load the allowed plug-ins, and name those that work to the trainers."""
+    """Load the allowed plug-ins, and pass the names of those that work to the trainers."""
     load_after_trial(names)
     for plugin in PLUGINS.values():
         if plugin.problem:

@@ -29,7 +29,7 @@ DECAY = (
     "at the last; none: stays the same."
 )
 
-# The field's help describes these.
+# The description of the field `network` already has these.
 BUILT_IN_NETWORKS = (*NETWORKS,)
 # Fields that are only used by networks for vectors.
 MLP_FIELDS = ("hidden_units", "hidden_layers", "activation")

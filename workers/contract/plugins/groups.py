@@ -32,7 +32,7 @@ class Group:
     registry: dict[str, Any]
     # The part's name in the registry.
     key: Callable[[Any], str]
-    # Yields what is wrong with a part.
+    # Yields the problems of a part.
     problems: Callable[[Any], Iterator[str]]
 
     def add(self, part: Any) -> None:

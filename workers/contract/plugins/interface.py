@@ -1,9 +1,9 @@
-"""What an entry point of a plug-in names. `arcadia.plugins` is its public name."""
+"""The object that an entry point of a plug-in names. `arcadia.plugins` exports it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Raise it when packages that work with the last version no longer do.
+# Increment it when packages written for the last version stop working.
 VERSION = 1
 
 

@@ -21,7 +21,7 @@ TOO_MUCH_OUTPUT = f"It printed more than {MAX_OUTPUT // 1_000_000} MB when it wa
 
 @dataclass(frozen=True)
 class LoadedPlugin:
-    """An allowed package, as this process has it."""
+    """An allowed package, and the result of loading it in this process."""
 
     name: str
     # None if it is not installed.
@@ -129,7 +129,7 @@ def _imported(point: EntryPoint) -> object:
 
 
 class _Output(io.TextIOBase):
-    """Counts what is printed, and keeps none of it."""
+    """Output that counts its characters and discards them."""
 
     written = 0
 

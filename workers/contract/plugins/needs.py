@@ -16,7 +16,7 @@ def needed_plugins(config: Mapping[str, Any]) -> list[str]:
 
 
 def missing_plugins(needed: str) -> str | None:
-    """Return that plug-ins of a list of names are missing in this process, as a clause, or None."""
+    """Return a clause that names the needed plug-ins that this process lacks, or None if it has all."""
     loaded = loaded_versions()
     missing = [name for name in needed.split(",") if name and name not in loaded]
     if not missing:

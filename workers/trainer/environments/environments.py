@@ -109,7 +109,7 @@ def read_by_networks(env: gymnasium.Env[Any, Any], *, name: str) -> gymnasium.En
 
 
 def registered(env: str) -> str:
-    """Return the id of an environment after its plug-in has registered it with gymnasium."""
+    """Import the module that registers an environment with gymnasium, if it has one. Return the environment's id."""
     if module := ENVIRONMENTS[env].module:
         import_module(module)
     return env

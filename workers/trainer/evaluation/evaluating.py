@@ -57,7 +57,7 @@ def _subject(request: EvaluateRequest) -> Subject:
     checkpoint, config = subjects.read(request.run_directory, request.step)
     check_fit(request.protocol, config.env, bool(request.save_starts))
     subject = subjects.agent_subject(checkpoint, config, request.protocol, request.acting)
-    if checkpoint.algorithm != config.algorithm:  # another library trained it, in a way that no file says
+    if checkpoint.algorithm != config.algorithm:  # another library trained it, with unknown settings
         return subject
     return replace(subject, unlike_training=unlike_training.differences(config, request.protocol))
 

@@ -92,7 +92,7 @@ class RolloutSampler:
         self._noise = torch.empty(0)
 
     def begin(self, rows: int) -> None:
-        """Draw the random numbers of a rollout with so many rows."""
+        """Draw the random numbers for all rows of a rollout."""
         shape = (rows, self._draws)
         if self._noise.shape != shape:
             self._noise = torch.empty(shape, device=self.random.device)

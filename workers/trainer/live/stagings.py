@@ -47,7 +47,7 @@ def of_people(env: str) -> Staging:
 def protocol_of(config: RunConfig) -> EvaluationProtocol:
     """Return the protocol of a live game: the longest evaluation without start points.
 
-    Actions are repeated as in training if a protocol does so.
+    Prefer a protocol that repeats actions with the same probability as training.
     """
     fitting = [PROTOCOLS[name] for name in fitting_protocols(config.environment.family)]
     repeats = config.repeat_action_probability

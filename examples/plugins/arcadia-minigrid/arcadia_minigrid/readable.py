@@ -47,7 +47,7 @@ class ReadableWorld(gymnasium.Wrapper[Observation, int, Observation, int]):
 
 
 def readable(seen: Observation) -> Observation:
-    """Return what a network can read."""
+    """Return an observation with its view and mission as zeros and ones."""
     words = set(seen["mission"].replace(",", " ").split())
     return {
         "view": np.concatenate([kind[seen["image"][..., at]] for at, kind in enumerate(KINDS)], axis=-1),

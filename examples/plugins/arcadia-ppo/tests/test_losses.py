@@ -77,7 +77,7 @@ def made_experience(config: PpoConfig, agent: Agent, fresh: bool = True) -> Expe
 
 
 def outputs(agent: Agent, states: Tensor, openings: Tensor, memory: Any) -> tuple[Tensor, Tensor]:
-    """Return the network's outputs for all rows, one step at a time."""
+    """Run the network step by step. Return its outputs for all rows."""
     numbers, values = [], []
     for row, opens in zip(states, openings, strict=True):
         memory = tuple((torch.where(opens[:, None], 0, h), torch.where(opens[:, None], 0, c)) for h, c in memory)
@@ -100,7 +100,7 @@ def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: Action
 def literal_objective(
     numbers: Tensor, values: Tensor, steps: Experience, actions: ActionSpace, config: PpoConfig
 ) -> dict[str, Tensor]:
-    """Equations 6, 7 and 9, one step at a time."""
+    """Compute equations 6, 7 and 9 step by step."""
     epsilon = config.clip_range
     advantages = steps.advantages
     if config.normalize_advantages:
