@@ -14,7 +14,7 @@ import torch
 from workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig, SynchronousFields
 from workers.trainer.environments import ceiling as environments_alone
 from workers.trainer.host import devices
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun
 
 WARM_UP_SECONDS = 3.0
@@ -72,7 +72,7 @@ def of_method(config: RunConfig, seconds: float) -> float:
     """Measure one of our methods."""
     run = TimedRun(seconds, devices.resolve(config.device))
     devices.set_threads(config, run.device)
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     return run.stopwatch.rate
 
 

@@ -20,7 +20,7 @@ import torch
 
 from workers.contract.config import PaacConfig
 from workers.trainer.host import devices
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.run.run import NullRun, TrainingState
 from workers.trainer.session import fix_seeds
@@ -47,7 +47,7 @@ def train_once(env: str, updates: int) -> None:
     run = NullRun(device=devices.resolve(config.device))
     devices.set_threads(config, run.device)
     fix_seeds(config.seed)
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     del held
     dtype = str(body_dtype(config, run.device)).removeprefix("torch.")
     how = f"{devices.describe(run.device)}, {dtype}, {torch.get_num_threads()} threads"

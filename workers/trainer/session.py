@@ -15,7 +15,7 @@ from workers.trainer.environments import ceiling, roms
 from workers.trainer.errors import reason, show, stack
 from workers.trainer.host import devices, memory
 from workers.trainer.launching import Launch
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.provenance.collecting import trainer_command
 from workers.trainer.run import checkpoints, durable_files, versions
@@ -42,7 +42,7 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
         return 1
     try:
         measure_ceiling(launch.config, run)
-        METHODS[launch.config.algorithm].train(launch.config, run)
+        TRAINERS[launch.config.algorithm].train(launch.config, run)
         run.complete(stop.reason or "the algorithm ended early")
     except Exception as error:
         run.fail(reason(error), stack(error))
@@ -78,7 +78,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest, provenance: Prove
     device = devices.resolve(config.wanted_device)
     devices.set_threads(config, device)
     roms.check(config.env)
-    memory.check(METHODS[config.algorithm].needs(config, device))
+    memory.check(TRAINERS[config.algorithm].needs(config, device))
     fix_seeds(config.seed)
     durable_files.remove_temporary(directory / layout.REPLAYS)
     checkpoints.tidy(directory)

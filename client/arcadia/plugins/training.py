@@ -15,8 +15,7 @@ from workers.trainer.learning.exploration import EpsilonGreedy, annealed
 from workers.trainer.learning.optimizers import Adam, FlatParameters, Optimizer, RMSProp, clip_to_norm
 from workers.trainer.learning.policies import Categorical, Gaussian, Policy, RolloutSampler, policy_over
 from workers.trainer.learning.returns import generalized_advantages, n_step_returns
-from workers.trainer.methods import METHODS as TRAINERS
-from workers.trainer.methods.method import Trainer
+from workers.trainer.methods import TRAINERS
 from workers.trainer.methods.paac.framework import Framework, Updater
 from workers.trainer.methods.paac.memory_needs import needs as framework_needs
 from workers.trainer.methods.paac.rollouts import Actors, Rollout, pick
@@ -30,6 +29,7 @@ from workers.trainer.methods.trained_networks import (
     load_policy,
     load_weights,
 )
+from workers.trainer.methods.trainer import Trainer
 from workers.trainer.networks.agents import Agent, BatchTape, GaussianHead, Memory
 from workers.trainer.networks.bodies import PixelBody, ReadingsFilter, VectorBody, build_body
 from workers.trainer.networks.initialization import initialized

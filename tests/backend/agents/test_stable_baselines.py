@@ -18,7 +18,7 @@ from backend.agents.torch_files import read_tensors
 from tests.backend.agents.conftest import Agents, pack, unpack
 from workers.contract.config import config_adapter
 from workers.contract.spaces import Continuous, Discrete
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.run import checkpoints
 
 LIMIT = 1_000_000_000
@@ -55,7 +55,7 @@ def load(path: Path, env: str) -> Any:
         if isinstance(space, gymnasium.spaces.Discrete)
         else Continuous(tuple(map(float, space.low)), tuple(map(float, space.high)))
     )
-    return METHODS[validated.algorithm].load_network(validated, shape, actions, state)
+    return TRAINERS[validated.algorithm].load_network(validated, shape, actions, state)
 
 
 def states_of(env: str) -> Any:

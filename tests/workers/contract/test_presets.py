@@ -4,7 +4,7 @@ import pytest
 
 from workers.contract.config import CONFIGURATIONS, config_adapter
 from workers.contract.presets import PRESETS
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun
 
 # As few of each as shows that the rest of the preset works.
@@ -39,7 +39,7 @@ def test_a_preset_makes_its_first_updates(name: str) -> None:
         update={field: value for field, value in SMALL.items() if field in type(preset).model_fields}
     )
     run = NullRun(stop_at_step=STEPS)
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     assert run.step >= STEPS
     assert run.updates > 0
     assert run.saved[-1].step == run.step

@@ -10,8 +10,8 @@ from workers.contract.config import CONFIGURATIONS, TrainingConfig
 from workers.contract.games import ActionKind
 from workers.trainer.environments import own_environment
 from workers.trainer.host.memory import Need
-from workers.trainer.methods import METHODS, trained_networks
-from workers.trainer.methods.method import Trainer
+from workers.trainer.methods import TRAINERS, trained_networks
+from workers.trainer.methods.trainer import Trainer
 from workers.trainer.networks import networks
 from workers.trainer.run.run import TrainingRun, TrainingState
 
@@ -47,4 +47,4 @@ STILL = Trainer(config=StillConfig, train=train, needs=needs, load_network=train
 def register(monkeypatch: pytest.MonkeyPatch, method: Trainer[StillConfig] = STILL) -> None:
     """Add the method to both halves of the registry until the test ends."""
     monkeypatch.setitem(CONFIGURATIONS, method.algorithm, method.config)
-    monkeypatch.setitem(METHODS, method.algorithm, method)
+    monkeypatch.setitem(TRAINERS, method.algorithm, method)

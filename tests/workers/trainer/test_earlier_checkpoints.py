@@ -16,7 +16,7 @@ from workers.contract.earlier_names import RENAMED
 from workers.trainer import evaluate, launching, replay
 from workers.trainer.environments import own_environment
 from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.methods.gorila.gorila import build
 from workers.trainer.methods.gorila.train import restore, state
 from workers.trainer.run import checkpoints
@@ -63,7 +63,7 @@ def test_training_goes_on_from_an_earlier_checkpoint(directory: Path, number: in
     config = config_adapter.validate_python(checkpoint.config)
     assert config.algorithm == ALGORITHMS[number]
     run = NullRun(restored=checkpoint.state)
-    METHODS[config.algorithm].train(config.model_copy(update={"total_steps": checkpoint.state.step + MORE_STEPS}), run)
+    TRAINERS[config.algorithm].train(config.model_copy(update={"total_steps": checkpoint.state.step + MORE_STEPS}), run)
     assert run.saved[-1].step >= checkpoint.state.step + MORE_STEPS
     assert run.saved[-1].tensors.keys() == checkpoint.state.tensors.keys()
 
@@ -106,7 +106,7 @@ def test_a_run_with_the_earlier_names_of_its_fields_continues_and_is_evaluated(
         env="CartPole-v1", num_envs=4, total_steps=200, centered_inputs=True, initialization="orthogonal"
     )
     run = NullRun()
-    METHODS["paac"].train(config, run)
+    TRAINERS["paac"].train(config, run)
     path = tmp_path / checkpoints.write(tmp_path, run.saved[-1], config, {}).file
     rename_as_before(path)
     (tmp_path / layout.CONFIG).write_text(with_earlier_names(config.model_dump_json()))
@@ -118,7 +118,7 @@ def test_a_run_with_the_earlier_names_of_its_fields_continues_and_is_evaluated(
     restored = checkpoints.newest(tmp_path, pytest.fail)
     assert restored is not None
     continued = NullRun(restored=restored.state)
-    METHODS["paac"].train(launch.config, continued)
+    TRAINERS["paac"].train(launch.config, continued)
     assert continued.saved[-1].step >= 400
 
     options = ["--run-dir", str(tmp_path), "--protocol", "episodes", "--episodes", "2", "--json"]

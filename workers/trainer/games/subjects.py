@@ -22,7 +22,7 @@ from workers.trainer.errors import TrainerError
 from workers.trainer.games.acting import check
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import GymnasiumGame, PlayableGame
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.methods.trained_networks import NetworkOutput, OutputKind, TrainedNetwork
 from workers.trainer.networks.agents import Memory
 from workers.trainer.run import checkpoints
@@ -115,7 +115,7 @@ def agent_subject(
     games = opener(config.env, protocol, frames, config.action_set, filmed=filmed)
     game = games()
     game.close()
-    network = METHODS[config.algorithm].load_network(config, game.observation_shape, game.actions, checkpoint.state)
+    network = TRAINERS[config.algorithm].load_network(config, game.observation_shape, game.actions, checkpoint.state)
     acting = acting or config.usual_acting
     check(acting, network.output_kind, game.actions)
     return Subject(

@@ -19,7 +19,7 @@ from workers.contract.live import AgentOnStage
 from workers.contract.protocols.acting import Acting
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.games.games import PlayableGame
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.methods.trained_networks import Action, action_of
 from workers.trainer.recording.diary import displayed_numbers, kind_of_numbers
 from workers.trainer.run import checkpoints
@@ -47,7 +47,7 @@ class LiveAgent:
 
     def load(self, checkpoint: LoadedCheckpoint) -> None:
         """Switch to another checkpoint's network."""
-        self._network = METHODS[self._config.algorithm].load_network(
+        self._network = TRAINERS[self._config.algorithm].load_network(
             self._config, self._shape, self.actions, checkpoint.state
         )
         self._numbers = kind_of_numbers(self._network.output_kind, self.actions)

@@ -5,11 +5,11 @@
 
 from typing import Any
 
-from workers.contract.config import METHODS as REGISTERED
+from workers.contract.config import METHODS
 from workers.contract.plugins.loading import PROVIDERS
 from workers.contract.plugins.references import resolve
 from workers.trainer.errors import TrainerError
-from workers.trainer.methods.method import Trainer
+from workers.trainer.methods.trainer import Trainer
 
 
 class TrainerHalfError(TrainerError):
@@ -22,18 +22,18 @@ class Trainers(dict[str, Trainer[Any]]):
     """Trainer halves by algorithm. That of a plug-in is imported when it is first used."""
 
     def __missing__(self, algorithm: str) -> Trainer[Any]:
-        reference = REGISTERED[algorithm].trainer
+        reference = METHODS[algorithm].trainer
         try:
             trainer = resolve(reference)
         except Exception as error:
             raise TrainerHalfError(f"{reference} cannot be imported: {type(error).__name__}: {error}") from error
-        if not isinstance(trainer, Trainer) or trainer.config is not REGISTERED[algorithm].config:
+        if not isinstance(trainer, Trainer) or trainer.config is not METHODS[algorithm].config:
             raise TrainerHalfError(f"{reference} must be a Trainer with the configuration of {algorithm}")
         self[algorithm] = trainer
         return trainer
 
 
 # Built-in ones are imported here, so that processes that wait for their first run have them.
-METHODS = Trainers(
-    {name: resolve(method.trainer) for name, method in REGISTERED.items() if ("method", name) not in PROVIDERS}
+TRAINERS = Trainers(
+    {name: resolve(method.trainer) for name, method in METHODS.items() if ("method", name) not in PROVIDERS}
 )

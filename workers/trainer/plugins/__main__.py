@@ -57,9 +57,9 @@ def play(env: str) -> None:
 
 def import_trainer(algorithm: str) -> None:
     """Import the trainer half of a method."""
-    from workers.trainer.methods import METHODS  # loads torch, which takes seconds
+    from workers.trainer.methods import TRAINERS  # loads torch, which takes seconds
 
-    if METHODS[algorithm].config is not CONFIGURATIONS[algorithm]:
+    if TRAINERS[algorithm].config is not CONFIGURATIONS[algorithm]:
         raise ValueError("its trainer has another configuration")
 
 

@@ -18,7 +18,7 @@ from workers.contract.config import (
     PaacQConfig,
     TrainingConfig,
 )
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun
 
 BEFORE, AFTER = 0.001, 0.0003
@@ -66,7 +66,7 @@ def small(kind: type[TrainingConfig], **fields: object) -> TrainingConfig:
 def test_updates_use_a_changed_learning_rate(kind: type[TrainingConfig], request: pytest.FixtureRequest) -> None:
     mode = {"mode": "free"} if "free" in request.node.callspec.id else {}
     config, run = small(kind, **mode), ChangedRun()
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     assert run.rates[0] == pytest.approx(BEFORE)
     # A report is of several updates of several processes, so the two may be mixed in one between them.
     assert all(AFTER * 0.999 <= rate <= BEFORE * 1.001 for rate in run.rates)
@@ -76,7 +76,7 @@ def test_updates_use_a_changed_learning_rate(kind: type[TrainingConfig], request
 def test_training_ends_at_changed_total_steps(kind: type[TrainingConfig]) -> None:
     config = small(kind, total_steps=3_000)
     run = NullRun(changes=[RequestedChange(number=1, fields={"total_steps": 6_000})])
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     assert 6_000 <= run.saved[-1].step < 7_500
 
 
@@ -91,7 +91,7 @@ class ChangedAtTheEnd(NullRun):
 
 def test_actor_learners_start_again_if_the_total_is_raised_after_they_have_reached_it() -> None:
     config, run = small(A3cConfig, total_steps=2_000), ChangedAtTheEnd()
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     assert run.saved[-1].step >= 4_000
 
 
@@ -101,7 +101,7 @@ def test_a_changed_field_is_no_longer_what_updates_use(kind: type[TrainingConfig
     """Values that validation would refuse make every weight NaN."""
     config, value = small(kind, total_steps=3_000), -inf if field_name == "max_grad_norm" else nan
     run = NullRun(changes=[RequestedChange(number=1, fields={field_name: value})])
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     assert run.saved[-1].has_diverged
 
 
@@ -109,6 +109,6 @@ def test_a_change_without_an_effect_changes_no_weight() -> None:
     config = small(PaacConfig, total_steps=2_000)
     runs = [NullRun(), NullRun(changes=[RequestedChange(number=1, fields={"checkpoint_seconds": 9.0}, step=500)])]
     for run in runs:
-        METHODS["paac"].train(config.model_copy(), run)
+        TRAINERS["paac"].train(config.model_copy(), run)
     first, second = (run.saved[-1].tensors for run in runs)
     assert all(first[name].equal(second[name]) for name in first)

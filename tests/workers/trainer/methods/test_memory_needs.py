@@ -14,14 +14,14 @@ from workers.contract.config import (
 )
 from workers.trainer.host import memory
 from workers.trainer.host.memory import MemoryShortageError, Need
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.methods.gorila.memory_needs import check_replay
 
 CPU = torch.device("cpu")
 
 
 def needs_of(config: TrainingConfig, device: torch.device = CPU) -> list[Need]:
-    return METHODS[config.algorithm].needs(config, device)
+    return TRAINERS[config.algorithm].needs(config, device)
 
 
 def total(config: TrainingConfig, device: torch.device = CPU) -> float:

@@ -14,7 +14,7 @@ from workers.contract.config import (
     PaacQConfig,
     TrainingConfig,
 )
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun
 
 SPREAD, DEAD = "network/value_spread", "network/dead_hidden_1"
@@ -51,6 +51,6 @@ def test_a_method_reports_dead_units_and_the_spread_of_values(kind: type[Trainin
     few = {name: value for name, value in few.items() if name in kind.model_fields}
     config = kind.model_validate({"env": "CartPole-v1", "activation": "relu", "total_steps": 200_000, **few})
     run = UntilMeasured()
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     assert run.measured[SPREAD] > 0
     assert 0 <= run.measured[DEAD] < 1

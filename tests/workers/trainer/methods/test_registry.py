@@ -15,7 +15,7 @@ from workers.contract.events import event_adapter
 from workers.contract.games import ENVIRONMENTS
 from workers.trainer import replay, session
 from workers.trainer.launching import Launch
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
 
@@ -37,12 +37,12 @@ def sources() -> list[Path]:
 
 
 def test_every_configuration_has_its_method() -> None:
-    assert {name: method.config for name, method in METHODS.items()} == CONFIGURATIONS
+    assert {name: method.config for name, method in TRAINERS.items()} == CONFIGURATIONS
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_source_for_any_method_names_no_method(path: Path) -> None:
-    named = "|".join([*METHODS, *(method.config.__name__ for method in METHODS.values())])
+    named = "|".join([*TRAINERS, *(method.config.__name__ for method in TRAINERS.values())])
     assert re.findall(rf"\b({named})\b", path.read_text()) == []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from workers.contract.config import config_adapter
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.run.run import NullRun
 
 SMALL: dict[str, Any] = {"env": "CartPole-v1", "device": "cpu", "total_steps": 50_000}
@@ -24,5 +24,5 @@ SMALL: dict[str, Any] = {"env": "CartPole-v1", "device": "cpu", "total_steps": 5
 def test_a_method_reports_the_steps_of_its_start(settings: dict[str, Any], first: str) -> None:
     config = config_adapter.validate_python({**SMALL, **settings})
     run = NullRun(stop_at_step=100)
-    METHODS[config.algorithm].train(config, run)
+    TRAINERS[config.algorithm].train(config, run)
     assert run.start_steps == [first, "First update"]

@@ -17,7 +17,7 @@ from workers.contract.config import (
     TrainingConfig,
 )
 from workers.trainer.environments import own_environment
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import TRAINERS
 from workers.trainer.methods.trained_networks import TrainedNetwork
 from workers.trainer.networks import agents, networks
 from workers.trainer.run.run import TrainingState
@@ -56,7 +56,7 @@ def fresh_network(config: TrainingConfig) -> tuple[nn.Module, TrainedNetwork]:
     else:
         assert isinstance(config, ActionValueConfig)
         network = networks.build_action_values(config, shape, actions)
-    return network, METHODS[config.algorithm].load_network(config, shape, actions, checkpoint_of(network))
+    return network, TRAINERS[config.algorithm].load_network(config, shape, actions, checkpoint_of(network))
 
 
 def observations_of(config: TrainingConfig, steps: int) -> Tensor:

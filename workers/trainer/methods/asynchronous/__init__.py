@@ -4,7 +4,7 @@ from workers.contract.config import A3cConfig, NStepQConfig, OneStepQConfig, One
 from workers.trainer.methods import trained_networks
 from workers.trainer.methods.asynchronous import a3c, async_q
 from workers.trainer.methods.asynchronous.memory_needs import needs
-from workers.trainer.methods.method import Trainer
+from workers.trainer.methods.trainer import Trainer
 
 A3C = Trainer(config=A3cConfig, train=a3c.train, needs=needs, load_network=a3c.load_network)
 ONE_STEP_Q = Trainer(

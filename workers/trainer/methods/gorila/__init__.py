@@ -20,6 +20,6 @@ from workers.contract.config import GorilaConfig
 from workers.trainer.methods import trained_networks
 from workers.trainer.methods.gorila import train
 from workers.trainer.methods.gorila.memory_needs import needs
-from workers.trainer.methods.method import Trainer
+from workers.trainer.methods.trainer import Trainer
 
 GORILA = Trainer(config=GorilaConfig, train=train.train, needs=needs, load_network=trained_networks.load_action_values)
