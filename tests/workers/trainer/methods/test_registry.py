@@ -20,8 +20,7 @@ from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
 
 ROOT = Path(__file__).parents[4]
-# Besides the methods themselves, only A3C's agents belong to a single method.
-OF_METHODS = ("workers/trainer/methods/", "workers/trainer/networks/agents.py")
+OF_METHODS = "workers/trainer/methods/"
 IN_THE_CONTRACT = ("games.py", "config/fields.py", "config/problems.py", "config/value_based.py")
 
 
