@@ -121,12 +121,11 @@ class GymnasiumGame:
 
 def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:
     environment = ENVIRONMENTS[env]
-    if environment.family.simulator != "mujoco":
-        made = gymnasium.make(registered(env), render_mode="rgb_array_list" if filmed else None)
-        return read_by_networks(made, name=env)
-    from workers.trainer.environments.worlds import physics  # loads the physics engine
+    if environment.family.simulator == "mujoco":
+        from workers.trainer.environments.worlds import physics  # loads the physics engine
 
-    physics.redirect_warnings()
-    if filmed and not environment.shows_pixels:
-        return physics.Filmed(gymnasium.make(env))
-    return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)
+        physics.redirect_warnings()
+        if filmed and not environment.shows_pixels:
+            return read_by_networks(physics.Filmed(gymnasium.make(registered(env))), name=env)
+    made = gymnasium.make(registered(env), render_mode="rgb_array_list" if filmed else None)
+    return read_by_networks(made, name=env)

@@ -14,11 +14,11 @@ from workers.trainer.environments.environments import GymnasiumEnvironments, Uns
 from workers.trainer.games.games import GymnasiumGame
 
 PACKAGE = """
-    from arcadia.plugins import CLASSIC_CONTROL, Environment, Plugin
+    from arcadia.plugins import CLASSIC_CONTROL, MUJOCO, Environment, Plugin
     PARTS = Plugin(
         interface=1,
         provides=[
-            Environment("Odd/Made-v0", "Made", CLASSIC_CONTROL, actions={actions!r}, observations={observations!r})
+            Environment("Odd/Made-v0", "Made", {family}, actions={actions!r}, observations={observations!r})
         ],
     )
 """
@@ -51,10 +51,16 @@ class Made(gymnasium.Env[Any, Any]):
 
 
 def opened(
-    site: Site, seen: Space, taken: Space, *, actions: str = "discrete", observations: str = "vector"
+    site: Site,
+    seen: Space,
+    taken: Space,
+    *,
+    actions: str = "discrete",
+    observations: str = "vector",
+    family: str = "CLASSIC_CONTROL",
 ) -> GymnasiumEnvironments:
     """Open two environments of a plug-in with these spaces."""
-    site.install("odd", PACKAGE.format(actions=actions, observations=observations))
+    site.install("odd", PACKAGE.format(actions=actions, observations=observations, family=family))
     load(["odd"])
     gymnasium.register("Odd/Made-v0", entry_point=cast(Any, Made), kwargs={"seen": seen, "taken": taken})
     return GymnasiumEnvironments("Odd/Made-v0", 2, 1)
@@ -95,6 +101,14 @@ def test_observations_become_one_vector(site: Site, seen: Space, size: int) -> N
     assert game.observation.shape == (size,)
     assert len(pictures) == 2
     assert game.action_names == ("action 1", "action 2", "action 3")
+    game.close()
+
+
+def test_games_of_the_physics_family_are_flattened_too(site: Site) -> None:
+    opened(site, spaces.Dict({"place": VECTOR, "door": spaces.Discrete(4)}), THREE, family="MUJOCO").close()
+    game = GymnasiumGame("Odd/Made-v0")
+    game.begin(1)
+    assert game.observation.shape == game.observation_shape == (6,)
     game.close()
 
 
