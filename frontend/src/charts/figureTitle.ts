@@ -21,6 +21,7 @@ export function titleOf(address: string, figure?: Figure): string {
   const { path } = partsOf(address);
   const [x, y] = [axisTitle(figure, "xaxis"), axisTitle(figure, "yaxis")];
   if (path === "figures/episode-histogram" || y === undefined) return titleAt(address);
+  if (path === "figures/percentiles") return `${y}, percentiles`;
   return PAIRS.includes(path) && x !== undefined ? `${y} by ${lowered(x)}` : y;
 }
 
