@@ -34,7 +34,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Job ids have at most 16 digits.
 LIVE_SOCKET = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
 UPLOAD = re.compile(rf"{API}/(worker/(runs|jobs)/\d+/files|reported/runs/\d+/files/[0-9a-f]{{64}}|archives|agents)")
-ARCHIVES, AGENTS = f"{API}/archives", f"{API}/agents"
+ARCHIVES = f"{API}/archives"
 
 # Pages with only one chart, which other pages may show in a frame.
 EMBED = re.compile(r"/embed(/.*)?")
@@ -262,9 +262,8 @@ class Perimeter:
     def _limit(self, scope: Scope) -> int:
         if scope["method"] == "POST" and scope["path"] == ARCHIVES:
             return self._settings.max_archive_bytes
-        upload = scope["method"] == "PUT" and UPLOAD.fullmatch(scope["path"])
-        upload = upload or (scope["method"] == "POST" and scope["path"] == AGENTS)
-        return self._settings.max_file_bytes if upload else self._settings.max_body_bytes
+        is_upload = scope["method"] in ("PUT", "POST") and UPLOAD.fullmatch(scope["path"])
+        return self._settings.max_file_bytes if is_upload else self._settings.max_body_bytes
 
     def _host_problem(self, headers: Headers) -> Problem | None:
         name = _host_name(headers.get("host", ""))
