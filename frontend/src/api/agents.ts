@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { refetchLists, upload } from "./archives";
+import { refetchLists } from "./archives";
 import { address } from "./client";
 import { OWN_ERRORS } from "./mutationState";
 import type { components } from "./schema";
+import { upload } from "./upload";
 
 type ImportedAgent = components["schemas"]["ImportedAgent"];
 

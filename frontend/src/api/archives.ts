@@ -1,12 +1,12 @@
 import { type QueryClient, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address, call } from "./client";
 import { OWN_ERRORS } from "./mutationState";
-import { ForeignResponseError, problemFrom, UnreachableError } from "./problem";
 import { projectKeys } from "./projects";
 import { reportKeys } from "./reports";
 import { runKeys } from "./runs";
 import type { components } from "./schema";
 import { studyKeys } from "./studies";
+import { upload } from "./upload";
 
 export type ImportResult = components["schemas"]["ImportResult"];
 
@@ -28,25 +28,6 @@ export function archiveAddress(items: ExportedItems): string {
 interface Import {
   file: File;
   project: string | null;
-}
-
-/** Send a file. It may take minutes, so there is no timeout. */
-export async function upload<Result>(
-  path: string,
-  query: Record<string, string>,
-  file: File,
-): Promise<Result> {
-  const headers = { "Content-Type": "application/octet-stream" };
-  let response: Response;
-  try {
-    response = await fetch(address(path, query), { method: "POST", headers, body: file });
-  } catch (error) {
-    throw new UnreachableError(error, "The upload was interrupted. Import the file again.");
-  }
-  const content: unknown = await response.json().catch(() => undefined);
-  if (!response.ok) throw problemFrom(response.status, content);
-  if (content === undefined) throw new ForeignResponseError();
-  return content as Result;
 }
 
 export const refetchLists = (client: QueryClient) =>
