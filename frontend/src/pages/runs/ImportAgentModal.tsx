@@ -25,21 +25,23 @@ export function ImportAgentModal({ file, project, onClose }: ImportAgentModalPro
     "",
   );
 
-  async function submit(event: FormEvent) {
+  function submit(event: FormEvent) {
     event.preventDefault();
-    try {
-      const result = await importAgent.mutateAsync({ file, env, project });
-      notifyDone(result.already ? `This agent is already run ${result.run_id}.` : `Imported ${file.name}.`);
-      onClose();
-      await navigate(`/runs/${result.run_id}`);
-    } catch {
-      // Shown below.
-    }
+    importAgent.mutate(
+      { file, env, project },
+      {
+        onSuccess({ run_id, already }) {
+          notifyDone(already ? `This agent is already run ${run_id}.` : `Imported ${file.name}.`);
+          onClose();
+          void navigate(`/runs/${run_id}`);
+        },
+      },
+    );
   }
 
   return (
     <Modal opened onClose={onClose} title="Import agent" closeButtonProps={{ "aria-label": "Close" }}>
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={submit}>
         <Stack gap="md">
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
             {file.name} becomes a run with one checkpoint.
