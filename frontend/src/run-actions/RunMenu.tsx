@@ -48,16 +48,16 @@ interface RunMenuProps {
 }
 
 /** Menu of the actions for one run. A disabled action says why. A table has many menus, so they are empty until used. */
-export function RunMenu({ run, ...content }: RunMenuProps) {
+export function RunMenu(props: RunMenuProps) {
   const [isUsed, use] = useDisclosure(false);
   return (
     <Menu width={256} keepMounted={false} onOpen={use.open}>
       <Menu.Target>
-        <ActionIcon size={32} aria-label={`Actions for ${run.name}`}>
+        <ActionIcon size={32} aria-label={`Actions for ${props.run.name}`}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>
-      {isUsed && <MenuContent run={run} {...content} />}
+      {isUsed && <MenuContent {...props} />}
     </Menu>
   );
 }

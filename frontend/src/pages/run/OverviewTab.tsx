@@ -11,7 +11,7 @@ import { useMetricCatalog } from "@/charts/useMetricCatalog";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { availabilityText, hasAgent, isActive, isReported } from "@/ui/states";
+import { availabilityText, isActive, isReported } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
 import { CurveMarks } from "./marks/CurveMarks";
@@ -38,7 +38,7 @@ export function OverviewTab({ run }: { run: Run }) {
   // An imported agent has no curves.
   const isAgent = run.origin === "agent";
   // While a run trains, its newest replay is the most interesting one.
-  const hasNewest = hasAgent(run) && (isActive(run) || learned.length === 0);
+  const hasNewest = !isReported(run) && (isActive(run) || learned.length === 0);
   return (
     <Stack gap="md">
       <FailureCard run={run} />
@@ -48,7 +48,7 @@ export function OverviewTab({ run }: { run: Run }) {
       <div className={classes.overview}>
         {isNew ? <StartCard run={run} /> : isAgent ? <NewestReplay run={run} /> : <MainCharts run={run} />}
         <Stack gap="md" className={classes.side}>
-          {hasNewest && !isAgent && <NewestReplay run={run} />}
+          {hasNewest && <NewestReplay run={run} />}
           <NotesCard run={run} />
         </Stack>
         <Stack gap="md">

@@ -27,7 +27,7 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   const { table } = model;
   const density = useRowDensity();
   const [dragged, setDragged] = useState<{ id: string; width: number } | null>(null);
-  // Memoized, so that the rows do not change with the other state.
+  // Memoized so that other changes of the table do not render its rows again.
   const shown = useMemo(
     () =>
       model.shown.map((column) => (column.id === dragged?.id ? { ...column, width: dragged.width } : column)),

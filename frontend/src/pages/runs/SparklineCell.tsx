@@ -12,7 +12,7 @@ const Batches = createContext<ReadonlyMap<number, readonly number[]>>(new Map())
 
 /** Fetches the small curves of its rows in batches. */
 export function SparklineBatches({ runs, children }: { runs: readonly ListedRun[]; children: ReactNode }) {
-  const key = useMemo(() => runs.map(({ id }) => id).join(), [runs]);
+  const key = runs.map(({ id }) => id).join();
   const batches = useMemo(() => {
     const ids = key === "" ? [] : key.split(",").map(Number);
     return new Map(
