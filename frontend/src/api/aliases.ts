@@ -27,7 +27,7 @@ export const aliasHistoryQuery = (name: string) =>
       call("get", "/api/v1/aliases/history", { params: { query: { name } }, signal }),
   });
 
-/** Let an alias name a checkpoint of a run. */
+/** Set an alias of a checkpoint of a run. */
 export function useSetAlias(run: number) {
   const client = useQueryClient();
   return useMutation({

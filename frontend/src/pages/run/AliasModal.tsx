@@ -15,7 +15,7 @@ interface AliasModalProps {
   onClose: () => void;
 }
 
-/** Dialog that lets an alias name a checkpoint. */
+/** Dialog that sets an alias of a checkpoint. */
 export function AliasModal({ run, checkpoint, onClose }: AliasModalProps) {
   const [typed, setTyped] = useState("");
   const name = typed.trim().toLowerCase();

@@ -23,7 +23,7 @@ interface CheckpointMenuProps {
   onEvaluate: () => void;
   onRecord: () => void;
   onPin: () => void;
-  onName: () => void;
+  onSetAlias: () => void;
 }
 
 /** Menu of the actions for a checkpoint, except forking. */
@@ -35,7 +35,7 @@ export function CheckpointMenu({
   onEvaluate,
   onRecord,
   onPin,
-  onName,
+  onSetAlias,
 }: CheckpointMenuProps) {
   const Pin = checkpoint.pinned ? IconPinnedOff : IconPin;
   return (
@@ -58,7 +58,7 @@ export function CheckpointMenu({
         <Menu.Item leftSection={<Pin size={16} aria-hidden />} onClick={onPin}>
           {checkpoint.pinned ? "Unpin" : "Pin"}
         </Menu.Item>
-        <Menu.Item leftSection={<IconTag size={16} aria-hidden />} onClick={onName}>
+        <Menu.Item leftSection={<IconTag size={16} aria-hidden />} onClick={onSetAlias}>
           Set alias…
         </Menu.Item>
         <Menu.Divider />

@@ -25,7 +25,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
   const pin = usePinCheckpoint(run.id);
   const [forked, setForked] = useState<Checkpoint | null>(null);
   const [evaluated, setEvaluated] = useState<Checkpoint | null>(null);
-  const [named, setNamed] = useState<Checkpoint | null>(null);
+  const [aliased, setAliased] = useState<Checkpoint | null>(null);
   const [recorded, setRecorded] = useState<Checkpoint | null>(null);
   if (query.isError && !query.data) {
     return <QueryError error={query.error} retry={() => void query.refetch()} />;
@@ -79,7 +79,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
                 onFork={() => setForked(checkpoint)}
                 onEvaluate={() => setEvaluated(checkpoint)}
                 onRecord={() => setRecorded(checkpoint)}
-                onName={() => setNamed(checkpoint)}
+                onSetAlias={() => setAliased(checkpoint)}
                 onPin={() => pin.mutate({ checkpoint: checkpoint.id, pinned: !checkpoint.pinned })}
               />
             ))}
@@ -88,7 +88,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
       </WideTable>
       {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
       {evaluated && <EvaluateModal run={run} checkpoint={evaluated} onClose={() => setEvaluated(null)} />}
-      {named && <AliasModal run={run} checkpoint={named} onClose={() => setNamed(null)} />}
+      {aliased && <AliasModal run={run} checkpoint={aliased} onClose={() => setAliased(null)} />}
       {recorded && <RecordModal run={run} checkpoint={recorded} onClose={() => setRecorded(null)} />}
     </Stack>
   );
@@ -102,10 +102,19 @@ interface RowProps {
   onEvaluate: () => void;
   onRecord: () => void;
   onPin: () => void;
-  onName: () => void;
+  onSetAlias: () => void;
 }
 
-function CheckpointRow({ run, checkpoint, liveUrl, onFork, onEvaluate, onRecord, onPin, onName }: RowProps) {
+function CheckpointRow({
+  run,
+  checkpoint,
+  liveUrl,
+  onFork,
+  onEvaluate,
+  onRecord,
+  onPin,
+  onSetAlias,
+}: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -180,7 +189,7 @@ function CheckpointRow({ run, checkpoint, liveUrl, onFork, onEvaluate, onRecord,
               onEvaluate={onEvaluate}
               onRecord={onRecord}
               onPin={onPin}
-              onName={onName}
+              onSetAlias={onSetAlias}
             />
           </Group>
         ) : (
