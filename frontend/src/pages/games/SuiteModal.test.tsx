@@ -86,13 +86,13 @@ describe("the dialog of a suite", () => {
     );
   });
 
-  it("runs an own selection of Atari games", async () => {
+  it("runs a custom selection of Atari games", async () => {
     const { server, dialog } = await open();
     await userEvent.click(dialog.getByRole("combobox", { name: "Games" }));
-    await userEvent.click(await screen.findByRole("option", { name: "Own selection" }));
+    await userEvent.click(await screen.findByRole("option", { name: "Custom selection" }));
     const start = dialog.getByRole<HTMLButtonElement>("button", { name: /^Start/ });
     expect(start.disabled).toBe(true);
-    await userEvent.click(dialog.getByRole("combobox", { name: "Own selection" }));
+    await userEvent.click(dialog.getByRole("combobox", { name: "Custom selection" }));
     expect(screen.queryByRole("option", { name: "CartPole" })).toBeNull();
     await userEvent.click(await screen.findByRole("option", { name: "Breakout" }));
     await waitFor(() => expect(specified(server)).toMatchObject({ games: ["ALE/Breakout-v5"] }));

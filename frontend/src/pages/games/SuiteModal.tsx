@@ -13,8 +13,8 @@ import { plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { studyCostText } from "@/ui/studyCost";
 
-/** Value of the own selection in the menu of lists. */
-const OWN = "own";
+/** Value of the custom selection in the menu of lists. */
+const CUSTOM = "custom";
 const DEFAULT_PRESET = "paac-sticky";
 const DEFAULT_STEPS = 10_000_000;
 
@@ -54,8 +54,8 @@ interface SuiteFormProps {
 }
 
 function SuiteForm({ lists, presets, games, onClose }: SuiteFormProps) {
-  const [name, setName] = useState(lists[0]?.name ?? OWN);
-  const [own, setOwn] = useState<string[]>([]);
+  const [name, setName] = useState(lists[0]?.name ?? CUSTOM);
+  const [custom, setCustom] = useState<string[]>([]);
   const list = lists.find((each) => each.name === name);
   const [preset, setPreset] = useState(list?.preset ?? DEFAULT_PRESET);
   const [steps, setSteps] = useState<number | string>(list?.total_steps ?? DEFAULT_STEPS);
@@ -69,15 +69,15 @@ function SuiteForm({ lists, presets, games, onClose }: SuiteFormProps) {
   }
 
   const isComplete =
-    (list !== undefined || own.length > 0) && typeof steps === "number" && typeof seeds === "number";
-  const request = isComplete ? { games: list ? list.name : own, preset, total_steps: steps, seeds } : null;
+    (list !== undefined || custom.length > 0) && typeof steps === "number" && typeof seeds === "number";
+  const request = isComplete ? { games: list ? list.name : custom, preset, total_steps: steps, seeds } : null;
   return (
     <Stack gap="sm">
       <Select
         label="Games"
         data={[
           ...lists.map((each) => ({ value: each.name, label: listLabel(each) })),
-          { value: OWN, label: "Own selection" },
+          { value: CUSTOM, label: "Custom selection" },
         ]}
         value={name}
         allowDeselect={false}
@@ -87,11 +87,11 @@ function SuiteForm({ lists, presets, games, onClose }: SuiteFormProps) {
       />
       {!list && (
         <MultiSelect
-          label="Own selection"
-          placeholder={own.length === 0 ? "Choose games" : ""}
+          label="Custom selection"
+          placeholder={custom.length === 0 ? "Choose games" : ""}
           data={games.map(({ id, title }) => ({ value: id, label: title }))}
-          value={own}
-          onChange={setOwn}
+          value={custom}
+          onChange={setCustom}
           searchable
           clearable
           limit={120}
