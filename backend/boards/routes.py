@@ -28,6 +28,6 @@ def save_board(db: Db, project_id: PathId, saved: schemas.SaveBoard) -> schemas.
 
 @router.get("/projects/{project_id}/board/panels/{panel_key}")
 def read_panel(db: Db, project_id: PathId, panel_key: schemas.PanelKey) -> schemas.EmbeddedPanel:
-    """Return a panel of a board, as for an embed. If the project was merged into another one, it is there."""
+    """Return a panel of a board, for example to embed it. It is found even if the project was merged into another."""
     with db.read() as session:
         return queries.find_panel(session, project_id, panel_key)

@@ -75,11 +75,11 @@ def evaluations_figure(trained: RunCurve, evaluated: Sequence[EvaluationPoint], 
 def protocol_color(name: str, run_color: str) -> str:
     """Return the color of a protocol's scores. It differs from that of the run's curve."""
     others = [color for color in PALETTE if color != run_color]
-    return others[_place(name) % len(others)]
+    return others[_index(name) % len(others)]
 
 
-def _place(protocol: str) -> int:
-    """Return the place of a protocol among all, and the last one for that of a missing plug-in."""
+def _index(protocol: str) -> int:
+    """Return the index of a protocol. Protocols of missing plug-ins share the last one."""
     known = list(PROTOCOLS)
     return known.index(protocol) if protocol in known else len(known)
 
@@ -105,7 +105,7 @@ def _means(name: str, evaluated: Sequence[EvaluationPoint], trained: RunCurve) -
         mode="markers",
         marker={
             "color": protocol_color(name, trained.stroke.color),
-            "symbol": SYMBOLS[_place(name) % len(SYMBOLS)],
+            "symbol": SYMBOLS[_index(name) % len(SYMBOLS)],
             "size": 9,
         },
         name=as_text(name),

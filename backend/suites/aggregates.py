@@ -1,7 +1,7 @@
 """Scores of a study over its games, and statistics over them as rliable defines them (Agarwal et al. 2021).
 
-The score of a run is its last comparable evaluation: that of its best checkpoint would be the luckiest. Only finished
-runs count. Scores are human-normalized, in percent.
+The score of a run is its last comparable evaluation, because choosing its best checkpoint would favor luck. Only
+finished runs count. Scores are human-normalized, in percent.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +108,6 @@ def _result(
         if isinstance(by, NormalizedBy):
             tables[by.source, by.table] = Source(source=by.source, table=by.table)
         games.append(_game(env, point, found, shares, by, scores.under_way))
-    statistics = _statistics(percents)
     return schemas.SuiteResult(
         label=label or title_of(config.algorithm),
         protocol=protocol,
@@ -117,7 +116,7 @@ def _result(
         normalized_games=len(percents),
         seeds=min(map(len, percents.values()), default=0),
         normalized_by=[*tables.values()],
-        **statistics,
+        **_statistics(percents),
     )
 
 

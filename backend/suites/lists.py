@@ -6,7 +6,7 @@ from workers.contract.game_lists import GAME_LISTS
 from workers.contract.games import env_title
 
 
-def list_suites() -> list[schemas.SuiteList]:
+def read_game_lists() -> list[schemas.SuiteList]:
     """Return the lists of games that suites can run over."""
     return [
         schemas.SuiteList(

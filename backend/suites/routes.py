@@ -9,7 +9,7 @@ from backend.studies.specification import Specification
 from backend.suites import schemas, service
 from backend.suites.aggregates import read_aggregates
 from backend.suites.figure import aggregates_figure
-from backend.suites.lists import list_suites
+from backend.suites.lists import read_game_lists
 from backend.web.lookup import PathId
 
 router = APIRouter(tags=["suites"])
@@ -18,7 +18,7 @@ router = APIRouter(tags=["suites"])
 @router.get("/suites")
 def list_game_lists() -> list[schemas.SuiteList]:
     """List the named lists of games, with the settings of suites over them."""
-    return list_suites()
+    return read_game_lists()
 
 
 @router.post("/suites/specification")

@@ -1515,7 +1515,7 @@ export interface paths {
         };
         /**
          * Read Panel
-         * @description Return a panel of a board, as for an embed. If the project was merged into another one, it is there.
+         * @description Return a panel of a board, for example to embed it. It is found even if the project was merged into another.
          */
         get: operations["read_panel"];
         put?: never;

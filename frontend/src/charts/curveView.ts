@@ -121,7 +121,7 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
 
 export type Zoom = readonly [from: number, to: number];
 
-/** Return the parameter of a zoom. Pages with several x axes have a zoom for each, named by what the axis shows. */
+/** Return the query parameter of a zoom. A page with several x axes has one for each. */
 const zoomName = (axis: string | undefined) => (axis === undefined ? ZOOM : `${ZOOM}-${axis}`);
 
 /** Return the zoom of the page's charts, or of those with an axis, from "zoom=100:200", or null. */

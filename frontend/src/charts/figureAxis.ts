@@ -3,7 +3,7 @@
 import { joinParts, partsOf, TRAINING_FIGURES } from "@/api/figures";
 import type { Zoom } from "./curveView";
 
-/** Return a name of what the x axis shows. Charts with the same name can share zoom and hover. */
+/** Return the name of the quantity on the x axis. Charts with the same name can share zoom and hover. */
 export function axisOf(address: string): string {
   const { path, query } = partsOf(address);
   if (TRAINING_FIGURES.includes(path)) return query.get("x") ?? "step";

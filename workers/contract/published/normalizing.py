@@ -1,6 +1,6 @@
 """Human-normalized scores: 100 · (score − random) / (human − random), both of one table.
 
-The table is of the score's own protocol, or of the one that the protocol names instead.
+The table belongs to the score's protocol, or to the `normalized_by` of that protocol.
 """
 
 from workers.contract import published

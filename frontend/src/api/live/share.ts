@@ -69,5 +69,5 @@ export function followLive(sink: LiveSink): () => void {
   };
 }
 
-/** Return true if the browser denies locks, as to frames in pages of other sites if it blocks their storage. */
+/** Return true if the browser denies locks. It may do so in frames of other sites, whose storage it blocks. */
 const isDenied = (error: unknown) => error instanceof DOMException && error.name === "SecurityError";

@@ -46,7 +46,7 @@ const PROJECTS: Stale = { queryKey: projectKeys.all, interval: SELDOM_REFRESH_MS
 const SELECTED: Stale = { queryKey: boardKeys.allSelected, interval: LIST_REFRESH_MS };
 const SELECTED_SELDOM: Stale = { ...SELECTED, interval: SELDOM_REFRESH_MS };
 
-/** What is computed from all runs. */
+/** Queries whose results are computed from all runs. */
 const OF_RUNS = [SELECTED, GAMES, STUDIES, PAPERS, DIAGRAMS, PROJECTS];
 
 const soon = (...keys: QueryKey[]): Stale[] => keys.map((queryKey) => ({ queryKey, interval: 0 }));
