@@ -1,4 +1,4 @@
-"""Opening of an uploaded agent file: it is recognized and checked completely before anything of it is used."""
+"""Opening of an uploaded agent file. It is checked completely before any of it is used."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -49,36 +49,23 @@ def open_agent(path: Path, max_file_bytes: int, env: str | None) -> OpenedAgent:
     """Read an agent file, or a file of Stable-Baselines3 for a named environment. Raise BadAgent with the reason."""
     with ExitStack() as stack, GUARDS.checking():
         opened, members = GUARDS.open(stack, stack.enter_context(path.open("rb")))
-        for name, info in members.items():
-            if info.file_size > max_file_bytes:
-                GUARDS.refuse(f"{name} is larger than the {max_file_bytes:,} bytes allowed (ARCADIA_MAX_FILE_BYTES).")
+        GUARDS.check_sizes(members.values(), max_file_bytes)
         if stable_baselines.POLICY in members:
             return _of_stable_baselines(stable_baselines.read(opened, members), env)
-        document = _read_document(GUARDS.read_manifest(opened, members, MANIFEST))
+        content = GUARDS.read_manifest(opened, members, MANIFEST)
+        GUARDS.check_version(GUARDS.validate(AgentHeading, content, MANIFEST), VERSION)
+        document = GUARDS.validate(AgentDocument, content, MANIFEST)
         contents = GUARDS.check_contents(opened, members, document.contents, MANIFEST)
         if WEIGHTS not in contents:
-            GUARDS.refuse(f"The agent file is incomplete: {WEIGHTS} is missing.")
+            raise BadAgent(f"The agent file is incomplete: {WEIGHTS} is missing.")
         return _of_arcadia(document, opened.read(WEIGHTS))
-
-
-def _read_document(content: Any) -> AgentDocument:
-    try:
-        heading = AgentHeading.model_validate(content)
-        if heading.version > VERSION:
-            GUARDS.refuse(
-                f"The agent file was made by a newer Arcadia ({heading.arcadia_version}, format {heading.version}). "
-                f"This one reads format {VERSION}. Update Arcadia, then import it again."
-            )
-        return AgentDocument.model_validate(content)
-    except ValidationError as error:
-        raise GUARDS.invalid(MANIFEST, error) from None
 
 
 def _of_arcadia(document: AgentDocument, content: bytes) -> OpenedAgent:
     config = _validated(document.config)
     network = _read_weights(content)
     if shape_of(config, network) != document.network or document.network is None:
-        GUARDS.refuse(
+        raise BadAgent(
             f"{WEIGHTS} does not fit the network that {MANIFEST} describes, or needs a plug-in. Export the agent again."
         )
     trained_elsewhere = document.method.algorithm != document.config["algorithm"]

@@ -9,7 +9,7 @@ _OF_STABLE_BASELINES = r"data|[a-z0-9_]{1,40}(\.optimizer)?\.pth|_stable_baselin
 
 
 class BadAgent(Problem):
-    """The file is not an agent file, or one that must not be imported. Nothing was changed."""
+    """The file is not an agent file, or it is unsafe to import. Nothing was changed."""
 
     status = 422
     kind = "bad-agent"

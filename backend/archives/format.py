@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints, model_validator
 
 from workers.contract.events import Sha256
-from workers.contract.members import Member
+from workers.contract.members import ManifestHeading, Member
 from workers.contract.values import STORABLE, Id, Ordinal
 
 FORMAT = "arcadia-archive"
@@ -53,12 +53,10 @@ class ArchivedRun(ArchivedItem):
     parent: Ordinal | None = None
 
 
-class Heading(BaseModel):
+class Heading(ManifestHeading):
     """The part of the manifest that every version has."""
 
     format: Literal["arcadia-archive"]
-    version: Ordinal
-    arcadia_version: Annotated[str, StringConstraints(max_length=50)]
 
 
 class ArchiveManifest(Heading):
@@ -69,8 +67,8 @@ class ArchiveManifest(Heading):
     files: FilesChoice
     contents: Annotated[list[Member], Field(max_length=100_000)]
     runs: Annotated[list[ArchivedRun], Field(max_length=MAX_RUNS)]
-    studies: Annotated[list[ArchivedItem], Field(max_length=MAX_STUDIES)] = []
-    reports: Annotated[list[ArchivedItem], Field(max_length=MAX_REPORTS)] = []
+    studies: list[ArchivedItem] = Field(default_factory=list, max_length=MAX_STUDIES)
+    reports: list[ArchivedItem] = Field(default_factory=list, max_length=MAX_REPORTS)
 
     @model_validator(mode="after")
     def _check_items(self) -> Self:

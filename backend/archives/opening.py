@@ -1,4 +1,4 @@
-"""Opening of an archive file: everything about it is checked before anything of it is used."""
+"""Opening of an archive file. It is checked completely before any of it is used."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -7,8 +7,6 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 from zipfile import ZipFile
-
-from pydantic import ValidationError
 
 from backend.archives.format import MANIFEST, MEMBER, VERSION, ArchiveManifest, Heading
 from backend.errors import Problem
@@ -21,7 +19,7 @@ MAX_LINE_BYTES = 60_000_000
 
 
 class BadArchive(Problem):
-    """The file is not an archive, or one that must not be imported. Nothing was changed."""
+    """The file is not an archive, or it is unsafe to import. Nothing was changed."""
 
     status = 422
     kind = "bad-archive"
@@ -46,7 +44,7 @@ class Archive:
             yield member
 
     def lines(self, path: str) -> Iterator[Any]:
-        """Yield each line of a member as an object of JSON. A missing member has no lines."""
+        """Yield each line of a member as parsed JSON. A missing member has no lines."""
         if path not in self.members:
             return
         with self.open(path) as member:
@@ -64,33 +62,9 @@ def open_archive(path: Path, max_file_bytes: int) -> Iterator[Archive]:
     with ExitStack() as stack:
         with GUARDS.checking():
             opened, members = GUARDS.open(stack, stack.enter_context(path.open("rb")))
-            manifest = _read_manifest(GUARDS.read_manifest(opened, members, MANIFEST))
-            _check_sizes(manifest, max_file_bytes)
+            GUARDS.check_sizes((info for name, info in members.items() if "/files/" in name), max_file_bytes)
+            content = GUARDS.read_manifest(opened, members, MANIFEST)
+            GUARDS.check_version(GUARDS.validate(Heading, content, MANIFEST), VERSION)
+            manifest = GUARDS.validate(ArchiveManifest, content, MANIFEST)
             contents = GUARDS.check_contents(opened, members, manifest.contents, MANIFEST)
         yield Archive(opened, manifest, contents)
-
-
-def _check_sizes(manifest: ArchiveManifest, max_file_bytes: int) -> None:
-    for member in manifest.contents:
-        if "/files/" in member.path and member.bytes > max_file_bytes:
-            raise BadArchive(
-                f"{member.path} is larger than the {max_file_bytes:,} bytes allowed (ARCADIA_MAX_FILE_BYTES)."
-            )
-
-
-def _read_manifest(content: Any) -> ArchiveManifest:
-    try:
-        heading = Heading.model_validate(content)
-        if heading.version > VERSION:
-            raise BadArchive(
-                f"The archive was made by a newer Arcadia ({heading.arcadia_version}, format {heading.version}). This "
-                f"one reads format {VERSION}. Update Arcadia, then import it again."
-            )
-        return ArchiveManifest.model_validate(content)
-    except ValidationError as error:
-        raise invalid(MANIFEST, error) from None
-
-
-def invalid(place: str, error: ValidationError) -> Problem:
-    """Return the problem of a document or a row that does not have the expected fields."""
-    return GUARDS.invalid(place, error)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from backend.archives import rows as tables_of
 from backend.archives.block_ids import replace_ids
 from backend.archives.format import ArchivedItem, rows_of
-from backend.archives.opening import Archive, invalid
+from backend.archives.opening import GUARDS, Archive
 from backend.archives.row_reading import read_row
 from backend.archives.shown import find_shown
 from backend.database.tables import Report
@@ -61,4 +61,4 @@ class ReportReader:
             # Validate again, because new ids may make a text or an address too long.
             return CreateReport.model_validate({"title": title, "blocks": dumped})
         except ValidationError as error:
-            raise invalid(self._path, error) from None
+            raise GUARDS.invalid(self._path, error) from None

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from backend.archives.opening import Archive, BadArchive, invalid
+from backend.archives.opening import GUARDS, Archive, BadArchive
 from backend.archives.rows import ArchivedRow, RowTable, row_model
 
 Line = TypeVar("Line", bound=BaseModel)
@@ -24,7 +24,7 @@ def read_lines(archive: Archive, model: type[Line], path: str) -> Iterator[Line]
         try:
             yield model.model_validate(line)
         except ValidationError as error:
-            raise invalid(f"Line {number} of {path}", error) from None
+            raise GUARDS.invalid(f"Line {number} of {path}", error) from None
 
 
 def read_row(archive: Archive, table: RowTable, path: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from backend.aliases.schemas import is_name
 from backend.archives import rows as tables_of
 from backend.archives.format import ArchivedRun, file_of, points_of, rows_of
-from backend.archives.opening import Archive, BadArchive, invalid
+from backend.archives.opening import GUARDS, Archive, BadArchive
 from backend.archives.row_reading import read_lines, read_row, read_rows
 from backend.archives.rows import RowTable
 from backend.archives.start_sets import restore_start_set
@@ -188,7 +188,7 @@ class RunReader:
         try:
             _PATH.validate_python(values["path"])
         except ValidationError as error:
-            raise invalid(f"The path of file {values['sha256'][:64]}", error) from None
+            raise GUARDS.invalid(f"The path of file {values['sha256'][:64]}", error) from None
         if values["kind"] == "media" and PurePosixPath(values["path"]).suffix not in MEDIA_TYPES:
             raise BadArchive(f"The file {values['path']} is no image or video, so it cannot be media.")
         member = self._archive.members.get(path)

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.archives.opening import BadArchive, invalid
+from backend.archives.opening import GUARDS, BadArchive
 from backend.database.tables import StartSet
 from backend.start_sets.service import build_start_set
 from workers.contract.protocols.starts import StartSetFile
@@ -20,7 +20,7 @@ def restore_start_set(session: Session, values: Mapping[str, Any]) -> int:
     try:
         points = StartSetFile.model_validate_json(values["content"])
     except ValidationError as error:
-        raise invalid(f"The start set {values['name'][:100]!r}", error) from None
+        raise GUARDS.invalid(f"The start set {values['name'][:100]!r}", error) from None
     if points.sha256 != values["sha256"]:
         raise BadArchive(f"The start set {values['name'][:100]!r} does not have its hash.")
     found = session.scalar(select(StartSet.id).where(StartSet.sha256 == points.sha256))

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.archives import rows as tables_of
 from backend.archives.format import ArchivedItem, rows_of
-from backend.archives.opening import Archive, BadArchive, invalid
+from backend.archives.opening import GUARDS, Archive, BadArchive
 from backend.archives.row_reading import read_row, read_rows
 from backend.archives.rows import RowTable
 from backend.database.columns import utc_now
@@ -75,7 +75,7 @@ def _check_plan(study: Study, points: list[StudyPoint], plan: list[StudyRun]) ->
     try:
         errors = find_errors(read_specification(study))
     except ValidationError as error:
-        raise invalid(f"The study {study.name[:100]!r}", error) from None
+        raise GUARDS.invalid(f"The study {study.name[:100]!r}", error) from None
     if errors:
         raise BadArchive(f"The study {study.name[:100]!r} is not valid: {errors[0][0]}: {errors[0][1]}.")
     numbers = [point.number for point in points]

@@ -1,4 +1,4 @@
-"""Checks of uploaded zip files: everything about one is checked before anything of it is used."""
+"""Checks of uploaded zip files. A file is checked completely before any of it is used."""
 
 import hashlib
 import re
@@ -6,17 +6,17 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from backend.errors import Problem
 from backend.files.storage import BLOCK_BYTES
-from workers.contract.members import Member
+from workers.contract.members import ManifestHeading, Member
 
 MAX_MEMBERS = 100_000
 MAX_DIRECTORY_BYTES = 30_000_000
@@ -30,6 +30,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, ValueError)
 
 Members = dict[str, zipfile.ZipInfo]
+Document = TypeVar("Document", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,18 @@ class ZipGuards:
             raise self.problem(f"The file is not an {self.noun}, or is damaged: {error}.") from error
 
     def open(self, stack: ExitStack, file: BinaryIO) -> tuple[zipfile.ZipFile, Members]:
-        """Open a zip file until the stack ends, and check its members. Raise the problem if it is made to harm."""
+        """Open a zip file until the stack ends, and check its members. Raise the problem if it is unsafe."""
         size = self._check_directory(file)
         opened = stack.enter_context(zipfile.ZipFile(file))
         return opened, self._check_members(opened, size)
 
-    def refuse(self, message: str) -> NoReturn:
-        """Raise the problem."""
-        raise self.problem(message)
+    def check_sizes(self, members: Iterable[zipfile.ZipInfo], max_file_bytes: int) -> None:
+        """Raise the problem if a member would be larger than a stored file may be."""
+        for info in members:
+            if info.file_size > max_file_bytes:
+                raise self.problem(
+                    f"{info.filename} is larger than the {max_file_bytes:,} bytes allowed (ARCADIA_MAX_FILE_BYTES)."
+                )
 
     def check_contents(
         self, opened: zipfile.ZipFile, members: Members, contents: Sequence[Member], manifest: str
@@ -64,27 +69,44 @@ class ZipGuards:
         """Check that the manifest lists exactly the members, each with its size and hash. Return them by name."""
         listed = {member.path: member for member in contents}
         if len(listed) < len(contents):
-            self.refuse(f"{manifest} lists a member twice.")
+            raise self.problem(f"{manifest} lists a member twice.")
         if unlisted := members.keys() - listed.keys() - {manifest}:
-            self.refuse(f"The {self._short} contains {min(unlisted)}, which {manifest} does not list.")
+            raise self.problem(f"The {self._short} contains {min(unlisted)}, which {manifest} does not list.")
         if missing := listed.keys() - members.keys():
-            self.refuse(f"The {self._short} is incomplete: {min(missing)[:200]} is missing.")
+            raise self.problem(f"The {self._short} is incomplete: {min(missing)[:200]} is missing.")
         for path, member in listed.items():
             if members[path].file_size != member.bytes:
-                self.refuse(f"{path} has {members[path].file_size:,} bytes, but {manifest} says {member.bytes:,}.")
+                raise self.problem(
+                    f"{path} has {members[path].file_size:,} bytes, but {manifest} says {member.bytes:,}."
+                )
         self._check_hashes(opened, listed, manifest)
         return listed
 
     def read_manifest(self, opened: zipfile.ZipFile, members: Members, manifest: str) -> Any:
         """Return the JSON of the manifest."""
         if manifest not in members:
-            self.refuse(f"The file is not an {self.noun}: {manifest} is missing.")
+            raise self.problem(f"The file is not an {self.noun}: {manifest} is missing.")
         if members[manifest].file_size > MAX_MANIFEST_BYTES:
-            self.refuse(f"{manifest} is larger than {MAX_MANIFEST_BYTES:,} bytes.")
+            raise self.problem(f"{manifest} is larger than {MAX_MANIFEST_BYTES:,} bytes.")
         return self.parse_json(opened.read(manifest), manifest)
 
+    def check_version(self, heading: ManifestHeading, version: int) -> None:
+        """Raise the problem if the file has a newer format than this version."""
+        if heading.version > version:
+            raise self.problem(
+                f"The {self._short} was made by a newer Arcadia ({heading.arcadia_version}, format {heading.version}). "
+                f"This one reads format {version}. Update Arcadia, then import it again."
+            )
+
+    def validate(self, model: type[Document], content: Any, place: str) -> Document:
+        """Return a document of this model. Raise the problem if a field is missing or invalid."""
+        try:
+            return model.model_validate(content)
+        except ValidationError as error:
+            raise self.invalid(place, error) from None
+
     def parse_json(self, content: bytes, place: str) -> Any:
-        """Parse JSON. Raise the problem for NaN, for deep nesting, and for anything that is no JSON."""
+        """Parse JSON. Raise the problem for NaN, for deep nesting, and for anything that is not JSON."""
         try:
             return from_json(content, allow_inf_nan=False)
         except ValueError as error:
@@ -108,7 +130,7 @@ class ZipGuards:
         tail = file.read()
         at = tail.rfind(b"PK\5\6")
         if at < 0 or len(tail) - at < _END.size:
-            self.refuse(f"The file is not an {self.noun}: it is no zip file, or its end is missing.")
+            raise self.problem(f"The file is not an {self.noun}: it is no zip file, or its end is missing.")
         _mark, _disk, _start, _here, members, directory, _offset, _comment = _END.unpack_from(tail, at)
         end = size - len(tail) + at
         if end >= _LOCATOR.size:
@@ -122,10 +144,10 @@ class ZipGuards:
                     or record[:4] != b"PK\6\6"
                     or offset + _END_64.size != end - _LOCATOR.size
                 ):
-                    self.refuse("The file is damaged: its directory of members is not where it should be.")
+                    raise self.problem("The file is damaged: its directory of members is not where it should be.")
                 members, directory = _END_64.unpack(record)[7:9]
         if members > MAX_MEMBERS or directory > MAX_DIRECTORY_BYTES:
-            self.refuse(f"The {self._short} has more than the {MAX_MEMBERS:,} members allowed.")
+            raise self.problem(f"The {self._short} has more than the {MAX_MEMBERS:,} members allowed.")
         return size
 
     def _check_members(self, opened: zipfile.ZipFile, size: int) -> Members:
@@ -134,17 +156,17 @@ class ZipGuards:
         for info in opened.infolist():
             name = info.orig_filename
             if stat.S_ISLNK(info.external_attr >> 16):
-                self.refuse(f"{name[:200]!r} is a symbolic link, which an {self._short} cannot contain.")
+                raise self.problem(f"{name[:200]!r} is a symbolic link, which an {self._short} cannot contain.")
             if not re.fullmatch(self.member, name):
-                self.refuse(f"{name[:200]!r} is not a name that a member of an {self._short} can have.")
+                raise self.problem(f"{name[:200]!r} is not a name that a member of an {self._short} can have.")
             if name in found:
-                self.refuse(f"The {self._short} contains {name} twice.")
+                raise self.problem(f"The {self._short} contains {name} twice.")
             if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
-                self.refuse(f"{name} is encrypted, or compressed in a way other than deflate.")
+                raise self.problem(f"{name} is encrypted, or compressed in a way other than deflate.")
             found[name] = info
         total = sum(info.file_size for info in found.values())
         if total > FREE_BYTES + MAX_RATIO * size:
-            self.refuse(
+            raise self.problem(
                 f"The {self._short} would unpack to {total:,} bytes, more than {MAX_RATIO} times its size. Such files "
                 "are made to fill disks."
             )
@@ -158,4 +180,4 @@ class ZipGuards:
                     digest.update(block)
                     size += len(block)
             if size != member.bytes or digest.hexdigest() != member.sha256:
-                self.refuse(f"{path} was changed or damaged: it does not have the hash in {manifest}.")
+                raise self.problem(f"{path} was changed or damaged: it does not have the hash in {manifest}.")

@@ -1,22 +1,23 @@
 """agent.json, the manifest of an agent file."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from workers.contract.agents.shape import NetworkShape
 from workers.contract.events import Sha256
-from workers.contract.members import Member
+from workers.contract.members import ManifestHeading, Member
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import EvaluationDocument
-from workers.contract.values import Count, Ordinal, ShortText
+from workers.contract.values import Count, ShortText
 
 VERSION = 1
 SUFFIX = ".agent.zip"
 MANIFEST, WEIGHTS, ONNX, CARD = "agent.json", "weights.safetensors", "agent.onnx", "README.md"
 CONFIG, CURVE, REPLAY, PLAYER = "config.json", "curve.svg", "replay.mp4", "play.py"
 # Every member of an agent file has one of these names.
-MEMBER = r"agent\.json|weights\.safetensors|agent\.onnx|README\.md|config\.json|curve\.svg|replay\.mp4|play\.py"
+MEMBER = "|".join(map(re.escape, (MANIFEST, WEIGHTS, ONNX, CARD, CONFIG, CURVE, REPLAY, PLAYER)))
 MAX_EVALUATIONS = 100
 
 
@@ -42,12 +43,10 @@ class PlayedEnvironment(BaseModel):
     action_names: list[ShortText] = Field(description="Empty if the emulator names them.")
 
 
-class AgentHeading(BaseModel):
+class AgentHeading(ManifestHeading):
     """The part of agent.json that every version has."""
 
     format: Literal["arcadia-agent"]
-    version: Ordinal
-    arcadia_version: Annotated[str, Field(max_length=50)]
 
 
 class AgentDocument(AgentHeading):
