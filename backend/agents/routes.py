@@ -1,8 +1,6 @@
 """Routes of agent files: download the agent of a checkpoint, and import an agent."""
 
-import hashlib
 import io
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -76,18 +74,13 @@ async def import_agent(
 
 
 def _store(db: Database, bell: Doorbell, agent: OpenedAgent, name: str | None, project: str | None) -> ImportedAgent:
-    content = service.to_checkpoint(agent)
-    path = _write(db.files_dir, content)
-    try:
-        with db.write() as session:
-            known = service.find_imported(session, hashlib.sha256(content).hexdigest())
-            if known is not None:
-                return ImportedAgent(run_id=known.run_id, checkpoint_id=known.id, already=True)
-            checkpoint, job = service.store_agent(session, agent, path, name=name, project=project)
-            bell.ring_after_commit(session, job)
-            return ImportedAgent(run_id=checkpoint.run_id, checkpoint_id=checkpoint.id, already=False)
-    finally:
-        path.unlink(missing_ok=True)
+    with service.checkpoint_of(agent, db.files_dir) as received, db.write() as session:
+        known = service.find_imported(session, received.sha256)
+        if known is not None:
+            return ImportedAgent(run_id=known.run_id, checkpoint_id=known.id, already=True)
+        checkpoint, job = service.store_agent(session, agent, received, name=name, project=project)
+        bell.ring_after_commit(session, job)
+        return ImportedAgent(run_id=checkpoint.run_id, checkpoint_id=checkpoint.id, already=False)
 
 
 def _environment(name: str | None) -> str | None:
@@ -95,9 +88,3 @@ def _environment(name: str | None) -> str | None:
         return None if name is None else id_of(name)
     except ValueError as error:
         raise Invalid(FieldError(field="env", message=str(error))) from error
-
-
-def _write(root: Path, content: bytes) -> Path:
-    path = storage.new_incoming_path(root)
-    path.write_bytes(content)
-    return path

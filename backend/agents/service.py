@@ -1,6 +1,9 @@
 """Import of an agent as a run with one checkpoint, so that evaluations, replays and live games work as for others."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import select
@@ -11,6 +14,7 @@ from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Checkpoint, Job, Run
 from backend.files import service as files
 from backend.files.service import Maker
+from backend.files.storage import new_incoming_path
 from backend.logs.service import note
 from backend.projects.lookup import resolve_or_create
 from backend.recordings import service as recordings
@@ -22,6 +26,15 @@ from workers.contract.checkpoint_metadata import METADATA, CheckpointMetadata
 from workers.contract.plugins.needs import needed_plugins
 
 ATTEMPT = 1
+
+
+@dataclass(frozen=True)
+class UnstoredCheckpoint:
+    """A checkpoint file that is not stored yet."""
+
+    path: Path
+    sha256: str
+    size: int
 
 
 def to_checkpoint(agent: OpenedAgent) -> bytes:
@@ -36,6 +49,17 @@ def to_checkpoint(agent: OpenedAgent) -> bytes:
     return weights.pack(weights.to_component(agent.network), {METADATA: metadata.model_dump_json()})
 
 
+@contextmanager
+def checkpoint_of(agent: OpenedAgent, root: Path) -> Iterator[UnstoredCheckpoint]:
+    """Write the checkpoint of an imported agent to a file, which is deleted unless it is stored."""
+    content, path = to_checkpoint(agent), new_incoming_path(root)
+    try:
+        path.write_bytes(content)
+        yield UnstoredCheckpoint(path, hashlib.sha256(content).hexdigest(), len(content))
+    finally:
+        path.unlink(missing_ok=True)
+
+
 def find_imported(session: Session, sha256: str) -> Checkpoint | None:
     """Return the checkpoint of an agent that was imported before."""
     query = select(Checkpoint).join(Run, Run.id == Checkpoint.run_id)
@@ -44,13 +68,12 @@ def find_imported(session: Session, sha256: str) -> Checkpoint | None:
 
 
 def store_agent(
-    session: Session, agent: OpenedAgent, received: Path, *, name: str | None, project: str | None
+    session: Session, agent: OpenedAgent, received: UnstoredCheckpoint, *, name: str | None, project: str | None
 ) -> tuple[Checkpoint, Job]:
-    """Store an agent, whose checkpoint was received as a file, as a run. Queue its first recording."""
+    """Store an agent with its checkpoint as a run. Queue its first recording."""
     run = _add_run(session, agent, name, project)
-    content = received.read_bytes()
-    sha256, path = hashlib.sha256(content).hexdigest(), layout.checkpoint_file(agent.step)
-    file = files.store(session, received, Maker(run.id, ATTEMPT), "checkpoint", path, sha256, len(content))
+    path, sha256, size = layout.checkpoint_file(agent.step), received.sha256, received.size
+    file = files.store(session, received.path, Maker(run.id, ATTEMPT), "checkpoint", path, sha256, size)
     checkpoint = Checkpoint(
         run_id=run.id,
         attempt=ATTEMPT,
@@ -58,7 +81,7 @@ def store_agent(
         frames=agent.frames,
         file=path,
         sha256=sha256,
-        bytes=len(content),
+        bytes=size,
         file_id=file.id,
         source_sha256=agent.source_sha256,
     )
