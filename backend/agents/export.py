@@ -1,4 +1,4 @@
-"""What an agent file needs to know about a checkpoint, read from the database."""
+"""Facts about a checkpoint for its agent file, read from the database."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,23 +17,23 @@ from backend.metrics.curves import Window, read_curve
 from backend.metrics.models import MetricSeries
 from backend.metrics.visibility import load_run_views
 from backend.web.lookup import refuse_without_agent
+from workers.contract.agents.curve import MAX_POINTS
 from workers.contract.agents.document import SUFFIX
 from workers.contract.agents.writing import AgentSource
 
 RETURNS = "episode/return"
-CURVE_BUCKETS = 200
 
 
 @dataclass(frozen=True)
 class AgentExport:
-    """The name of an agent file, and what it is made of."""
+    """The name of an agent file, and its content."""
 
     file_name: str
     source: AgentSource
 
 
 def read_export(session: Session, run: Run, choice: int | str) -> AgentExport:
-    """Read what the agent file of a checkpoint needs. Raise Conflict if the run has no such checkpoint."""
+    """Read the content of a checkpoint's agent file. Raise Conflict if the run has no such checkpoint."""
     refuse_without_agent(run, "export")
     checkpoint = find_chosen(session, run, choice)
     path = _path(session, checkpoint.file_id)
@@ -61,7 +61,7 @@ def _curve(session: Session, run: Run, checkpoint: Checkpoint) -> list[tuple[flo
     series = session.scalar(select(MetricSeries).where(MetricSeries.run_id == run.id, MetricSeries.name == RETURNS))
     if series is None:
         return []
-    window = Window(axis="frames", high=checkpoint.frames, buckets=CURVE_BUCKETS)
+    window = Window(axis="frames", high=checkpoint.frames, buckets=MAX_POINTS)
     curve = read_curve(session, series, load_run_views(session, [run.id])[run.id], window)
     drawn = np.isfinite(curve.mean)
     return list(zip(curve.x[drawn].tolist(), curve.mean[drawn].tolist(), strict=True))

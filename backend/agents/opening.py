@@ -26,7 +26,7 @@ class OpenedAgent:
 
     name: str
     algorithm: str
-    # What made the file, for the run's label.
+    # The software that wrote the file.
     label: str
     config: TrainingConfig
     network: Mapping[str, Weights]
@@ -46,7 +46,7 @@ class OpenedAgent:
 
 
 def open_agent(path: Path, max_file_bytes: int, env: str | None) -> OpenedAgent:
-    """Read an agent file, or a file of Stable-Baselines3 for a named environment. Raise BadAgent with the reason."""
+    """Read an agent file, or a Stable-Baselines3 model of this environment. Raise BadAgent if it cannot be imported."""
     with ExitStack() as stack, GUARDS.checking():
         opened, members = GUARDS.open(stack, stack.enter_context(path.open("rb")))
         GUARDS.check_sizes(members.values(), max_file_bytes)
@@ -79,7 +79,7 @@ def _of_arcadia(document: AgentDocument, content: bytes) -> OpenedAgent:
         frames=document.frames,
         settings={"env": config.env} if trained_elsewhere else None,
         notes=tuple(
-            f"Its file says: {each.mean:.6g} points, mean of {len(each.scores)} episodes by {each.protocol}, "
+            f"Its file reports {each.mean:.6g} points, the mean of {len(each.scores)} episodes by {each.protocol}, "
             f"acting {each.acting}, seed {each.seed}."
             for each in document.evaluations
         ),
@@ -91,7 +91,7 @@ def _of_arcadia(document: AgentDocument, content: bytes) -> OpenedAgent:
 def _of_stable_baselines(found: stable_baselines.StableBaselinesAgent, env: str | None) -> OpenedAgent:
     if env is None:
         raise BadAgent(
-            "The file is of Stable-Baselines3, which does not say what the agent plays. Name its environment, such as "
+            "This is a Stable-Baselines3 model, whose file does not have an environment. Name its environment, such as "
             "CartPole-v1."
         )
     config = _validated(found.to_config(env))

@@ -21,7 +21,7 @@ from workers.contract.games import Environment
 
 POLICY, DATA, VERSION = "policy.pth", "data", "_stable_baselines3_version"
 MAX_DATA_BYTES = 20_000_000
-# The part of the settings that is shown, as far as the model has it.
+# The settings that are shown, if the model has them.
 _SHOWN = (
     *("learning_rate", "n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "ent_coef", "vf_coef"),
     *("max_grad_norm", "n_envs", "buffer_size", "learning_starts", "tau", "gradient_steps", "target_update_interval"),
@@ -77,12 +77,12 @@ class StableBaselinesAgent:
 def read(opened: zipfile.ZipFile, members: Members) -> StableBaselinesAgent:
     """Read a saved model. Raise BadAgent with the reason if Arcadia cannot play it."""
     if DATA not in members:
-        raise BadAgent(f"The file has the weights of Stable-Baselines3, but {DATA} with its settings is missing.")
+        raise BadAgent(f"The file has weights of Stable-Baselines3, but {DATA} with its settings is missing.")
     if members[DATA].file_size > MAX_DATA_BYTES:
         raise BadAgent(f"{DATA} is larger than {MAX_DATA_BYTES:,} bytes.")
     data = GUARDS.parse_json(opened.read(DATA), DATA)
     if not isinstance(data, dict):
-        raise BadAgent(f"{DATA} is not an object of JSON.")
+        raise BadAgent(f"{DATA} is not an object.")
     tensors = read_tensors(io.BytesIO(opened.read(POLICY)))
     try:
         weights.check_numbers(tensors)
@@ -90,7 +90,7 @@ def read(opened: zipfile.ZipFile, members: Members) -> StableBaselinesAgent:
         raise BadAgent(f"{POLICY} cannot be used: {error}.") from None
     named = {name: tensor for name, tensor in tensors.items() if not name.startswith(_COPIES)}
     algorithm = _algorithm(data, named)
-    network = _Mapping(named).of_values() if algorithm == "DQN" else _Mapping(named).of_policy()
+    network = _Renaming(named).of_values() if algorithm == "DQN" else _Renaming(named).of_policy()
     head = network["values.weight" if algorithm == "DQN" else "policy.weight"]
     return StableBaselinesAgent(
         algorithm=algorithm,
@@ -105,16 +105,18 @@ def read(opened: zipfile.ZipFile, members: Members) -> StableBaselinesAgent:
 
 
 def check_actions(agent: StableBaselinesAgent, environment: Environment) -> None:
-    """Raise BadAgent if an agent cannot be one of this environment."""
+    """Raise BadAgent if an agent cannot play this environment."""
     if agent.continuous != (environment.actions == "continuous"):
-        raise BadAgent(f"The agent does not play {environment.id}, {environment.unfit_because}: name another one.")
+        raise BadAgent(
+            f"The agent cannot play {environment.id}: {environment.unfit_because}. Choose another environment."
+        )
     if agent.reads_pixels != environment.shows_pixels:
         sees = "pictures" if environment.shows_pixels else "no pictures"
-        raise BadAgent(f"The agent does not play {environment.id}, which shows {sees}: name another one.")
+        raise BadAgent(f"The agent cannot play {environment.id}, which shows {sees}. Choose another environment.")
     names = environment.action_names or NAMES.get(environment.id)
     if names and len(names) != agent.actions:
         raise BadAgent(
-            f"The agent has {agent.actions} actions, but {environment.id} has {len(names)}: name another environment."
+            f"The agent has {agent.actions} actions, but {environment.id} has {len(names)}. Choose another environment."
         )
 
 
@@ -129,13 +131,13 @@ def _algorithm(data: Mapping[str, Any], tensors: Mapping[str, Weights]) -> Liter
         if "action_net.weight" in tensors:
             return "PPO" if "clip_range" in data else "A2C"
     raise BadAgent(
-        "The model is not one of PPO, A2C or DQN with CnnPolicy or MlpPolicy, which are all that Arcadia can play: its "
-        f"policy is of {str(module)[:80]}."
+        "The model is not one of PPO, A2C or DQN with CnnPolicy or MlpPolicy, so Arcadia cannot play it. Its policy is "
+        f"of {str(module)[:80]}."
     )
 
 
-class _Mapping:
-    """Moves the tensors of a policy to the names of Arcadia's networks. Every tensor must have a place."""
+class _Renaming:
+    """Renaming of a policy's tensors to the names of Arcadia's networks. Every tensor must have a place."""
 
     def __init__(self, tensors: Mapping[str, Weights]) -> None:
         self._left = dict(tensors)
@@ -183,7 +185,7 @@ class _Mapping:
     def _move(self, source: str, target: str) -> None:
         for part in ("weight", "bias"):
             if f"{source}.{part}" not in self._left:
-                raise BadAgent(f"The weights have no {source}.{part}, so they are of an unknown policy.")
+                raise BadAgent(f"The weights have no {source}.{part}, so their policy is unknown.")
             self._network[f"{target}.{part}"] = self._left.pop(f"{source}.{part}")
 
     def _require_equal_layers(self) -> None:

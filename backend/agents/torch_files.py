@@ -29,8 +29,6 @@ GUARDS = ZipGuards("agent file with weights of torch", _MEMBER, BadAgent)
 # The pickle of a large network has a few kilobytes.
 MAX_PICKLE_BYTES = 1_000_000
 _STORAGES = {"FloatStorage": "<f4", "DoubleStorage": "<f8", "HalfStorage": "<f2"}
-
-
 # Tensors of a policy share numbers: up to three names have those of one feature extractor.
 MAX_SHARING = 4
 
@@ -65,7 +63,7 @@ class _Unpickler(pickle._Unpickler):
         """Return the numbers that a tensor refers to."""
         kind, storage, key, _device, _count = pid
         if kind != "storage" or storage not in _STORAGES or not str(key).isdecimal():
-            raise BadAgent("The weights have a part that is no storage of numbers.")
+            raise BadAgent("The weights have a part that is not a storage of numbers.")
         return _Storage(_STORAGES[storage], self._read_storage(str(key)))
 
     def _rebuild(self, storage: _Storage, offset: int, size: Sequence[int], stride: Sequence[int], *_: Any) -> Weights:
@@ -83,14 +81,16 @@ class _Unpickler(pickle._Unpickler):
 
 
 def read_tensors(file: BinaryIO) -> dict[str, Weights]:
-    """Return the tensors of a file that `torch.save` made of a dictionary. Raise BadAgent for anything else."""
+    """Return the tensors of a file that `torch.save` wrote of a dictionary. Raise BadAgent for anything else."""
     with ExitStack() as stack, GUARDS.checking():
         opened, members = GUARDS.open(stack, file)
         (folder,) = {name.split("/")[0] for name in members}
         if members[f"{folder}/data.pkl"].file_size > MAX_PICKLE_BYTES:
             raise BadAgent(f"The description of the weights is larger than {MAX_PICKLE_BYTES:,} bytes.")
         if opened.read(f"{folder}/byteorder").strip() != b"little":
-            raise BadAgent("The weights are of a machine with another order of bytes.")
+            raise BadAgent(
+                "The weights are not in little-endian byte order. Save them again on a little-endian machine."
+            )
         found = _unpickle(opened, folder, MAX_SHARING * sum(info.file_size for info in members.values()))
     if not isinstance(found, dict) or not all(
         isinstance(name, str) and isinstance(tensor, Weights) for name, tensor in found.items()

@@ -19,7 +19,7 @@ def current_changes() -> Select[AliasChange]:
 
 
 def find_current(session: Session, name: str) -> AliasChange | None:
-    """Return what an alias names now, or None if there is no such alias."""
+    """Return the newest change of an alias, or None if there is no such alias."""
     return session.scalar(current_changes().where(AliasChange.name == name))
 
 
@@ -35,7 +35,7 @@ def list_aliases(session: Session) -> list[Alias]:
 
 
 def read_history(session: Session, name: str) -> list[AliasEntry]:
-    """Return the changes of an alias, newest first. Raise NotFound if there never was one."""
+    """Return the changes of an alias, newest first. Raise NotFound if it never existed."""
     query = select(AliasChange).where(AliasChange.name == name).order_by(AliasChange.id.desc())
     found = session.scalars(query.limit(MAX_HISTORY)).all()
     if not found:
@@ -44,7 +44,7 @@ def read_history(session: Session, name: str) -> list[AliasEntry]:
 
 
 def names_of_checkpoints(session: Session, run_ids: Sequence[int]) -> dict[int, list[str]]:
-    """Return the aliases of the checkpoints of runs, by checkpoint."""
+    """Return the aliases of each checkpoint of these runs, by its id."""
     names: dict[int, list[str]] = {}
     for change in session.scalars(current_changes().where(AliasChange.run_id.in_(run_ids)).order_by(AliasChange.name)):
         names.setdefault(change.checkpoint_id or 0, []).append(change.name)

@@ -23,7 +23,7 @@ def list_aliases(db: Db) -> list[Alias]:
 
 @router.put("/aliases")
 def set_alias(db: Db, caller: Caller, wanted: SetAlias) -> list[AliasEntry]:
-    """Let an alias name a checkpoint from now on, and return its history, newest first."""
+    """Point an alias to a checkpoint. Return the history of the alias, newest first."""
     with db.write() as session:
         service.set_alias(session, wanted.model_copy(update={"who": wanted.who or caller}))
         return queries.read_history(session, wanted.name)
@@ -39,6 +39,6 @@ def remove_alias(db: Db, caller: Caller, name: Name, who: Who | None = None, why
 
 @router.get("/aliases/history")
 def read_alias_history(db: Db, name: Name) -> list[AliasEntry]:
-    """Return what an alias named when, newest first."""
+    """Return the history of an alias, newest first."""
     with db.read() as session:
         return queries.read_history(session, name)

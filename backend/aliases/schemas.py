@@ -30,7 +30,7 @@ Why = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000),
 
 
 class SetAlias(BaseModel):
-    """The checkpoint that an alias names from now on."""
+    """An alias and the checkpoint that it should point to."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -58,6 +58,6 @@ class AliasEntry(BaseModel):
 
 
 class Alias(AliasEntry):
-    """An alias, with the change that says what it names now."""
+    """An alias with its latest change."""
 
     available: bool = Field(description="Whether the checkpoint still has its file.")

@@ -15,7 +15,7 @@ MAX_ALIASES = 1_000
 
 
 def set_alias(session: Session, wanted: SetAlias) -> None:
-    """Let an alias name a checkpoint from now on. Do nothing if it already does."""
+    """Point an alias to a checkpoint. Do nothing if it already points there."""
     if wanted.name in RESERVED:
         raise Invalid(FieldError(field="name", message=f"{wanted.name} already has a meaning; choose another name"))
     checkpoint = session.get(Checkpoint, wanted.checkpoint_id)
@@ -25,12 +25,11 @@ def set_alias(session: Session, wanted: SetAlias) -> None:
     run = find_run(session, checkpoint.run_id, lock=True)
     session.refresh(checkpoint)
     if checkpoint.file_id is None:
-        raise Conflict(f"The checkpoint at step {checkpoint.step} was deleted. Name one that has a file.")
+        raise Conflict(f"The checkpoint at step {checkpoint.step} was deleted. Choose a checkpoint that has a file.")
     before = find_current(session, wanted.name)
     if before is not None and (before.run_id, before.checkpoint_id) == (run.id, checkpoint.id):
         return
-    count = session.scalar(select(func.count()).select_from(current_changes().subquery())) or 0
-    if before is None and count >= MAX_ALIASES:
+    if before is None and _count(session) >= MAX_ALIASES:
         raise Conflict(f"There are {MAX_ALIASES} aliases, which is the limit. Remove one first.")
     _add(session, wanted, checkpoint, run)
     if before is not None:
@@ -46,6 +45,10 @@ def remove_alias(session: Session, name: str, who: str | None, why: str) -> None
     session.add(AliasChange(name=name, who=who, why=why, **removed))
     session.flush()
     _announce(session, before.run_id)
+
+
+def _count(session: Session) -> int:
+    return session.scalar(select(func.count()).select_from(current_changes().subquery())) or 0
 
 
 def _add(session: Session, wanted: SetAlias, checkpoint: Checkpoint, run: Run) -> None:

@@ -64,10 +64,12 @@ def comparable_evaluations_of(session: Session, runs: Sequence[Run]) -> dict[int
 
 
 def _is_comparable(run: Run, row: Any) -> bool:
-    protocol, usual = usual_protocol_of(run), usual_acting_of(run).model_dump(mode="json")
-    whole = PROTOCOLS[protocol].episodes if protocol in PROTOCOLS else 0  # 0: of a plug-in that is missing
-    is_complete = row.protocol == protocol and row.total >= whole
-    return bool(is_complete and row.acting == usual)
+    """Return True if a row of an evaluation has the run's protocol, the usual way to act, and all episodes."""
+    if row.protocol != usual_protocol_of(run) or row.acting != usual_acting_of(run).model_dump(mode="json"):
+        return False
+    protocol = PROTOCOLS.get(row.protocol)
+    # A protocol of a missing plug-in has an unknown number of episodes.
+    return protocol is None or row.total >= protocol.episodes
 
 
 def training_score(row: Checkpoint) -> tuple[float, int]:

@@ -1,1 +1,1 @@
-"""Lineage of a run: its ancestors, its checkpoints, and what was made of them."""
+"""Lineage of a run: its ancestors, and the evaluations, forks and agents of its checkpoints."""

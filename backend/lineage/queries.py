@@ -36,7 +36,7 @@ def _ancestors(session: Session, run: Run) -> tuple[list[LineageRun], bool]:
 
 
 def _parent(session: Session, run: Run) -> tuple[Run | None, int | None] | None:
-    """Return the run that another one continues or is an agent of, with the step, or None if it has no parent."""
+    """Return the run that this one continues or was exported from, with the step, or None if it has no parent."""
     if run.parent_run_id is not None:
         return session.get(Run, run.parent_run_id), run.parent_step
     query = select(Checkpoint.source_sha256).where(Checkpoint.run_id == run.id, Checkpoint.source_sha256.is_not(None))
@@ -80,18 +80,18 @@ def _evaluations(session: Session, run: Run) -> dict[int, list[LineageEvaluation
     return found
 
 
-def _forks(session: Session, run: Run) -> dict[int, list[LineageRun]]:
-    found: dict[int, list[LineageRun]] = defaultdict(list)
+def _forks(session: Session, run: Run) -> dict[int | None, list[LineageRun]]:
+    found: dict[int | None, list[LineageRun]] = defaultdict(list)
     for fork in session.scalars(select(Run).where(Run.parent_run_id == run.id).order_by(Run.id)):
-        found[fork.parent_checkpoint_id or 0].append(_to_schema(fork, fork.parent_step))
+        found[fork.parent_checkpoint_id].append(_to_schema(fork, fork.parent_step))
     return found
 
 
-def _agents(session: Session, hashes: Iterable[str]) -> dict[str, list[LineageRun]]:
+def _agents(session: Session, hashes: Iterable[str]) -> dict[str | None, list[LineageRun]]:
     query = select(Checkpoint.source_sha256, Run).join(Run, Run.id == Checkpoint.run_id)
-    found: dict[str, list[LineageRun]] = defaultdict(list)
+    found: dict[str | None, list[LineageRun]] = defaultdict(list)
     for source, agent in session.execute(query.where(Checkpoint.source_sha256.in_(hashes)).order_by(Run.id)):
-        found[source or ""].append(_to_schema(agent))
+        found[source].append(_to_schema(agent))
     return found
 
 

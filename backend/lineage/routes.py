@@ -12,6 +12,6 @@ router = APIRouter(tags=["runs"])
 
 @router.get("/runs/{run_id}/lineage")
 def show_lineage(db: Db, run_id: PathId) -> Lineage:
-    """Return where a run comes from, and what was made of its checkpoints: evaluations, forks and imported agents."""
+    """Return the ancestors of a run, and the evaluations, forks and imported agents of its checkpoints."""
     with db.read() as session:
         return read_lineage(session, find_run(session, run_id))

@@ -31,7 +31,7 @@ class LineageEvaluation(BaseModel):
 
 
 class LineageCheckpoint(BaseModel):
-    """A checkpoint with what was made of it."""
+    """A checkpoint with its evaluations, forks and agents."""
 
     id: int
     step: int
@@ -49,5 +49,6 @@ class Lineage(BaseModel):
     ancestor_deleted: bool = Field(description="Whether an ancestor before those was deleted.")
     run: LineageRun
     checkpoints: list[LineageCheckpoint] = Field(
-        description="Checkpoints in order of their steps: those with a file, and those of which something was made."
+        description="Checkpoints in order of their steps. A deleted one is listed if it has evaluations, forks or "
+        "agents."
     )

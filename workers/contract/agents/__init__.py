@@ -1,9 +1,9 @@
-"""Agent files: an agent with all that is needed to play it elsewhere, in one zip file (docs/agents.md).
+"""Agent files: an agent and everything needed to play it elsewhere, in one zip file (docs/agents.md).
 
     writing       one file, from a checkpoint
       card          README.md, the model card, with the curve
       onnx_graph    the network for other runtimes
-      play          the program that plays the agent; it is a part of the file, and no module imports it
+      play          the program that plays the agent, copied into the file; no module imports it
     document      agent.json
     shape         the network's shape, from the names of its weights
     weights       weights in checkpoints and files

@@ -12,7 +12,7 @@ from workers.contract.values import Count
 
 # Every environment with pixels shows squares of this side.
 SIDE = 84
-# Of networks.bodies.ReadingsFilter.
+# As in ReadingsFilter (workers/trainer/networks/bodies.py).
 FILTER_LIMIT, FILTER_EPSILON = 5.0, 1e-8
 
 

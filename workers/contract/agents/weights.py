@@ -1,4 +1,4 @@
-"""Weights of an agent as bytes: in checkpoints, in agent files, and as NumPy arrays. No torch."""
+"""Weights of an agent as bytes, in checkpoints and agent files, and as NumPy arrays. Needs no torch."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -53,17 +53,16 @@ def is_whole(tensor: Weights) -> bool:
 
 
 def read(content: bytes) -> dict[str, Weights]:
-    """Read the tensors of a safetensors file. Raise WeightsError unless all are finite numbers."""
+    """Read the tensors of a safetensors file. Raise WeightsError if the content is not such a file."""
     if int.from_bytes(content[:8], "little") > MAX_HEADER_BYTES:
         raise WeightsError(f"its header is larger than {MAX_HEADER_BYTES:,} bytes")
     try:
-        found = {
+        return {
             str(name): Weights(entry["dtype"], tuple(entry["shape"]), bytes(entry["data"]))
             for name, entry in deserialize(content)  # type: ignore[no-untyped-call]
         }
     except SafetensorError as error:
         raise WeightsError(f"it is no safetensors file ({str(error)[:200]})") from None
-    return found
 
 
 def read_metadata(content: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Making of an agent file from a checkpoint."""
+"""Writing of an agent file from a checkpoint."""
 
 import hashlib
 import json
@@ -35,17 +35,17 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 class NoAgentError(ValueError):
-    """No agent file can be made of the checkpoint."""
+    """The checkpoint cannot be exported as an agent file."""
 
 
 @dataclass(frozen=True)
 class AgentSource:
-    """A checkpoint, and what is known about it."""
+    """The content of an agent file: a checkpoint, and facts about it."""
 
     name: str
     checkpoint: bytes
     evaluations: Sequence[EvaluationDocument] = ()
-    # Frames and mean returns of the training, for its curve.
+    # Frames and mean returns of the training curve.
     curve: Sequence[tuple[float, float]] = ()
     replay: Path | None = None
 

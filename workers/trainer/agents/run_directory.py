@@ -1,26 +1,26 @@
-"""What an agent file needs to know about a checkpoint, read from a run directory."""
+"""Facts about a checkpoint for its agent file, read from a run directory."""
 
 import json
 from collections.abc import Iterator, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from workers.contract import layout
+from workers.contract.agents.curve import MAX_POINTS
 from workers.contract.agents.writing import AgentSource
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.errors import TrainerError
 
-CURVE_POINTS = 200
-
 
 class ExportError(TrainerError):
-    """The agent file cannot be made."""
+    """The agent file cannot be written."""
 
 
 def read_source(directory: Path, choice: str, evaluations: Sequence[Path]) -> AgentSource:
-    """Return what is known about a checkpoint: its step, newest, or best by the returns of training."""
+    """Read the content of a checkpoint's agent file. The choice is a step, newest, or best by training returns."""
     step = _chosen(directory, choice)
     path = directory / layout.checkpoint_file(step)
     try:
@@ -40,7 +40,7 @@ def read_source(directory: Path, choice: str, evaluations: Sequence[Path]) -> Ag
 def _chosen(directory: Path, choice: str) -> int:
     steps = layout.saved_steps(directory)
     if not steps:
-        raise ExportError(f"{directory} holds no checkpoint: name the directory of a run that has one")
+        raise ExportError(f"{directory} has no checkpoint: choose the directory of a run that has one")
     if choice == "newest":
         return steps[-1]
     if choice == "best":
@@ -61,13 +61,13 @@ def _curve(directory: Path, step: int) -> list[tuple[float, float]]:
         for episode in event["episodes"]
         if episode["step"] <= step
     ]
-    size = max(1, len(episodes) // CURVE_POINTS)
+    size = max(1, ceil(len(episodes) / MAX_POINTS))
     parts = [episodes[first : first + size] for first in range(0, len(episodes), size)]
     return [(part[-1][0], sum(score for _, score in part) / len(part)) for part in parts]
 
 
 def _events(directory: Path, kind: str) -> Iterator[dict[str, Any]]:
-    """Yield the events of a kind. A run directory may lack the file of events, and end in half a line."""
+    """Yield the events of a kind. The file of events may be missing, and its last line may be incomplete."""
     file = directory / layout.EVENTS
     for line in file.read_text().splitlines() if file.is_file() else []:
         try:
@@ -84,4 +84,4 @@ def _evaluation(file: Path) -> EvaluationDocument:
     except OSError as error:
         raise ExportError(f"--evaluation {file} cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        raise ExportError(f"--evaluation {file} is no output of `arcadia evaluate --json`") from error
+        raise ExportError(f"--evaluation {file} is not the output of `arcadia evaluate --json`") from error
