@@ -226,7 +226,7 @@ export interface paths {
         get: operations["list_aliases"];
         /**
          * Set Alias
-         * @description Let an alias name a checkpoint from now on, and return its history, newest first.
+         * @description Point an alias to a checkpoint. Return the history of the alias, newest first.
          */
         put: operations["set_alias"];
         post?: never;
@@ -249,7 +249,7 @@ export interface paths {
         };
         /**
          * Read Alias History
-         * @description Return what an alias named when, newest first.
+         * @description Return the history of an alias, newest first.
          */
         get: operations["read_alias_history"];
         put?: never;
@@ -2235,7 +2235,7 @@ export interface paths {
         };
         /**
          * Show Lineage
-         * @description Return where a run comes from, and what was made of its checkpoints: evaluations, forks and imported agents.
+         * @description Return the ancestors of a run, and the evaluations, forks and imported agents of its checkpoints.
          */
         get: operations["show_lineage"];
         put?: never;
@@ -3726,7 +3726,7 @@ export interface components {
         };
         /**
          * Alias
-         * @description An alias, with the change that says what it names now.
+         * @description An alias with its latest change.
          */
         Alias: {
             /**
@@ -6344,14 +6344,14 @@ export interface components {
             ancestors: components["schemas"]["LineageRun"][];
             /**
              * Checkpoints
-             * @description Checkpoints in order of their steps: those with a file, and those of which something was made.
+             * @description Checkpoints in order of their steps. A deleted one is listed if it has evaluations, forks or agents.
              */
             checkpoints: components["schemas"]["LineageCheckpoint"][];
             run: components["schemas"]["LineageRun"];
         };
         /**
          * LineageCheckpoint
-         * @description A checkpoint with what was made of it.
+         * @description A checkpoint with its evaluations, forks and agents.
          */
         LineageCheckpoint: {
             /**
@@ -10017,7 +10017,7 @@ export interface components {
         };
         /**
          * SetAlias
-         * @description The checkpoint that an alias names from now on.
+         * @description An alias and the checkpoint that it should point to.
          */
         SetAlias: {
             /** Checkpoint Id */

@@ -119,10 +119,20 @@ def test_other_names_are_refused(api: Api, alias: str) -> None:
     assert response.json()["errors"][0]["field"] == "name"
 
 
-def test_a_checkpoint_without_a_file_has_no_alias(api: Api) -> None:
+def test_an_unknown_checkpoint_is_refused(api: Api) -> None:
     response = api.user.put("/api/v1/aliases", json={"name": "a", "checkpoint_id": 99})
     assert response.status_code == 422
     assert response.json()["errors"][0]["field"] == "checkpoint_id"
+
+
+def test_a_deleted_checkpoint_cannot_be_named(api: Api) -> None:
+    run_id, attempt = api.running(config={**CARTPOLE, "checkpoints_kept": 3})
+    checkpoints = [api.save(run_id, attempt, 2 + n, 100 * (n + 1)) for n in range(6)]
+    rows = api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()
+    deleted = next(row for row in rows if row["id"] in checkpoints and not row["available"])
+    response = api.user.put("/api/v1/aliases", json={"name": "a", "checkpoint_id": deleted["id"]})
+    assert response.status_code == 409
+    assert f"step {deleted['step']} was deleted. Select one with a file" in response.json()["detail"]
 
 
 def test_archives_carry_aliases_whose_names_are_free(api: Api, database: Database) -> None:
