@@ -40,18 +40,22 @@ def user_agent(interface: str = "", user: str = "") -> str:
     return f"arcadia-client/{client_version()} {f'({details}) ' if details else ''}Python/{platform.python_version()}"
 
 
+def user_name() -> str:
+    """Return the name of the user of this process, or an empty text if the user has none, as in some containers."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
 def local_user() -> str:
     """Return the user of this process and its host, such as ana@gpu-box. A part that is unknown is left out."""
-    try:
-        name = getpass.getuser()
-    except (KeyError, OSError):  # the user of a container has no name
-        name = ""
-    parts = (_in_header(name), _in_header(socket.gethostname()))
+    parts = (_in_header(user_name()), _in_header(socket.gethostname()))
     return "@".join(part for part in parts if part)
 
 
 def _in_header(text: str) -> str:
-    """Return a text as it can be part of a comment in a header."""
+    """Return a text with only characters that a comment in a header can have."""
     return re.sub(r"[^\w.-]", "?", text, flags=re.ASCII)[:MAX_NAME_LENGTH]
 
 

@@ -78,7 +78,7 @@ async def _export(
     *,
     progress: bool,
 ) -> Path:
-    """Save a file that the server makes, and return its path. It appears only when it is complete."""
+    """Save an exported file, and return its path. It appears only when it is complete."""
     target = Path(name if path is None else path)
     target = target / name if target.is_dir() else target
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from arcadia._async.alerts import AsyncAlertChannel
 from arcadia._async.archives import export_archive, import_agent, import_archive
 from arcadia._async.checkpoints import AsyncCheckpoint
 from arcadia._async.projects import AsyncProject, find_project
-from arcadia._async.references import find_run, find_run_ids, find_runs
+from arcadia._async.references import find_alias, find_run, find_run_ids, find_runs
 from arcadia._async.reports import AsyncReport
 from arcadia._async.runs import AsyncRun
 from arcadia._async.studies import AsyncStudy
@@ -69,11 +69,8 @@ class AsyncClient:
 
         The default project is ARCADIA_PROJECT, or Main.
         """
-        overrides = changes if seed is None else {**changes, "seed": seed}
         body = {
-            "preset": preset,
-            "config": None if config is None else dict(config),
-            "overrides": overrides or None,
+            **_configuration(preset, seed, config, changes),
             "name": name,
             "tags": list(tags),
             "notes": notes,
@@ -93,15 +90,8 @@ class AsyncClient:
         queue: str | None = None,
         **changes: Any,
     ) -> RunForecast:
-        """Return what a run would need, and when it could start, without launching it."""
-        overrides = changes if seed is None else {**changes, "seed": seed}
-        body = {
-            "preset": preset,
-            "config": None if config is None else dict(config),
-            "overrides": overrides or None,
-            "priority": priority,
-            "queue": queue,
-        }
+        """Forecast what a run would need, and when it could start, without launching it."""
+        body = {**_configuration(preset, seed, config, changes), "priority": priority, "queue": queue}
         return RunForecast(await self.transport.post("/runs/preview", body))
 
     async def run(self, reference: RunReference) -> AsyncRun:
@@ -241,9 +231,10 @@ class AsyncClient:
         project: str | None = None,
         progress: bool = True,
     ) -> AsyncRun:
-        """Import an agent file as a run with one checkpoint, and return the run. It is not imported again.
+        """Import an agent file as a run with one checkpoint, and return the run.
 
-        A model of Stable-Baselines3 needs the name of its environment, such as `env="pong"`.
+        An agent that was imported before is not imported again. A model of Stable-Baselines3 needs the name of its
+        environment, such as `env="pong"`.
         """
         result = await import_agent(self.transport, path, env=env, name=name, project=project, progress=progress)
         return await self.run(result["run_id"])
@@ -253,13 +244,13 @@ class AsyncClient:
         return [Alias(data) for data in await self.transport.get("/aliases")]
 
     async def alias_history(self, name: str) -> list[Alias]:
-        """Return what an alias named when, newest first."""
+        """Return the history of an alias, newest first."""
         return [Alias(data) for data in await self.transport.get("/aliases/history", name=name)]
 
     async def set_alias(
         self, name: str, checkpoint: AsyncCheckpoint, *, why: str = "", who: str | None = None
     ) -> Alias:
-        """Let an alias such as pong/champion name a checkpoint from now on."""
+        """Point an alias such as pong/champion to a checkpoint."""
         body = {"name": name, "checkpoint_id": checkpoint.id, "why": why, "who": who}
         return Alias((await self.transport.call("PUT", "/aliases", body=body))[0])
 
@@ -271,10 +262,10 @@ class AsyncClient:
 
     async def checkpoint(self, alias: str) -> AsyncCheckpoint:
         """Return the checkpoint that an alias such as pong/champion names."""
-        for each in await self.aliases():
-            if each.name == alias and each.run_id is not None:
-                return await (await self.run(each.run_id)).checkpoint(alias)
-        raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
+        found = await find_alias(self.transport, alias)
+        if found is None or found.run_id is None:
+            raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
+        return await (await self.run(found.run_id)).checkpoint(alias)
 
     async def projects(self) -> list[AsyncProject]:
         """List the projects without their texts. Main comes first."""
@@ -479,3 +470,11 @@ class AsyncClient:
 
     def __repr__(self) -> str:
         return f"<Client of {self.url}>"
+
+
+def _configuration(
+    preset: str | None, seed: int | None, config: Mapping[str, Any] | None, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the part of a request that describes the configuration of a run."""
+    overrides = changes if seed is None else {**changes, "seed": seed}
+    return {"preset": preset, "config": None if config is None else dict(config), "overrides": overrides or None}

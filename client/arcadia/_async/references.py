@@ -1,4 +1,4 @@
-"""Runs that references name."""
+"""Runs and aliases that references name."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from arcadia.names import (
     require_one_id,
     require_one_match,
 )
+from arcadia.records.alias import Alias
 
 IDS_PER_REQUEST = 100
 
@@ -35,6 +36,11 @@ async def find_run(transport: AsyncTransport, reference: RunReference) -> dict[s
     # Lists leave out some fields, such as the configuration.
     found: dict[str, Any] = await transport.get(f"/runs/{run_id}")
     return found
+
+
+async def find_alias(transport: AsyncTransport, name: str) -> Alias | None:
+    """Return an alias, or None if it does not exist."""
+    return next((Alias(data) for data in await transport.get("/aliases") if data["name"] == name), None)
 
 
 async def find_runs(

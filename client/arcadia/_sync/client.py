@@ -15,7 +15,7 @@ from arcadia._sync.alerts import AlertChannel
 from arcadia._sync.archives import export_archive, import_agent, import_archive
 from arcadia._sync.checkpoints import Checkpoint
 from arcadia._sync.projects import Project, find_project
-from arcadia._sync.references import find_run, find_run_ids, find_runs
+from arcadia._sync.references import find_alias, find_run, find_run_ids, find_runs
 from arcadia._sync.reports import Report
 from arcadia._sync.runs import Run
 from arcadia._sync.studies import Study
@@ -70,11 +70,8 @@ class Client:
 
         The default project is ARCADIA_PROJECT, or Main.
         """
-        overrides = changes if seed is None else {**changes, "seed": seed}
         body = {
-            "preset": preset,
-            "config": None if config is None else dict(config),
-            "overrides": overrides or None,
+            **_configuration(preset, seed, config, changes),
             "name": name,
             "tags": list(tags),
             "notes": notes,
@@ -94,15 +91,8 @@ class Client:
         queue: str | None = None,
         **changes: Any,
     ) -> RunForecast:
-        """Return what a run would need, and when it could start, without launching it."""
-        overrides = changes if seed is None else {**changes, "seed": seed}
-        body = {
-            "preset": preset,
-            "config": None if config is None else dict(config),
-            "overrides": overrides or None,
-            "priority": priority,
-            "queue": queue,
-        }
+        """Forecast what a run would need, and when it could start, without launching it."""
+        body = {**_configuration(preset, seed, config, changes), "priority": priority, "queue": queue}
         return RunForecast(self.transport.post("/runs/preview", body))
 
     def run(self, reference: RunReference) -> Run:
@@ -242,9 +232,10 @@ class Client:
         project: str | None = None,
         progress: bool = True,
     ) -> Run:
-        """Import an agent file as a run with one checkpoint, and return the run. It is not imported again.
+        """Import an agent file as a run with one checkpoint, and return the run.
 
-        A model of Stable-Baselines3 needs the name of its environment, such as `env="pong"`.
+        An agent that was imported before is not imported again. A model of Stable-Baselines3 needs the name of its
+        environment, such as `env="pong"`.
         """
         result = import_agent(self.transport, path, env=env, name=name, project=project, progress=progress)
         return self.run(result["run_id"])
@@ -254,11 +245,11 @@ class Client:
         return [Alias(data) for data in self.transport.get("/aliases")]
 
     def alias_history(self, name: str) -> list[Alias]:
-        """Return what an alias named when, newest first."""
+        """Return the history of an alias, newest first."""
         return [Alias(data) for data in self.transport.get("/aliases/history", name=name)]
 
     def set_alias(self, name: str, checkpoint: Checkpoint, *, why: str = "", who: str | None = None) -> Alias:
-        """Let an alias such as pong/champion name a checkpoint from now on."""
+        """Point an alias such as pong/champion to a checkpoint."""
         body = {"name": name, "checkpoint_id": checkpoint.id, "why": why, "who": who}
         return Alias((self.transport.call("PUT", "/aliases", body=body))[0])
 
@@ -270,10 +261,10 @@ class Client:
 
     def checkpoint(self, alias: str) -> Checkpoint:
         """Return the checkpoint that an alias such as pong/champion names."""
-        for each in self.aliases():
-            if each.name == alias and each.run_id is not None:
-                return (self.run(each.run_id)).checkpoint(alias)
-        raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
+        found = find_alias(self.transport, alias)
+        if found is None or found.run_id is None:
+            raise ArcadiaError(f"There is no alias {alias!r}. `arcadia alias list` shows all.")
+        return (self.run(found.run_id)).checkpoint(alias)
 
     def projects(self) -> list[Project]:
         """List the projects without their texts. Main comes first."""
@@ -474,3 +465,11 @@ class Client:
 
     def __repr__(self) -> str:
         return f"<Client of {self.url}>"
+
+
+def _configuration(
+    preset: str | None, seed: int | None, config: Mapping[str, Any] | None, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the part of a request that describes the configuration of a run."""
+    overrides = changes if seed is None else {**changes, "seed": seed}
+    return {"preset": preset, "config": None if config is None else dict(config), "overrides": overrides or None}

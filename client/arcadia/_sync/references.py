@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Runs that references name."""
+"""Runs and aliases that references name."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from arcadia.names import (
     require_one_id,
     require_one_match,
 )
+from arcadia.records.alias import Alias
 
 IDS_PER_REQUEST = 100
 
@@ -36,6 +37,11 @@ def find_run(transport: Transport, reference: RunReference) -> dict[str, Any]:
     # Lists leave out some fields, such as the configuration.
     found: dict[str, Any] = transport.get(f"/runs/{run_id}")
     return found
+
+
+def find_alias(transport: Transport, name: str) -> Alias | None:
+    """Return an alias, or None if it does not exist."""
+    return next((Alias(data) for data in transport.get("/aliases") if data["name"] == name), None)
 
 
 def find_runs(

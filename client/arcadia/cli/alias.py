@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Annotated
 
 import typer
@@ -12,8 +11,11 @@ from arcadia.cli.formats import age, clean, count
 from arcadia.cli.options import Checkpoint, Json, RunReference, parse_checkpoint
 from arcadia.cli.output import print_json, print_table, show
 from arcadia.records.alias import Alias
+from arcadia.version import user_name
 
 app = typer.Typer(help="Names of checkpoints, such as pong/champion.", no_args_is_help=True, rich_markup_mode=None)
+
+MAX_WHO = 100
 
 Name = Annotated[str, typer.Argument(metavar="ALIAS", help="Alias, such as pong/champion.")]
 Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why, for the history.")]
@@ -34,22 +36,23 @@ def set_alias(
     why: Why = "",
     as_json: Json = False,
 ) -> None:
-    """Let an alias name a checkpoint from now on, by default the best one of a run."""
+    """Point an alias to a checkpoint, by default the best one of a run."""
     client = open_client(ctx)
-    found = client.set_alias(name, client.run(run).checkpoint(parse_checkpoint(checkpoint)), why=why, who=_user_name())
+    chosen = client.run(run).checkpoint(parse_checkpoint(checkpoint))
+    found = client.set_alias(name, chosen, why=why, who=_who())
     print_json(found.data) if as_json else show(f"{found.name}: run {found.run_id} at step {count(found.step)}")
 
 
 @app.command()
 def history(ctx: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Show what an alias named when, newest first."""
+    """Show the history of an alias, newest first."""
     _print(open_client(ctx).alias_history(name), as_json=as_json, empty="")
 
 
 @app.command()
 def remove(ctx: typer.Context, name: Name, why: Why = "") -> None:
     """Remove an alias. Its history and its checkpoint stay."""
-    open_client(ctx).remove_alias(name, why=why, who=_user_name())
+    open_client(ctx).remove_alias(name, why=why, who=_who())
     show(f"{name} was removed.")
 
 
@@ -72,8 +75,5 @@ def _print(found: list[Alias], *, as_json: bool, empty: str) -> None:
     print_table(["ALIAS", "RUN>", "NAME*", "STEP>", "WHO", "SINCE>", "WHY*"], rows, empty=empty)
 
 
-def _user_name() -> str | None:
-    try:
-        return getpass.getuser()[:100]
-    except (KeyError, OSError):  # the user has no name, as in some containers
-        return None
+def _who() -> str | None:
+    return user_name()[:MAX_WHO] or None

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from arcadia._sync.client import Client
+from arcadia._sync.references import find_alias
 from arcadia._sync.runs import CheckpointChoice, Run
-from arcadia.cli.options import parse_checkpoint
-
-_ALIAS = re.compile(r"[a-z][a-z0-9._/-]{0,99}")
+from arcadia.cli.options import ALIAS, parse_checkpoint
 
 
 def choose(client: Client, run: str, checkpoint: str) -> tuple[Run, CheckpointChoice]:
-    """Return the run with the choice of its checkpoint."""
-    if checkpoint == "newest" and _ALIAS.fullmatch(run):
-        named = next((each for each in client.aliases() if each.name == run), None)
-        if named is not None and named.run_id is not None:
-            return client.run(named.run_id), run
+    """Return the run and the choice of its checkpoint."""
+    if checkpoint == "newest" and ALIAS.fullmatch(run):
+        alias = find_alias(client.transport, run)
+        if alias is not None and alias.run_id is not None:
+            return client.run(alias.run_id), run
     return client.run(run), parse_checkpoint(checkpoint)

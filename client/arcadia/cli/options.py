@@ -52,6 +52,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print the API's objects as J
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the numbers of the runs.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait for the end, and exit with 1 unless it succeeded.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+# Also matches newest and best. The server checks the rest.
+ALIAS = re.compile(r"[a-z][a-z0-9._/-]*")
+
 Changes = Annotated[
     list[str],
     typer.Option(
@@ -99,7 +102,7 @@ def parse_checkpoint(text: str) -> CheckpointChoice:
     """Return a step, newest, best or an alias."""
     if text.isdecimal():
         return int(text)
-    if re.fullmatch(r"[a-z][a-z0-9._/-]*", text):
+    if ALIAS.fullmatch(text):
         return text
     raise typer.BadParameter(f"--checkpoint {text}: use newest, best, an alias, or the step of a checkpoint")
 

@@ -86,10 +86,10 @@ def runs(
         "project": None if references else project,
         "archived": archived,
         "filter": filter,
+        "sort": sort,
     }
     filters = {**(saved.run_query if saved else {}), **{name: value for name, value in given.items() if value}}
-    saved_sort = filters.pop("sort", None)
-    sort = sort or saved_sort
+    sort = filters.pop("sort", None)
     if group_by:
         values = ["return", "best_return", *(f'last("{name}")' for name in metric)]
         print_groups(client.transport, filters, group_by, values, sort or "-newest", limit, as_json=as_json)

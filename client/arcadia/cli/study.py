@@ -170,7 +170,7 @@ def start_study(
     wait: bool,
     as_json: bool,
 ) -> None:
-    """Start a study, show it, and exit with 1 if it was to be waited for and has not finished."""
+    """Start a study and show it. With `wait`, exit with 1 unless it finishes."""
     _check_cost(client, body, confirm_steps)
     # The server validates what the file contains.
     study = Study(

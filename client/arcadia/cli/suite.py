@@ -52,7 +52,11 @@ def list_game_lists(ctx: typer.Context, as_json: Json = False) -> None:
         return
     rows = [
         [
-            *(each["name"], each["title"], str(len(each["games"])), each["protocol"], each["preset"]),
+            each["name"],
+            each["title"],
+            str(len(each["games"])),
+            each["protocol"],
+            each["preset"],
             count(each["total_steps"]),
         ]
         for each in found

@@ -8,7 +8,7 @@ from arcadia.records.record import Record
 
 
 class Alias(Record):
-    """What an alias such as pong/champion names, or named before."""
+    """A change of an alias such as pong/champion. The newest one is the current state of the alias."""
 
     @property
     def name(self) -> str:

@@ -17,7 +17,7 @@ class GameList(Record):
 
     @property
     def title(self) -> str:
-        """Name for people."""
+        """Title for display."""
         return str(self.data["title"])
 
     @property
@@ -34,7 +34,7 @@ class SuiteResult(Record):
 
     @property
     def label(self) -> str:
-        """What the runs share: the method, or the values of the other axes."""
+        """The setting of the runs: the method, or the values of the other axes."""
         return str(self.data["label"])
 
     @property
@@ -85,4 +85,5 @@ class SuiteResult(Record):
         return f"<SuiteResult {self.label!r}: {shown or 'no scores'}>"
 
     def _value(self, name: str) -> float | None:
-        return parse_number(self.data[name] and self.data[name]["value"])
+        found = self.data[name]
+        return None if found is None else parse_number(found["value"])
