@@ -51,9 +51,10 @@ def read_export(session: Session, run: Run, choice: int | str) -> AgentExport:
 
 def _path(session: Session, file_id: int | None) -> Path | None:
     """Return the path of a stored file if it exists."""
-    file = session.get(File, file_id) if file_id is not None else None
-    path = stored_path(files_root(session), file.stored_path) if file is not None else None
-    return path if path is not None and path.is_file() else None
+    if file_id is None:
+        return None
+    path = stored_path(files_root(session), session.get_one(File, file_id).stored_path)
+    return path if path.is_file() else None
 
 
 def _curve(session: Session, run: Run, checkpoint: Checkpoint) -> list[tuple[float, float]]:

@@ -7,8 +7,8 @@ from statistics import pstdev
 from workers.contract.agents.document import CONFIG, CURVE, ONNX, REPLAY, WEIGHTS, AgentDocument
 from workers.contract.protocols.document import EvaluationDocument
 
-# What play.py needs besides torch and numpy, by the family of environments.
-GYMNASIUM = {"atari": "gymnasium ale-py", "box2d": '"gymnasium[box2d]"', "mujoco": '"gymnasium[mujoco]"'}
+# Packages that play.py needs besides torch and numpy, by the family of environments.
+PACKAGES = {"atari": "gymnasium ale-py", "box2d": '"gymnasium[box2d]"', "mujoco": '"gymnasium[mujoco]"'}
 
 
 def to_card(document: AgentDocument, family: str, members: Sequence[str]) -> str:
@@ -70,7 +70,7 @@ def _evaluations(evaluations: Sequence[EvaluationDocument]) -> Iterator[str]:
 def _usage(document: AgentDocument, family: str, members: Sequence[str]) -> Iterator[str]:
     yield from ("", "## Play it", "", "```sh")
     yield from (
-        f"pip install torch numpy {GYMNASIUM.get(family, 'gymnasium')}",
+        f"pip install torch numpy {PACKAGES.get(family, 'gymnasium')}",
         "python play.py --episodes 10 --seed 1",
         "```",
         "",

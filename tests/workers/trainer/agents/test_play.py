@@ -1,4 +1,4 @@
-"""play.py of agent files brings the same scores as an evaluation."""
+"""play.py of agent files gets the same scores as an evaluation."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ CAP_FRAMES = 600
     ("title", "episodes"),
     [("cartpole", 12), ("lstm", 12), ("continuous", 3), ("q", 12), ("catch", 12)],
 )
-def test_environments_of_gymnasium_bring_the_same_scores(tmp_path: Path, title: str, episodes: int) -> None:
+def test_environments_of_gymnasium_get_the_same_scores(tmp_path: Path, title: str, episodes: int) -> None:
     agent = unpacked(tmp_path, config_of(title))
     expected = evaluate(agent.directory, PROTOCOLS["episodes"], 7, episodes)
     assert agent.player.main(["--seed", "7", "--episodes", str(episodes)]) == expected
@@ -32,7 +32,7 @@ def test_environments_of_gymnasium_bring_the_same_scores(tmp_path: Path, title: 
         ("dueling", "no-op-5min"),
     ],
 )
-def test_atari_games_bring_the_same_scores(tmp_path: Path, title: str, name: str) -> None:
+def test_atari_games_get_the_same_scores(tmp_path: Path, title: str, name: str) -> None:
     agent = unpacked(tmp_path, config_of(title))
     agent.set_cap(CAP_FRAMES)
     protocol = replace(PROTOCOLS[name], cap_frames=CAP_FRAMES)
@@ -42,7 +42,7 @@ def test_atari_games_bring_the_same_scores(tmp_path: Path, title: str, name: str
 
 
 @pytest.mark.parametrize("title", ["cartpole", "continuous", "q"])
-def test_every_way_to_act_brings_the_same_scores(tmp_path: Path, title: str) -> None:
+def test_every_way_to_act_gets_the_same_scores(tmp_path: Path, title: str) -> None:
     agent = unpacked(tmp_path, config_of(title))
     expected = evaluate(agent.directory, PROTOCOLS["episodes"], 1, 2, GREEDY)
     assert agent.player.main(["--episodes", "2", "--acting", "greedy"]) == expected
