@@ -5,7 +5,6 @@ from sqlalchemy.orm import Session
 
 from backend.aliases.queries import current_changes, find_current
 from backend.aliases.schemas import RESERVED, SetAlias
-from backend.checkpoints.service import find_kept
 from backend.database.engine import after_commit
 from backend.database.tables import AliasChange, Checkpoint, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
@@ -25,7 +24,8 @@ def set_alias(session: Session, wanted: SetAlias) -> None:
     # Lock the run so that the checkpoint is not pruned in the meantime.
     run = find_run(session, checkpoint.run_id, lock=True)
     session.refresh(checkpoint)
-    find_kept(session, run, checkpoint.id, field="checkpoint_id", action="set an alias")
+    if checkpoint.file_id is None:
+        raise Conflict(f"The checkpoint at step {checkpoint.step} was deleted. Choose a checkpoint that has a file.")
     before = find_current(session, wanted.name)
     if before is not None and (before.run_id, before.checkpoint_id) == (run.id, checkpoint.id):
         return

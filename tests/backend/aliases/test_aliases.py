@@ -132,7 +132,7 @@ def test_a_deleted_checkpoint_cannot_be_named(api: Api) -> None:
     deleted = next(row for row in rows if row["id"] in checkpoints and not row["available"])
     response = api.user.put("/api/v1/aliases", json={"name": "a", "checkpoint_id": deleted["id"]})
     assert response.status_code == 409
-    assert f"step {deleted['step']} was deleted. Select one with a file" in response.json()["detail"]
+    assert f"step {deleted['step']} was deleted. Choose a checkpoint that has a file" in response.json()["detail"]
 
 
 def test_archives_carry_aliases_whose_names_are_free(api: Api, database: Database) -> None:
