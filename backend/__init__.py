@@ -13,7 +13,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     changes, comparisons, evaluations, reported
     agents, figures, lineage, marks, worker_api
     games, health, studies
-    live_games, papers, suites
+    diagnosis, live_games, papers, suites
     plugins, reports
     archives, boards
     examples

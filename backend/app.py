@@ -21,6 +21,7 @@ from backend.config import Settings, refuse_unsafe_binding
 from backend.configuration.routes import router as configuration
 from backend.database.engine import open_database
 from backend.database.migrations import migrate
+from backend.diagnosis.routes import router as diagnosis
 from backend.doorbell import Doorbell
 from backend.evaluations.routes import router as evaluations
 from backend.examples.routes import router as examples
@@ -84,6 +85,7 @@ ROUTERS = (
     reported,
     metrics,
     marks,
+    diagnosis,
     logs,
     transfers,
     files,

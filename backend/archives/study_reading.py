@@ -28,6 +28,7 @@ def restore_study(session: Session, archive: Archive, entry: ArchivedItem, runs:
     if values["state"] == "running":
         values |= {"state": "stopped", "state_reason": None, "finished_at": utc_now()}
     study = Study(**values)
+    _relocate_diagnosis(study, runs)
     session.add(study)
     session.flush()
     of_study = {"study_id": study.id}
@@ -87,6 +88,14 @@ def _check_plan(study: Study, points: list[StudyPoint], plan: list[StudyRun]) ->
         )
     if not all(0 <= each.seed <= MAX_SEED for each in plan):
         raise BadArchive(f"The study {study.name[:100]!r} has a seed that is not between 0 and {MAX_SEED:,}.")
+
+
+def _relocate_diagnosis(study: Study, runs: Mapping[int, int]) -> None:
+    """Refer to the run here whose fix the study tests, or to none if the archive does not have it."""
+    tested = study.specification.get("diagnosis")
+    if isinstance(tested, dict):
+        run_id = runs.get(tested.get("run_id", 0))
+        study.specification = {**study.specification, "diagnosis": run_id and {**tested, "run_id": run_id}}
 
 
 def _local_id(run_id: int | None, runs: Mapping[int, int]) -> int | None:

@@ -12,14 +12,16 @@ from backend.changes.queries import list_changes
 from backend.changes.wording import describe
 from backend.database.tables import Attempt, Checkpoint, LogLine, Replay, Run, RunChange
 from backend.events.sequence import to_datetime
-from backend.marks.anomalies import METRICS, Samples, find_anomalies
+from backend.marks.rules import METRICS, find_anomalies
 from backend.marks.schemas import Mark, RunMarks
+from backend.marks.signals import Anomaly, Samples, Signals
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import NO_POINTS, Array, Floats
 from backend.metrics.reading import visible_points
 from backend.metrics.visibility import load_run_views
 
 MAX_WARNINGS = 50
+SPEED_RULES = ("speed_halved", "throughput_lost")
 # Another run that started this shortly before the speed fell may be the cause.
 CAUSE_SECONDS = 120.0
 
@@ -90,6 +92,16 @@ def _interventions(session: Session, run: Run, clock: StepClock) -> Iterator[Mar
     yield from _changes(session, run, clock)
 
 
+def read_anomalies(session: Session, run: Run) -> list[Anomaly]:
+    """Return the anomalies in the metrics of the run."""
+    return [*find_anomalies(_signals(run, _read_points(session, run)))]
+
+
+def _signals(run: Run, points: Mapping[str, tuple[Array, Floats]]) -> Signals:
+    series = {name: Samples(records["step"], seconds, records["value"]) for name, (records, seconds) in points.items()}
+    return Signals(series, run.config)
+
+
 def _clock(points: Mapping[str, tuple[Array, Floats]]) -> StepClock:
     return StepClock(*max(points.values(), key=lambda found: len(found[0]), default=(NO_POINTS, np.empty(0))))
 
@@ -157,9 +169,8 @@ def _warnings(session: Session, run: Run, clock: StepClock) -> Iterator[Mark]:
 
 
 def _anomalies(session: Session, run: Run, points: dict[str, tuple[Array, Floats]], clock: StepClock) -> Iterator[Mark]:
-    series = {name: Samples(records["step"], seconds, records["value"]) for name, (records, seconds) in points.items()}
-    for anomaly in find_anomalies(series):
-        cause = _find_cause(session, run, clock.time_at(anomaly.step)) if anomaly.rule == "speed_halved" else None
+    for anomaly in find_anomalies(_signals(run, points)):
+        cause = _find_cause(session, run, clock.time_at(anomaly.step)) if anomaly.rule in SPEED_RULES else None
         yield Mark(
             kind="anomaly",
             rule=anomaly.rule,

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from backend.comparisons.selection import RunIds, load_runs
 from backend.database.engine import Db
 from backend.marks import queries
-from backend.marks.anomalies import RULES
+from backend.marks.rules import RULES
 from backend.marks.schemas import AnomalyRule, Mark, RunMarks
 from backend.web.lookup import PathRun
 
@@ -29,4 +29,4 @@ def read_marks_of_runs(db: Db, runs: RunIds) -> list[RunMarks]:
 @router.get("/anomaly-rules")
 def read_anomaly_rules() -> list[AnomalyRule]:
     """Return the rules that find anomalies in the metrics of a run."""
-    return [rule for rule, _find, _metrics in RULES]
+    return [rule.info for rule in RULES]

@@ -6,7 +6,21 @@ from pydantic import BaseModel, Field
 
 MarkKind = Literal["checkpoint", "fork", "resume", "change", "warning", "anomaly"]
 RuleName = Literal[
-    "entropy_collapsed", "return_collapsed", "loss_exploded", "not_a_number", "no_episode", "speed_halved"
+    "entropy_collapsed",
+    "return_collapsed",
+    "loss_exploded",
+    "not_a_number",
+    "no_episode",
+    "speed_halved",
+    "return_stalled",
+    "value_uninformative",
+    "layer_dead",
+    "gradient_exploded",
+    "policy_lag",
+    "learning_rate_spent",
+    "throughput_lost",
+    "reward_scale",
+    "epsilon_stuck",
 ]
 
 
@@ -42,3 +56,4 @@ class AnomalyRule(BaseModel):
     name: RuleName
     title: str
     explanation: str
+    cause: str | None = Field(default=None, description="Why it happens. Null for events that need no diagnosis.")

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
 
-from workers.contract.values import NO_BOOLEAN, STORABLE
+from backend.marks.schemas import RuleName
+from workers.contract.values import NO_BOOLEAN, STORABLE, Id
 
 Sampler = Literal["grid", "random", "tpe"]
 Pruner = Literal["none", "median", "halving"]
@@ -99,6 +100,13 @@ class Axis(_Strict):
         return kinds == {True}
 
 
+class DiagnosedRun(_Strict):
+    """A finding of a run's diagnosis."""
+
+    run_id: Id
+    rule: RuleName
+
+
 class Specification(_Strict):
     """A question, with the configurations, seeds and budget of the runs that answer it."""
 
@@ -136,6 +144,7 @@ class Specification(_Strict):
     priority: Annotated[
         int, Field(ge=-1_000, le=-1, description="Priority of the runs. Single runs have 0."), NO_BOOLEAN
     ] = -10
+    diagnosis: DiagnosedRun | None = Field(default=None, description="Finding of a run whose fix the study tests.")
 
     @property
     def point_count(self) -> int:

@@ -1,6 +1,6 @@
-"""Alerts about the verdicts of finished studies."""
+"""Verdicts of finished studies, and alerts about them."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import select
@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from backend.alerts.rules import is_enabled
 from backend.alerts.service import NewAlert, raise_alert
-from backend.comparisons.schemas import PairVerdict
 from backend.comparisons.verdict import judge
 from backend.database.columns import utc_now
 from backend.database.engine import Database
@@ -37,17 +36,30 @@ def announce_verdicts(database: Database) -> None:
             raise_alert(session, alert)
 
 
-def _describe(session: Session, study: Study) -> NewAlert:
+@dataclass(frozen=True)
+class StudyVerdict:
+    """The verdict on the best points of a study."""
+
+    text: str
+    is_decided: bool
+
+
+def read_verdict(session: Session, study: Study) -> StudyVerdict:
+    """Return the verdict on the best points of a study."""
     points = best_points(session, study, MAX_POINTS)
     ids = select(StudyRun.run_id).where(StudyRun.study_id == study.id, StudyRun.point.in_(points))
     runs = session.scalars(select(Run).where(Run.id.in_(ids), Run.state == "finished").order_by(Run.id)).all()
-    pairs: Sequence[PairVerdict] = []
-    message = "None of its runs has finished with a score."
-    if runs:
-        verdict = judge(session, runs, None)
-        pairs, message = verdict.pairs[:MAX_PAIRS], verdict.message
-    outcome = "has a verdict" if any(pair.difference for pair in pairs) else "finished without a verdict"
-    text = message or " ".join(pair.text for pair in pairs)
+    if not runs:
+        return StudyVerdict("None of its runs has finished with a score.", is_decided=False)
+    verdict = judge(session, runs, None)
+    pairs = verdict.pairs[:MAX_PAIRS]
+    text = verdict.message or " ".join(pair.text for pair in pairs)
+    return StudyVerdict(text, is_decided=any(pair.difference for pair in pairs))
+
+
+def _describe(session: Session, study: Study) -> NewAlert:
+    verdict = read_verdict(session, study)
+    outcome = "has a verdict" if verdict.is_decided else "finished without a verdict"
     finished = study.finished_at.isoformat() if study.finished_at else ""
     key = f"study_verdict:{study.id}:{finished}"
-    return NewAlert("study_verdict", f"{study.name} {outcome}", text, study_id=study.id, key=key)
+    return NewAlert("study_verdict", f"{study.name} {outcome}", verdict.text, study_id=study.id, key=key)

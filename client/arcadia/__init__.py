@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from arcadia.records.alert import Alert, AlertDelivery
     from arcadia.records.alias import Alias
     from arcadia.records.change import Change
+    from arcadia.records.finding import Finding
     from arcadia.records.forecast import RunForecast
     from arcadia.records.log_line import LogLine
     from arcadia.records.project import MovedItems
@@ -90,6 +91,7 @@ __all__ = [
     "DownloadError",
     "Evaluation",
     "Figure",
+    "Finding",
     "Health",
     "Histogram",
     "Image",
@@ -153,6 +155,7 @@ _NAMES_OF_MODULES = {
     "arcadia.records.alert": "Alert AlertDelivery",
     "arcadia.records.alias": "Alias",
     "arcadia.records.change": "Change",
+    "arcadia.records.finding": "Finding",
     "arcadia.records.forecast": "RunForecast",
     "arcadia.records.log_line": "LogLine",
     "arcadia.records.project": "MovedItems",

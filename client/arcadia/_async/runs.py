@@ -20,6 +20,7 @@ from arcadia.notebook import run_card
 from arcadia.preview import read_preview
 from arcadia.records.archive import ExportedItems, FilesChoice
 from arcadia.records.change import Change
+from arcadia.records.finding import Finding
 from arcadia.records.log_line import LogLine
 from arcadia.records.run import RunRecord
 
@@ -113,6 +114,10 @@ class AsyncRun(AsyncResource, RunRecord):
         """List the changes of the run's settings, oldest first."""
         found = await self._client.transport.get(f"{self._path}/changes")
         return [Change(data) for data in found["items"]]
+
+    async def diagnosis(self) -> list[Finding]:
+        """Return what is wrong with the run, with causes and settings that may help."""
+        return [Finding(data) for data in await self._client.transport.get(f"{self._path}/diagnosis")]
 
     async def edit(
         self,

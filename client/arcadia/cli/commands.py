@@ -13,6 +13,7 @@ from arcadia.cli import (
     compare,
     control,
     copies,
+    diagnose,
     download,
     evaluate,
     figure,
@@ -56,6 +57,7 @@ def add_commands(app: typer.Typer) -> None:
     add("move")(projects.move)
     add("archive")(control.archive)
     add("delete")(control.delete)
+    add("diagnose")(diagnose.diagnose)
     add("compare")(compare.compare)
     add("figure")(figure.figure)
     add("evaluate")(evaluate.evaluate)

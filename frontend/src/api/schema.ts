@@ -2162,6 +2162,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/diagnosis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Diagnose Run
+         * @description Return what is wrong with a run: causes, evidence, and settings that may help.
+         *
+         *     To test the suggested settings, send `test` of a finding to POST /studies/preview, then to POST /studies.
+         */
+        get: operations["diagnose_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/evaluation-choices": {
         parameters: {
             query?: never;
@@ -3810,13 +3832,18 @@ export interface components {
          * @description A rule that finds anomalies.
          */
         AnomalyRule: {
+            /**
+             * Cause
+             * @description Why it happens. Null for events that need no diagnosis.
+             */
+            cause?: string | null;
             /** Explanation */
             explanation: string;
             /**
              * Name
              * @enum {string}
              */
-            name: "entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved";
+            name: "entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved" | "return_stalled" | "value_uninformative" | "layer_dead" | "gradient_exploded" | "policy_lag" | "learning_rate_spent" | "throughput_lost" | "reward_scale" | "epsilon_stuck";
             /** Title */
             title: string;
         };
@@ -4710,6 +4737,19 @@ export interface components {
             next_cursor: number | null;
         };
         /**
+         * DiagnosedRun
+         * @description A finding of a run's diagnosis.
+         */
+        DiagnosedRun: {
+            /**
+             * Rule
+             * @enum {string}
+             */
+            rule: "entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved" | "return_stalled" | "value_uninformative" | "layer_dead" | "gradient_exploded" | "policy_lag" | "learning_rate_spent" | "throughput_lost" | "reward_scale" | "epsilon_stuck";
+            /** Run Id */
+            run_id: number;
+        };
+        /**
          * Diagram
          * @description The architecture of a method as implemented here, with the numbers of a run.
          */
@@ -5445,6 +5485,23 @@ export interface components {
             events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
+         * Evidence
+         * @description Where a curve shows a finding.
+         */
+        Evidence: {
+            /** First Step */
+            first_step: number;
+            /** Last Step */
+            last_step: number;
+            /** Metric */
+            metric: string;
+            /**
+             * Title
+             * @description Title of the metric.
+             */
+            title: string;
+        };
+        /**
          * ExpressionProblem
          * @description An error in an expression. Positions count Unicode characters from 0.
          */
@@ -5673,6 +5730,36 @@ export interface components {
              */
             time: number;
         };
+        /**
+         * Finding
+         * @description A fault of a run, with its cause, its evidence and the settings that may fix it.
+         */
+        Finding: {
+            /** Cause */
+            cause: string;
+            /** Detail */
+            detail: string;
+            evidence: components["schemas"]["Evidence"];
+            /**
+             * Rule
+             * @enum {string}
+             */
+            rule: "entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved" | "return_stalled" | "value_uninformative" | "layer_dead" | "gradient_exploded" | "policy_lag" | "learning_rate_spent" | "throughput_lost" | "reward_scale" | "epsilon_stuck";
+            /**
+             * Settings
+             * @description Empty if no setting fixes it.
+             */
+            settings: components["schemas"]["SuggestedSetting"][];
+            /** @description Study of the current against the suggested settings, for POST /studies. Null if there is none. */
+            test: components["schemas"]["Specification"] | null;
+            /**
+             * Tests
+             * @description Studies that test it, newest first.
+             */
+            tests: components["schemas"]["FixTest"][];
+            /** Title */
+            title: string;
+        };
         /** Finished */
         Finished: {
             /**
@@ -5700,6 +5787,26 @@ export interface components {
              * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
+        };
+        /**
+         * FixTest
+         * @description A study that tests the suggested settings of a finding.
+         */
+        FixTest: {
+            /** Name */
+            name: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "paused" | "stopped" | "finished";
+            /** Study Id */
+            study_id: number;
+            /**
+             * Verdict
+             * @description Null until the study has finished.
+             */
+            verdict: string | null;
         };
         /**
          * ForkRun
@@ -7127,7 +7234,7 @@ export interface components {
              * Rule
              * @description Rule that found the anomaly.
              */
-            rule?: ("entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved") | null;
+            rule?: ("entropy_collapsed" | "return_collapsed" | "loss_exploded" | "not_a_number" | "no_episode" | "speed_halved" | "return_stalled" | "value_uninformative" | "layer_dead" | "gradient_exploded" | "policy_lag" | "learning_rate_spent" | "throughput_lost" | "reward_scale" | "epsilon_stuck") | null;
             /**
              * Run Id
              * @description Run that was forked here, or that caused the anomaly.
@@ -10123,6 +10230,8 @@ export interface components {
             config?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Finding of a run whose fix the study tests. */
+            diagnosis?: components["schemas"]["DiagnosedRun"] | null;
             /**
              * Max Concurrent Runs
              * @description Maximum number of runs that are queued or training concurrently.
@@ -10413,6 +10522,8 @@ export interface components {
             } | null;
             /** Confirm Steps */
             confirm_steps?: number | null;
+            /** @description Finding of a run whose fix the study tests. */
+            diagnosis?: components["schemas"]["DiagnosedRun"] | null;
             /**
              * Max Concurrent Runs
              * @description Maximum number of runs that are queued or training concurrently.
@@ -10793,6 +10904,18 @@ export interface components {
              * @description Why the study was paused automatically; otherwise null.
              */
             state_reason: string | null;
+        };
+        /**
+         * SuggestedSetting
+         * @description A field of the configuration that may fix a finding.
+         */
+        SuggestedSetting: {
+            current: components["schemas"]["JsonValue"];
+            /** Field */
+            field: string;
+            suggested: components["schemas"]["JsonValue"];
+            /** Title */
+            title: string;
         };
         /**
          * SuiteGame
@@ -15760,6 +15883,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    diagnose_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Finding"][];
                 };
             };
             /** @description The error, with the wrong fields. */

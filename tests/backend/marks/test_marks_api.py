@@ -88,8 +88,8 @@ def test_an_anomaly_names_the_run_that_slowed_it_down(api: Api) -> None:
     ]
     api.send(slow, attempt, *sent).raise_for_status()
 
-    (anomaly,) = of_kind(api, slow, "anomaly")
-    assert anomaly["rule"] == "speed_halved"
+    anomaly, lost = of_kind(api, slow, "anomaly")
+    assert (anomaly["rule"], lost["rule"], lost["run_id"]) == ("speed_halved", "throughput_lost", other)
     assert (anomaly["title"], anomaly["run_id"]) == (f"Speed halved when greedy #{other} started", other)
     assert (anomaly["step"], anomaly["seconds"]) == (520, 50.0)
 
