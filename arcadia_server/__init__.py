@@ -89,6 +89,11 @@ def record(arguments: list[str]) -> int:
     return run(arguments)
 
 
+def futures(arguments: list[str]) -> int:
+    """Simulate how an episode of an agent continues."""
+    return run(arguments)
+
+
 def agent(arguments: list[str]) -> int:
     """Export an agent of a run directory as one file."""
     return run(arguments)

@@ -27,11 +27,12 @@ PROGRAMS = {
     "train": "workers.trainer",
     "evaluate": "workers.trainer.evaluate",
     "record": "workers.trainer.record",
+    "futures": "workers.trainer.futures",
     "agent": "workers.trainer.agents",
     "plugins": "workers.contract.plugins",
 }
 # These load plug-ins without a backend or a worker that has checked them.
-STANDALONE = ("train", "evaluate", "record", "agent")
+STANDALONE = ("train", "evaluate", "record", "futures", "agent")
 
 
 def parse_worker_count(text: str) -> int:

@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from workers.contract.intervals import student_quantile
+
 Floats = npt.NDArray[np.float64]
 Center = Literal["mean", "iqm"]
 
@@ -255,12 +257,3 @@ def welch(one: Floats, other: Floats) -> MeanDifference:
     degrees = 1 / sum(share**2 / (len(scores) - 1) for share, scores in zip(shares, (one, other), strict=True))
     half = student_quantile(HIGH / 100, degrees) * math.sqrt(sum(errors))
     return MeanDifference(difference, difference - half, difference + half)
-
-
-def student_quantile(probability: float, degrees: float) -> float:
-    """Return a quantile of Student's t-distribution. With t = √ν tan θ, its density is cos^(ν-1) θ."""
-    angles = np.linspace(-np.pi / 2, np.pi / 2, 40_001)
-    density = np.maximum(np.cos(angles), 0.0) ** (degrees - 1)
-    below = np.append(0.0, np.cumsum(density[1:] + density[:-1]))
-    angle = np.interp(probability, below / below[-1], angles)
-    return float(math.sqrt(degrees) * np.tan(angle))

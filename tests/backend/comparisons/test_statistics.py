@@ -21,7 +21,6 @@ from backend.comparisons.statistics import (
     probability_of_improvement,
     profile,
     sorted_means,
-    student_quantile,
     welch,
 )
 
@@ -130,11 +129,6 @@ def test_the_bootstrap_repeats_itself() -> None:
     assert interval(mean, scores) == interval(mean, scores)
     continuous = np.random.default_rng(1).normal(size=(9, 3))
     assert interval(mean, continuous) != interval(mean, continuous, seed=1)
-
-
-@pytest.mark.parametrize(("probability", "freedom", "expected"), REFERENCE["student"])
-def test_students_quantile_is_that_of_scipy(probability: float, freedom: float, expected: float) -> None:
-    assert student_quantile(probability, freedom) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(("case", "expected"), [*zip(CASES, REFERENCE["welch"], strict=True)])

@@ -1,8 +1,8 @@
 """Atari emulator, frame by frame, as in the papers: a lost life does not end the game."""
 
 import hashlib
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 
 import ale_py
@@ -30,6 +30,15 @@ def game_of(env: str, action_set: ActionSet = "minimal") -> tuple[Path, tuple[al
     emulator.loadROM(rom)
     legal = emulator.getMinimalActionSet() if action_set == "minimal" else emulator.getLegalActionSet()
     return rom, tuple(legal)
+
+
+def _opened(repeat_action_probability: float) -> ale_py.ALEInterface:
+    """Return an emulator without a game."""
+    emulator = ale_py.ALEInterface()
+    emulator.setFloat("repeat_action_probability", repeat_action_probability)
+    emulator.setInt("frame_skip", 1)
+    emulator.setBool("color_averaging", False)
+    return emulator
 
 
 class AtariGame:
@@ -61,10 +70,8 @@ class AtariGame:
         self.action_names = tuple(action.name for action in self._legal)
         self.frames_per_step = frames_per_step
         self._cap_frames = cap_frames
-        self._emulator = ale_py.ALEInterface()
-        self._emulator.setFloat("repeat_action_probability", repeat_action_probability)
-        self._emulator.setInt("frame_skip", 1)
-        self._emulator.setBool("color_averaging", False)
+        self._repeat_action_probability = repeat_action_probability
+        self._emulator = _opened(repeat_action_probability)
         self._watch: Watch | None = None
 
     @property
@@ -108,6 +115,20 @@ class AtariGame:
                 break
         self._see(screens)
 
+    def branch(self, seeds: Sequence[int]) -> "list[AtariBranch]":
+        state = self._emulator.cloneState()
+        return [AtariBranch(self, state, seed) for seed in seeds]
+
+    @cached_property
+    def branching_emulator(self) -> ale_py.ALEInterface:
+        """Second emulator, which all branches share because loading a game takes 0.1 s."""
+        emulator = _opened(repeat_action_probability=0.0)
+        emulator.loadROM(self._rom)
+        emulator.reset_game()
+        # Before its first frame, an emulator does not continue the states of Qbert and Tetris exactly.
+        emulator.act(ale_py.Action.NOOP)
+        return emulator
+
     def close(self) -> None:
         """Do nothing: the emulator ends with the object."""
 
@@ -140,3 +161,33 @@ class AtariGame:
         else:
             seen[-1] = shrunk(self._emulator.getScreenGrayscale())
         self.observation = seen
+
+
+class AtariBranch(AtariGame):
+    """Continuation of an Atari game. The branches of a game share an emulator and swap their states.
+
+    The emulator's states do not contain the action that sticky actions repeat. So a branch repeats actions itself, by
+    its own seed.
+    """
+
+    def __init__(self, game: AtariGame, state: ale_py.ALEState, seed: int) -> None:
+        self.__dict__ |= game.__dict__
+        self._emulator, self._state = game.branching_emulator, state
+        self._lives, self._watch = game.lives, None
+        self.trail = list(game.trail)
+        self._random = np.random.default_rng(seed)
+        self._held = ale_py.Action(game.trail[-1][0]) if game.trail else ale_py.Action.NOOP
+
+    @property
+    def lives(self) -> int:
+        return self._lives
+
+    def step(self, action: Action) -> None:
+        self._emulator.restoreState(self._state)
+        super().step(action)
+        self._state, self._lives = self._emulator.cloneState(), super().lives
+
+    def _frame(self, action: ale_py.Action) -> None:
+        if self._random.random() >= self._repeat_action_probability:
+            self._held = action
+        super()._frame(self._held)

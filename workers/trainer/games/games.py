@@ -1,6 +1,7 @@
 """Environments that are played one episode after another."""
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol, cast
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from workers.contract.action_names import action_names
 from workers.contract.games import ENVIRONMENTS
+from workers.contract.plugins.loading import PROVIDERS
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments.environments import (
     Observations,
@@ -28,6 +30,8 @@ NO_LIVES = -1
 USUAL_PICTURES_PER_SECOND = 30
 # Their Box2D world survives a reset, and earlier contacts change the next episode.
 KEEP_THEIR_WORLD = ("BipedalWalker-v3", "BipedalWalkerHardcore-v3")
+# Families whose environments are plain Python objects, so that a deep copy continues exactly.
+COPIED_FAMILIES = ("first-steps", "classic-control", "mazes")
 
 
 class PlayableGame(Protocol):
@@ -65,6 +69,10 @@ class PlayableGame(Protocol):
         """Take one decision of the agent."""
         ...
 
+    def branch(self, seeds: Sequence[int]) -> "Sequence[PlayableGame]":
+        """Return one game per seed that continues from here, with the environment's random numbers of that seed."""
+        ...
+
     def close(self) -> None:
         """End the environment."""
         ...
@@ -79,6 +87,7 @@ class GymnasiumGame:
     def __init__(self, env: str, *, filmed: bool = False) -> None:
         self._make = partial(_made, env, filmed)
         self._env = self._make()
+        self._copy = _copier(env)
         self._begins_in_a_new_world = env in KEEP_THEIR_WORLD
         self.actions = action_space(env, self._env.action_space)
         self.action_names = action_names(env, self.actions)
@@ -96,6 +105,7 @@ class GymnasiumGame:
             self._env.close()
             self._env = self._make()
         observation, _ = self._env.reset(seed=seed)
+        self._seed, self._taken = seed, list[Action]()
         self.observation = observed(observation)
         self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
 
@@ -103,6 +113,7 @@ class GymnasiumGame:
         if isinstance(self.actions, Continuous):
             action = np.clip(action, self.actions.low, self.actions.high).astype(np.float32)
         observation, reward, terminated, truncated, _ = self._env.step(action)
+        self._taken.append(action)
         self.observation = observed(observation)
         self.score += float(reward)
         self.frames += self.frames_per_step
@@ -111,8 +122,26 @@ class GymnasiumGame:
             for picture in self._pictures():
                 self._watch(picture)
 
+    def branch(self, seeds: Sequence[int]) -> "list[GymnasiumGame]":
+        return [self._branch(seed) for seed in seeds]
+
     def close(self) -> None:
         self._env.close()
+
+    def _branch(self, seed: int) -> "GymnasiumGame":
+        branch = copy.copy(self)
+        branch._env = self._copy(self._env) if self._copy else self._replayed()
+        branch._env.unwrapped.np_random = np.random.default_rng(seed)
+        branch._taken, branch._watch = list(self._taken), None
+        return branch
+
+    def _replayed(self) -> gymnasium.Env[Any, Any]:
+        """Return another environment, brought here by the same actions."""
+        env = self._make()
+        env.reset(seed=self._seed)
+        for action in self._taken:
+            env.step(action)
+        return env
 
     def _pictures(self) -> list[Frame]:
         # All pictures since the last call. Environments that repeat actions draw several per step.
@@ -129,3 +158,15 @@ def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:
             return read_by_networks(physics.Filmed(gymnasium.make(registered(env))), name=env)
     made = gymnasium.make(registered(env), render_mode="rgb_array_list" if filmed else None)
     return read_by_networks(made, name=env)
+
+
+def _copier(env: str) -> Callable[[gymnasium.Env[Any, Any]], gymnasium.Env[Any, Any]] | None:
+    """Return a function that copies an environment exactly, or None if its actions must be replayed instead."""
+    environment = ENVIRONMENTS[env]
+    if ("environment", env) in PROVIDERS:
+        return None
+    if environment.family.simulator == "mujoco" and not environment.shows_pixels:
+        from workers.trainer.environments.worlds import physics  # loads the physics engine
+
+        return physics.copied
+    return copy.deepcopy if environment.family.name in COPIED_FAMILIES else None

@@ -14,13 +14,14 @@ from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import PlayedEpisode
 from workers.contract.protocols.starts import Held
+from workers.trainer.environments.environments import Observations
 from workers.trainer.games import openings
 from workers.trainer.games.acting import Choose, chooser
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.openings import Open
 from workers.trainer.games.subjects import Subject
-from workers.trainer.methods.trained_networks import Action
+from workers.trainer.methods.trained_networks import Action, NetworkOutput
 from workers.trainer.networks.agents import Memory
 
 LANES = 8
@@ -64,9 +65,13 @@ class Lane:
     def step(self, numbers: torch.Tensor) -> Action:
         """Choose an action from the network's numbers, take it and return it."""
         action = self.choose(numbers)
+        self.take(action)
+        return action
+
+    def take(self, action: Action) -> None:
+        """Take an action."""
         self.game.step(action)
         self._length += 1
-        return action
 
     def ended(self) -> Played:
         """Return the finished episode."""
@@ -81,6 +86,26 @@ class Lane:
         )
         trail = ActionTrail(game.seed, tuple(game.trail), game.frames) if isinstance(game, AtariGame) else None
         return Played(episode, trail)
+
+
+class Seat:
+    """Network that follows one episode, in the row that the episode has in an evaluation."""
+
+    def __init__(self, subject: Subject, episode: int) -> None:
+        self._network, self._row = subject.network, slice(episode % LANES, episode % LANES + 1)
+        self._observations = np.zeros((LANES, *subject.observation_shape), dtype=subject.observation_type)
+        self._memory: Memory = subject.network.initial_memory(LANES)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory of the episode so far: one row."""
+        return tuple((h[self._row], c[self._row]) for h, c in self._memory)
+
+    def predict(self, observation: Observations) -> NetworkOutput:
+        """Return the network's output for the next observation, and remember it."""
+        self._observations[self._row] = observation
+        output, self._memory = self._network.predict(torch.from_numpy(self._observations), self._memory)
+        return NetworkOutput(output.numbers[self._row], output.values[self._row])
 
 
 def play(

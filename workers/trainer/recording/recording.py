@@ -7,9 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-import torch
-
 from workers.contract.config import RunConfig
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.tracks import Track, TrackHead, packed
@@ -17,11 +14,9 @@ from workers.trainer.errors import TrainerError
 from workers.trainer.games import openings, subjects
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.openings import Open
-from workers.trainer.games.playing import LANES, Lane
+from workers.trainer.games.playing import Lane, Seat
 from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
-from workers.trainer.methods.trained_networks import NetworkOutput
-from workers.trainer.networks.agents import Memory
 from workers.trainer.recording.diary import Diary, kind_of_numbers
 from workers.trainer.recording.files import Files, RecordingVideos
 from workers.trainer.run import durable_files
@@ -100,33 +95,18 @@ def _play(
     should_stop: Callable[[], bool],
 ) -> tuple[Ended, float]:
     """Play to the end. Return how the episode ended and the value after it (0 after an end)."""
-    lane, row = Lane(wanted.protocol, wanted.seed, subject.acting, game, begin), wanted.episode % LANES
+    lane, seat = Lane(wanted.protocol, wanted.seed, subject.acting, game, begin), Seat(subject, wanted.episode)
     lane.open(wanted.episode)
     game.show(films.show)
-    predict = _predictor(subject, row)
     while not game.over and (diary.empty or films.seconds < wanted.longest_seconds):
         if should_stop():
             raise StoppedError("the recording was stopped")
-        output, score, lives = predict(game), game.score, game.lives
+        output, score, lives = seat.predict(game.observation), game.score, game.lives
         diary.decide(films.pictures - 1, output, score, lives, game.observation)
         films.see(game.observation)
         action = lane.step(output.numbers)
         diary.act(action, game.score - score, life_lost=game.lives < lives)
     films.see(game.observation)
     if not game.over:
-        return "unfinished", float(predict(game).values[0])
-    return ("cut off", float(predict(game).values[0])) if game.cut_off else ("over", 0.0)
-
-
-def _predictor(subject: Subject, row: int) -> Callable[[PlayableGame], NetworkOutput]:
-    """Return a function that evaluates the network in the row of the episode's lane and keeps the LSTM's state."""
-    observations = np.zeros((LANES, *subject.observation_shape), dtype=subject.observation_type)
-    memory: Memory = subject.network.initial_memory(LANES)
-
-    def predict(game: PlayableGame) -> NetworkOutput:
-        nonlocal memory
-        observations[row] = game.observation
-        output, memory = subject.network.predict(torch.from_numpy(observations), memory)
-        return NetworkOutput(output.numbers[row : row + 1], output.values[row : row + 1])
-
-    return predict
+        return "unfinished", float(seat.predict(game.observation).values[0])
+    return ("cut off", float(seat.predict(game.observation).values[0])) if game.cut_off else ("over", 0.0)

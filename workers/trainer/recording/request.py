@@ -55,16 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
 def read(options: argparse.Namespace) -> RecordRequest:
     """Check the arguments and return the request."""
-    if not options.run_dir.is_dir():
-        raise RequestError(f"there is no run directory {options.run_dir}")
-    if options.protocol is not None and options.protocol not in PROTOCOLS:
-        raise RequestError(f"there is no protocol {options.protocol!r}: choose one of {', '.join(PROTOCOLS)}")
-    if options.protocol is not None and PROTOCOLS[options.protocol].starts_from:
-        raise RequestError(f"{options.protocol} needs start points, which recordings do not support: use no-op-5min")
-    if not 0 <= options.seed <= LARGEST_SEED:
-        raise RequestError(f"--seed {options.seed}: give a number from 0 to 2⁶³ − 1")
-    if not 0 <= options.episode < MOST_EPISODES:
-        raise RequestError(f"--episode {options.episode}: give a number from 0 to {MOST_EPISODES - 1:,}")
+    check_episode(options)
     if not 0 < options.longest < float("inf"):
         raise RequestError(f"--longest {options.longest}: give a number of seconds above 0")
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
@@ -79,3 +70,17 @@ def read(options: argparse.Namespace) -> RecordRequest:
         options.out,
         options.json,
     )
+
+
+def check_episode(options: argparse.Namespace) -> None:
+    """Check the arguments that select an episode of an agent."""
+    if not options.run_dir.is_dir():
+        raise RequestError(f"there is no run directory {options.run_dir}")
+    if options.protocol is not None and options.protocol not in PROTOCOLS:
+        raise RequestError(f"there is no protocol {options.protocol!r}: choose one of {', '.join(PROTOCOLS)}")
+    if options.protocol is not None and PROTOCOLS[options.protocol].starts_from:
+        raise RequestError(f"{options.protocol} needs start points, which cannot be named here: use no-op-5min")
+    if not 0 <= options.seed <= LARGEST_SEED:
+        raise RequestError(f"--seed {options.seed}: give a number from 0 to 2⁶³ − 1")
+    if not 0 <= options.episode < MOST_EPISODES:
+        raise RequestError(f"--episode {options.episode}: give a number from 0 to {MOST_EPISODES - 1:,}")

@@ -1,0 +1,129 @@
+"""A branch of a game that repeats the recorded actions is the recorded game, frame by frame."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import islice, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.recording.test_recording import protocol_of
+from workers.contract.config import A3cConfig, PaacConfig, RunConfig
+from workers.contract.spaces import Continuous
+from workers.trainer.futures.experiment import moment_at
+from workers.trainer.futures.moments import Moment, moments
+from workers.trainer.futures.simulating import Plan, draws, simulate
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.games.games import PlayableGame
+from workers.trainer.games.subjects import Subject
+from workers.trainer.methods.trained_networks import Action
+
+GAMES = (
+    "Pong Breakout Boxing Freeway Qbert Tetris Seaquest SpaceInvaders MontezumaRevenge MsPacman DoubleDunk Pitfall"
+).split()
+CONTINUOUS = ("Hopper-v5", "Humanoid-v5", "Arcadia/ReacherPixels-v0")
+REQUIRED = ("Qbert", "CartPole-v1", "Hopper-v5", "Arcadia/Labyrinth-v0 with memory")
+CASES: dict[str, RunConfig] = {
+    **{game: PaacConfig(env=f"ALE/{game}-v5") for game in GAMES},
+    "Tetris with memory": A3cConfig(env="ALE/Tetris-v5", lstm_units=8),
+    "CartPole-v1": PaacConfig(env="CartPole-v1"),
+    "Acrobot-v1": PaacConfig(env="Acrobot-v1"),
+    "Hopper-v5": A3cConfig(env="Hopper-v5"),
+    "Humanoid-v5": A3cConfig(env="Humanoid-v5"),
+    "Arcadia/ReacherPixels-v0": A3cConfig(env="Arcadia/ReacherPixels-v0"),
+    "Arcadia/CarRacing-v0": PaacConfig(env="Arcadia/CarRacing-v0"),
+    "Arcadia/Labyrinth-v0": PaacConfig(env="Arcadia/Labyrinth-v0"),
+    "Arcadia/Labyrinth-v0 with memory": A3cConfig(env="Arcadia/Labyrinth-v0", lstm_units=8),
+}
+DECISIONS, BEFORE = 60, 6
+
+
+def marks(case: str) -> Sequence[pytest.MarkDecorator]:
+    """Leave most cases to the nightly stage."""
+    return () if case in REQUIRED else (pytest.mark.nightly,)
+
+
+@pytest.fixture(autouse=True)
+def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+def seen(game: PlayableGame) -> tuple[object, ...]:
+    """Return everything that must be equal. The screen is that of the current emulator's state."""
+    screen = game.screen_hash() if isinstance(game, AtariGame) else None
+    return game.observation.tobytes(), game.score, game.lives, game.frames, game.over, screen
+
+
+def recorded(subject: Subject, config: RunConfig) -> list[tuple[Action, float, tuple[object, ...]]]:
+    """Play an episode. Return each action with the value before it and what was seen after it."""
+    played = list(islice(_played(subject, config), DECISIONS + 1))
+    return [(action, value, after) for (action, value, _), (_, _, after) in pairwise(played)]
+
+
+def _played(subject: Subject, config: RunConfig) -> Iterator[tuple[Action, float, tuple[object, ...]]]:
+    for moment in moments(subject, protocol_of(config), 3, 1):
+        yield moment.action, float(moment.output.values[0]), seen(moment.game)
+
+
+@contextmanager
+def at_decision(subject: Subject, config: RunConfig, decision: int) -> Iterator[Moment]:
+    """Play the same episode up to a decision."""
+    with closing(moments(subject, protocol_of(config), 3, 1)) as episode:
+        yield moment_at(episode, decision, lambda: False)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=marks(case)) for case in CASES])
+def test_branches_repeat_the_recorded_game(case: str, tmp_path: Path) -> None:
+    config = CASES[case]
+    subject = made_checkpoint.subject(tmp_path, config, protocol_of(config))
+    rows = recorded(subject, config)
+    assert len(rows) > BEFORE
+    random = np.random.default_rng(0)
+    with at_decision(subject, config, BEFORE) as moment:
+        repeating, *others = moment.game.branch([1, 2, 3])
+        for action, _, after in rows[BEFORE:]:
+            repeating.step(action)
+            assert seen(repeating) == after
+            # Meanwhile the others go elsewhere, which must not change what the first one shows.
+            for other in others:
+                if not other.over:
+                    other.step(anything(other, random))
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=marks(case)) for case in CASES if case not in CONTINUOUS])
+def test_forced_recorded_actions_lead_to_the_recorded_value(case: str, tmp_path: Path) -> None:
+    config = CASES[case]
+    subject = made_checkpoint.subject(tmp_path, config, protocol_of(config))
+    rows = recorded(subject, config)
+    actions = tuple(int(action) for action, _, _ in rows[BEFORE:-1])
+    with at_decision(subject, config, BEFORE) as moment:
+        drawn = draws(seed=1, episode=1, decision=BEFORE, futures=8)
+        branches = simulate(subject, moment, drawn, Plan(len(actions), first=actions))
+    # The network sees more states at once than while recording, which rounds otherwise.
+    values = [branch.value for branch in branches]
+    assert values == pytest.approx([rows[-1][1]] * 8, rel=1e-3, abs=1e-4)
+
+
+def anything(game: PlayableGame, random: np.random.Generator) -> Action:
+    """Return a random action."""
+    if isinstance(game.actions, Continuous):
+        return random.uniform(game.actions.low, game.actions.high).astype(np.float32)
+    return int(random.integers(game.actions.count))
+
+
+def test_branches_draw_their_own_random_numbers(tmp_path: Path) -> None:
+    """With sticky actions, the same actions lead elsewhere; the same seed leads to the same place."""
+    config = PaacConfig(env="ALE/Breakout-v5", repeat_action_probability=0.25, action_set="full")
+    subject = made_checkpoint.subject(tmp_path, config, protocol_of(config))
+    with at_decision(subject, config, BEFORE) as moment:
+        branches = moment.game.branch([1, 1, 2, 3])
+        random = np.random.default_rng(0)
+        for _ in range(20):
+            action = anything(moment.game, random)
+            for branch in branches:
+                branch.step(action)
+        observations = [branch.observation.tobytes() for branch in branches]
+    assert observations[0] == observations[1]
+    assert len(set(observations)) == 3

@@ -1,0 +1,158 @@
+"""`arcadia futures`, from the command line to the document."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.recording.test_recording import protocol_of
+from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
+from workers.contract.futures import FuturesDocument
+from workers.contract.protocols import PROTOCOLS
+from workers.trainer.futures.__main__ import main
+from workers.trainer.futures.experiment import simulated
+from workers.trainer.futures.moments import moments
+from workers.trainer.futures.players import load
+from workers.trainer.futures.request import FuturesRequest
+
+CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
+SMALL = ("--decision", 2, "--futures", 8, "--horizon", 5)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run directory with the checkpoints of steps 5 and 9."""
+    directory = tmp_path / "run"
+    for step in (5, 9):
+        made_checkpoint.write(directory, CARTPOLE, step)
+    return directory
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> FuturesDocument:
+    """Run the command and return its document."""
+    assert main([*map(str, arguments), "--json"]) == 0
+    return FuturesDocument.model_validate_json(capsys.readouterr().out)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 2) -> str:
+    """Run a wrong command and return its one sentence."""
+    assert main([str(argument) for argument in arguments]) == status
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_the_document_has_the_value_and_the_returns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, "--run-dir", run, "--seed", 3, *SMALL, "--each-action")
+    assert (found.checkpoint_step, found.count, len(found.returns), len(found.futures)) == (9, 8, 8, 8)
+    assert found.mean == pytest.approx(sum(found.returns) / 8)
+    assert found.terminal.count + found.bootstrapped.count == 8
+    assert [action.name for action in found.actions] == ["left", "right"]
+    assert sum(action.probability or 0 for action in found.actions) == pytest.approx(1)
+    assert all(len(row) == 5 for row in found.score_fan)
+    played = moments(load(run, None, None).subject, PROTOCOLS["episodes"], 3, 0)
+    value = [float(moment.output.values[0]) for moment, _ in zip(played, range(3), strict=False)][2]
+    assert found.value == value
+
+
+def test_the_same_command_gives_the_same_futures(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, same = (printed(capsys, "--run-dir", run, "--seed", 3, *SMALL) for _ in "ab")
+    assert one.futures == same.futures
+    assert printed(capsys, "--run-dir", run, "--seed", 4, *SMALL).futures != one.futures
+
+
+def test_forcing_an_action_is_one_row_of_the_actions(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    each = printed(capsys, "--run-dir", run, *SMALL, "--each-action").actions
+    forced = printed(capsys, "--run-dir", run, *SMALL, "--first", "Right")
+    assert (forced.first, forced.mean) == (["right"], each[1].mean)
+    longer = printed(capsys, "--run-dir", run, *SMALL, "--first", "left×2", "--first", "right")
+    assert longer.first == ["left", "left", "right"]
+
+
+def test_methods_that_learn_values_show_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made_checkpoint.write(tmp_path, GorilaConfig(env="CartPole-v1"))
+    found = printed(capsys, "--run-dir", tmp_path, *SMALL, "--each-action")
+    assert [action.probability for action in found.actions] == [None, None]
+    assert max(action.action_value or 0 for action in found.actions) == pytest.approx(found.value)
+
+
+@pytest.mark.parametrize("lstm_units", [0, 8])
+def test_another_agent_acts_and_judges(
+    lstm_units: int, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    made_checkpoint.write(other, A3cConfig(env="CartPole-v1", gamma=0.5, lstm_units=lstm_units), 7)
+    own = printed(capsys, "--run-dir", run, *SMALL)
+    found = printed(capsys, "--run-dir", run, *SMALL, "--agent", other)
+    assert (found.agent, found.agent_step, found.gamma) == (str(other), 7, 0.5)
+    assert (found.algorithm, found.checkpoint_step) == ("paac", 9)
+    assert found.mean != own.mean
+    assert printed(capsys, "--run-dir", run, *SMALL, "--agent", run, "--agent-checkpoint", 9).value == own.value
+
+
+def test_recorded_actions_are_taken_instead_of_the_agents(run: Path) -> None:
+    player = load(run, None, None)
+    asked = FuturesRequest(run, None, None, seed=3, episode=0, decision=6, futures=8, horizon=5)
+    taken = [moment.action for moment, _ in zip(moments(player.subject, player.protocol, 3, 0), range(6), strict=False)]
+    assert simulated(asked, player, actions=taken).futures == simulated(asked, player).futures
+    others = [1 - int(action) for action in taken]
+    assert simulated(asked, player, actions=others).value != simulated(asked, player).value
+
+
+def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--run-dir", str(run), *map(str, SMALL), "--each-action", "--until", "reward"]) == 0
+    said = capsys.readouterr().out
+    assert "8 futures of up to 5 decisions from decision 2" in said
+    assert "the critic" in said
+    assert "Futures end at the next reward." in said
+    assert [line.split()[0] for line in said.splitlines() if line.startswith(("left", "right"))] == ["left", "right"]
+
+
+def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def ask(*arguments: object, status: int = 2) -> str:
+        return refused(capsys, "--run-dir", run, *SMALL, *arguments, status=status)
+
+    assert "so choose 0 to" in ask("--decision", 100_000)
+    assert "decisions count from 0" in ask("--decision", -1)
+    assert "from 8 to 256" in ask("--futures", 257)
+    assert "from 8 to 256" in ask("--futures", 7)
+    assert "from 1 to 10,000" in ask("--horizon", 0)
+    assert "choose one of left, right" in ask("--first", "jump")
+    assert "leave --first out" in ask("--first", "left", "--each-action")
+    assert "force at most" in ask("--first", "left×99999")
+    assert "it has 5, 9" in ask("--checkpoint", 6, status=1)
+    assert "belongs to --agent" in ask("--agent-checkpoint", 5)
+    assert "there is no run directory" in ask("--agent", tmp_path / "none")
+    assert "use no-op-5min" in ask("--protocol", "human-starts")
+    assert "use episodes" in ask("--protocol", "no-op-5min")
+
+
+def test_another_games_agent_and_a_damaged_checkpoint_are_refused(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    made_checkpoint.write(other, PaacConfig(env="Acrobot-v1"))
+    assert "Acrobot-v1" in refused(capsys, "--run-dir", run, *SMALL, "--agent", other)
+    made_checkpoint.write(tmp_path / "numbers", A3cConfig(env="Pendulum-v1"))
+    assert "takes numbers" in refused(capsys, "--run-dir", tmp_path / "numbers", *SMALL, "--first", "torque")
+    path = next((run / "checkpoints").glob("*9.safetensors"))
+    path.write_bytes(bytes(path.stat().st_size))
+    assert "is damaged" in refused(capsys, "--run-dir", run, *SMALL, status=1)
+
+
+@pytest.mark.nightly
+def test_agents_of_another_action_set_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    config = PaacConfig(env="ALE/Breakout-v5")
+    made_checkpoint.write(one, config)
+    made_checkpoint.write(other, config.model_copy(update={"action_set": "full"}))
+    name = protocol_of(config).name
+    assert "the full action set" in refused(capsys, "--run-dir", one, "--protocol", name, *SMALL, "--agent", other)
+
+
+def test_the_document_is_json_for_scripts(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--run-dir", str(run), *map(str, SMALL), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"value", "returns", "mean", "interval", "actions", "seconds"} <= found.keys()

@@ -1,0 +1,87 @@
+"""Results of futures: the document that `arcadia futures --json` prints."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workers.contract.protocols.acting import Acting
+from workers.contract.values import Count, Text
+
+MIN_FUTURES, MAX_FUTURES, USUAL_FUTURES = 8, 256, 64
+MAX_HORIZON, USUAL_HORIZON = 10_000, 200
+Until = Literal["horizon", "reward", "life"]
+Interval = tuple[float, float]
+FAN = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class _Part(BaseModel):
+    # NaN and infinity are values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+
+class Future(_Part):
+    """One simulated continuation of an episode."""
+
+    discounted_return: float = Field(description="The rewards as training counts them, and the bootstrap.")
+    bootstrap: float | None = Field(
+        description="The discounted value of the last state in the return; None if a terminal state ended the return."
+    )
+    score: float = Field(description="Sum of the raw rewards, without discount.")
+    decisions: Count
+    life_lost_after: Count | None = Field(description="Decisions until the first lost life; None if none was lost.")
+    ended: Literal["over", "cut off", "stopped"] = Field(
+        description="over: by the game. cut off: by a time limit. stopped: at the horizon, a reward or a lost life."
+    )
+
+
+class MeanReturn(_Part):
+    """Mean of some futures with its 95 % t-interval."""
+
+    count: Count
+    mean: float | None = Field(description="None if there are no futures.")
+    interval: Interval | None = Field(description="None for fewer than two futures.")
+
+
+class ActionFutures(MeanReturn):
+    """Discounted return of the futures that begin with one action."""
+
+    name: Text
+    probability: float | None = Field(description="By the policy; None for methods that learn values.")
+    action_value: float | None = Field(description="Q(s, a); None for methods that learn a policy.")
+
+
+class FuturesDocument(MeanReturn):
+    """Futures of one decision, and their mean discounted return.
+
+    Value, discount and rewards are those of the agent that acts in the futures.
+    """
+
+    env: Text
+    algorithm: Text
+    checkpoint_step: Count
+    protocol: Text
+    seed: Count
+    episode: Count
+    decision: Count
+    horizon: Count
+    until: Until
+    first: list[Text] = Field(description="The forced first actions.")
+    acting: Acting
+    agent: Text | None = Field(description="The run directory of another agent that acts in the futures.")
+    agent_step: Count | None
+    gamma: float
+    clip_rewards: bool
+    value: float = Field(description="V(s), or the highest Q(s, a), at the decision.")
+    returns: list[float] = Field(description="The discounted return of each future.")
+    terminal: MeanReturn = Field(description="Futures whose return ended in a terminal state.")
+    bootstrapped: MeanReturn = Field(description="Futures whose return ends in the value of their last state.")
+    score: MeanReturn = Field(description="Sum of the raw rewards, without discount.")
+    score_fan: list[list[float]] = Field(
+        description="Quantiles of the score (5, 25, 50, 75 and 95 %) after each decision. Ended futures keep theirs."
+    )
+    survival: list[float] = Field(
+        description="Share of futures that, after each decision, have neither lost a life nor reached the game's end."
+    )
+    actions: list[ActionFutures] = Field(description="The futures of each action, if requested.")
+    futures: list[Future]
+    seconds: float

@@ -1,0 +1,115 @@
+"""Futures of one decision, from the checkpoint to the document."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from workers.contract.futures import ActionFutures, FuturesDocument
+from workers.contract.spaces import Continuous
+from workers.trainer.evaluation.request import RequestError
+from workers.trainer.futures.moments import Moment, moments
+from workers.trainer.futures.players import Player, load, load_other
+from workers.trainer.futures.request import FuturesRequest, parsed_actions
+from workers.trainer.futures.returns import estimate, future, score_fan, survival
+from workers.trainer.futures.simulating import FutureSeeds, Plan, draws, simulate
+from workers.trainer.games.games import PlayableGame
+from workers.trainer.host import devices
+from workers.trainer.methods.trained_networks import Action
+from workers.trainer.recording.diary import displayed_numbers
+from workers.trainer.recording.recording import StoppedError
+
+
+def run(request: FuturesRequest, should_stop: Callable[[], bool] = lambda: False) -> FuturesDocument:
+    """Load the agents, and simulate the requested futures."""
+    devices.compute_in(1)
+    player = load(request.run_directory, request.step, request.protocol)
+    other = load_other(request.agent, request.agent_step, player) if request.agent else None
+    return simulated(request, player, other, should_stop=should_stop)
+
+
+def simulated(
+    request: FuturesRequest,
+    player: Player,
+    other: Player | None = None,
+    actions: Sequence[Action] = (),
+    should_stop: Callable[[], bool] = lambda: False,
+) -> FuturesDocument:
+    """Play the episode up to the requested decision, and simulate its futures.
+
+    Another agent may act in them. Recorded actions make the episode the same on another host.
+    """
+    began, acting = time.monotonic(), other or player
+    watching = other.subject if other else None
+    played = moments(player.subject, player.protocol, request.seed, request.episode, other=watching, actions=actions)
+    with closing(played):
+        moment = moment_at(played, request.decision, should_stop)
+        plan = Plan(request.horizon, request.until, first_actions(request, moment.game))
+        drawn = draws(request.seed, request.episode, request.decision, request.futures)
+        branches = simulate(acting.subject, moment, drawn, plan, should_stop)
+        of_actions = list(by_action(acting, moment, drawn, plan, should_stop)) if request.each_action else []
+    futures = [future(branch, acting.config) for branch in branches]
+    returns = [each.discounted_return for each in futures]
+    return FuturesDocument(
+        env=player.config.env,
+        algorithm=player.checkpoint.algorithm,
+        checkpoint_step=player.checkpoint.file.step,
+        protocol=player.protocol.name,
+        seed=request.seed,
+        episode=request.episode,
+        decision=request.decision,
+        horizon=request.horizon,
+        until=request.until,
+        first=[moment.game.action_names[action] for action in plan.first],
+        acting=acting.subject.acting,
+        agent=str(request.agent) if request.agent else None,
+        agent_step=other.checkpoint.file.step if other else None,
+        gamma=acting.config.gamma,
+        clip_rewards=acting.config.clip_rewards,
+        value=float(moment.output.values[0]),
+        returns=returns,
+        terminal=estimate([each.discounted_return for each in futures if each.bootstrap is None]),
+        bootstrapped=estimate([each.discounted_return for each in futures if each.bootstrap is not None]),
+        score=estimate([each.score for each in futures]),
+        score_fan=score_fan(branches),
+        survival=survival(futures),
+        actions=of_actions,
+        futures=futures,
+        seconds=time.monotonic() - began,
+        **estimate(returns).model_dump(),
+    )
+
+
+def moment_at(episode: Iterable[Moment], decision: int, should_stop: Callable[[], bool]) -> Moment:
+    """Play an episode up to a decision."""
+    last = -1
+    for moment in episode:
+        if should_stop():
+            raise StoppedError("the futures were stopped")
+        if moment.decision == decision:
+            return moment
+        last = moment.decision
+    raise RequestError(f"--decision {decision}: the episode has {last + 1} decisions, so choose 0 to {last}")
+
+
+def first_actions(request: FuturesRequest, game: PlayableGame) -> tuple[int, ...]:
+    """Return the forced first actions."""
+    if isinstance(game.actions, Continuous) and (request.first or request.each_action):
+        raise RequestError("only discrete actions can be forced, and this environment takes numbers")
+    return parsed_actions(request.first, game.action_names)
+
+
+def by_action(
+    acting: Player, moment: Moment, drawn: Sequence[FutureSeeds], plan: Plan, should_stop: Callable[[], bool]
+) -> Iterator[ActionFutures]:
+    """Force each action first and simulate the futures, with the same random numbers for every action."""
+    output_kind = acting.subject.network.output_kind
+    numbers = displayed_numbers(moment.output.numbers[0], output_kind, moment.game.actions).tolist()
+    for action, (name, number) in enumerate(zip(moment.game.action_names, numbers, strict=True)):
+        branches = simulate(acting.subject, moment, drawn, replace(plan, first=(action,)), should_stop)
+        yield ActionFutures(
+            name=name,
+            probability=number if output_kind == "policy" else None,
+            action_value=number if output_kind == "values" else None,
+            **estimate([future(branch, acting.config).discounted_return for branch in branches]).model_dump(),
+        )

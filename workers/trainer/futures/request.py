@@ -1,0 +1,139 @@
+"""Command line of futures. It does not load torch, so that mistakes are reported immediately."""
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workers.contract.futures import MAX_FUTURES, MAX_HORIZON, MIN_FUTURES, USUAL_FUTURES, USUAL_HORIZON, Until
+from workers.contract.protocols import PROTOCOLS
+from workers.trainer.evaluation.request import RequestError
+from workers.trainer.recording.request import check_episode
+
+
+@dataclass(frozen=True)
+class FuturesRequest:
+    """Parsed command line. Without a protocol, the default one of the run's environment is used."""
+
+    run_directory: Path
+    step: int | None
+    protocol: str | None
+    seed: int
+    episode: int
+    decision: int
+    futures: int = USUAL_FUTURES
+    horizon: int = USUAL_HORIZON
+    until: Until = "horizon"
+    first: tuple[str, ...] = ()
+    each_action: bool = False
+    agent: Path | None = None
+    agent_step: int | None = None
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the argument parser."""
+    protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
+    parser = argparse.ArgumentParser(
+        prog="arcadia futures",
+        description="Simulate how an episode of an agent continues from one of its decisions; needs no server.",
+        epilog=f"protocols:\n{protocols}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add("--protocol", metavar="NAME", help="how the episode begins (below; default: the run's protocol)")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episode (default: 1)")
+    add("--episode", type=int, default=0, metavar="E", help="which episode of an evaluation with this seed, from 0")
+    add("--decision", type=int, metavar="K", required=True, help="the decision to continue from, counted from 0")
+    add_size(parser, USUAL_FUTURES)
+    add(
+        "--until", choices=["horizon", "reward", "life"], default="horizon", help="also stop at a reward or a lost life"
+    )
+    add(
+        "--first",
+        action="append",
+        default=[],
+        metavar="ACTION",
+        help="force the first action, as LEFT, or several, as LEFT×10 or LEFTx10; repeat it for a sequence",
+    )
+    add("--each-action", action="store_true", help="also force each action first and compare them")
+    add("--agent", type=Path, metavar="DIR", help="let the agent of another run act in the futures")
+    add("--agent-checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add("--json", action="store_true", help="print one JSON document instead of a table")
+    return parser
+
+
+def add_size(parser: argparse.ArgumentParser, futures: int) -> None:
+    """Add the options for the number of futures and their length."""
+    parser.add_argument(
+        "--futures",
+        type=int,
+        default=futures,
+        metavar="N",
+        help=f"futures per decision, {MIN_FUTURES} to {MAX_FUTURES} (default: {futures})",
+    )
+    parser.add_argument(
+        "--horizon",
+        type=int,
+        default=USUAL_HORIZON,
+        metavar="H",
+        help=f"longest future, in decisions (default: {USUAL_HORIZON})",
+    )
+
+
+def check_size(options: argparse.Namespace) -> None:
+    """Check the number of futures and their length."""
+    if not MIN_FUTURES <= options.futures <= MAX_FUTURES:
+        raise RequestError(f"--futures {options.futures}: give a number from {MIN_FUTURES} to {MAX_FUTURES}")
+    if not 1 <= options.horizon <= MAX_HORIZON:
+        raise RequestError(f"--horizon {options.horizon}: give a number from 1 to {MAX_HORIZON:,}")
+
+
+def read(options: argparse.Namespace) -> FuturesRequest:
+    """Check the arguments and return the request."""
+    check_episode(options)
+    check_size(options)
+    if options.decision < 0:
+        raise RequestError(f"--decision {options.decision}: decisions count from 0")
+    if options.first and options.each_action:
+        raise RequestError("--each-action forces each action first: leave --first out")
+    if options.agent_checkpoint is not None and options.agent is None:
+        raise RequestError("--agent-checkpoint belongs to --agent DIR")
+    if options.agent is not None and not options.agent.is_dir():
+        raise RequestError(f"there is no run directory {options.agent}")
+    return FuturesRequest(
+        options.run_dir,
+        options.checkpoint,
+        options.protocol,
+        options.seed,
+        options.episode,
+        options.decision,
+        options.futures,
+        options.horizon,
+        options.until,
+        tuple(options.first),
+        options.each_action,
+        options.agent,
+        options.agent_checkpoint,
+    )
+
+
+def parsed_actions(first: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
+    """Return the indices of the forced actions: names, each followed by ×N to repeat it."""
+    by_name = {name.casefold(): index for index, name in enumerate(names)}
+    actions = tuple(action for text in first for action in _parsed_action(text, by_name, names))
+    if len(actions) > MAX_HORIZON:
+        raise RequestError(f"--first has {len(actions):,} actions: force at most {MAX_HORIZON:,}")
+    return actions
+
+
+def _parsed_action(text: str, by_name: dict[str, int], names: Sequence[str]) -> Iterator[int]:
+    name, times = text, 1
+    if text.casefold() not in by_name and (found := re.fullmatch(r"(.+?)\s*[×xX*]\s*(\d{1,5})", text.strip())):
+        name, times = found[1], int(found[2])
+    action = by_name.get(name.strip().casefold())
+    if action is None:
+        raise RequestError(f"--first {text}: there is no action {name!r}; choose one of {', '.join(names)}")
+    return (action for _ in range(times))

@@ -1,0 +1,70 @@
+"""Futures as text."""
+
+from workers.contract.futures import ActionFutures, FuturesDocument, MeanReturn
+from workers.contract.games import ENVIRONMENTS
+
+
+def table(document: FuturesDocument) -> str:
+    """Return the document as text: the moment, the verdict on the value, and the actions."""
+    return "\n".join([*_head(document), "", *_verdict(document), *_actions(document), f"{document.seconds:.1f} s"])
+
+
+def described(estimate: MeanReturn) -> str:
+    """Return a mean with its interval."""
+    if estimate.mean is None:
+        return "none"
+    if estimate.interval is None:
+        return f"{estimate.mean:.3f}"
+    low, high = estimate.interval
+    return f"{estimate.mean:.3f}  (95 % {low:.3f} to {high:.3f})"
+
+
+def verdict(value: float, estimate: MeanReturn) -> str:
+    """Return whether the value agrees with the mean of the futures."""
+    if estimate.interval is None:
+        return "unknown"
+    low, high = estimate.interval
+    if value < low:
+        return "the critic is too low"
+    return "the critic is too high" if value > high else "the critic agrees"
+
+
+def _head(document: FuturesDocument) -> list[str]:
+    lines = [
+        f"{ENVIRONMENTS[document.env].title} ({document.env}): {document.algorithm}, checkpoint of step "
+        f"{document.checkpoint_step:,}, {document.protocol}, seed {document.seed}, episode {document.episode}",
+        f"{document.count} futures of up to {document.horizon} decisions from decision {document.decision}, "
+        f"acting {document.acting}",
+    ]
+    if document.until != "horizon":
+        lines.append(f"Futures end at the next {'lost life' if document.until == 'life' else 'reward'}.")
+    if document.first:
+        lines.append(f"Forced first: {', '.join(document.first)}")
+    if document.agent:
+        lines.append(f"Acting agent: {document.agent}, checkpoint of step {document.agent_step:,}")
+    return lines
+
+
+def _verdict(document: FuturesDocument) -> list[str]:
+    lost = sum(future.life_lost_after is not None for future in document.futures)
+    return [
+        f"value         {document.value:.3f}  {verdict(document.value, document)}",
+        f"mean          {described(document)}",
+        f"terminal      {described(document.terminal)}, {document.terminal.count} futures",
+        f"bootstrapped  {described(document.bootstrapped)}, {document.bootstrapped.count} futures",
+        f"score         {described(document.score)}",
+        f"lost a life   {lost} of {document.count}",
+    ]
+
+
+def _actions(document: FuturesDocument) -> list[str]:
+    if not document.actions:
+        return []
+    title = "Q" if document.actions[0].probability is None else "probability"
+    rows = [f"{each.name:<20}  {_number(each):>11.3f}  {described(each)}" for each in document.actions]
+    return ["", f"{'first action':<20}  {title:>11}  mean", *rows, ""]
+
+
+def _number(action: ActionFutures) -> float:
+    number = action.action_value if action.probability is None else action.probability
+    return number or 0.0
