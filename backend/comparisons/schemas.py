@@ -88,6 +88,10 @@ class PairVerdict(BaseModel):
     best: int = Field(description="Index of the best group in `standings`.")
     other: int = Field(description="Index of the other group in `standings`.")
     text: str = Field(description="The verdict as a sentence.")
+    warning: str = Field(
+        description="Why the chance of a false verdict is above 5 %: seeds were added after a verdict was possible, "
+        "and a test that allows for repeated looks does not confirm the difference. Empty otherwise."
+    )
     significant: bool = Field(description="True if the interval of the difference excludes zero.")
     difference: Estimate | None = Field(description="Difference of the means, with Welch's interval.")
     probability: Estimate | None = Field(

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.colors import Stroke
 from backend.comparisons.groups import group_runs, strokes_by_run
+from backend.comparisons.repeated_looks import describe_repeated_looks
 from backend.comparisons.schemas import Estimate, GroupStanding, PairVerdict, Verdict
 from backend.comparisons.scores import MIN_SEEDS, GroupScores, load_group_scores
 from backend.comparisons.statistics import bootstrap_curve, interval, probability_of_improvement, welch
@@ -32,7 +33,7 @@ def judge(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[st
     return Verdict(
         at=step,
         standings=[_to_standing(each, strokes[each.runs[0].id]) for each in scored],
-        pairs=[_compare_pair(best, other, index, step) for index, other in enumerate(others, 1)],
+        pairs=[_compare_pair(session, best, other, index, step) for index, other in enumerate(others, 1)],
         quantity=_quantity(best, step),
         message="",
     )
@@ -59,11 +60,13 @@ def _to_standing(group: GroupScores, stroke: Stroke) -> GroupStanding:
     )
 
 
-def _compare_pair(best: GroupScores, other: GroupScores, index: int, step: int) -> PairVerdict:
+def _compare_pair(session: Session, best: GroupScores, other: GroupScores, index: int, step: int) -> PairVerdict:
     at, n = f"at {format_count(step)} steps", f"n = {len(best.scores)} and {len(other.scores)}"
     if best.seeds_missing or other.seeds_missing:
         text = f"No verdict on {best.name} and {other.name} {at}: {n}, and each needs {MIN_SEEDS} seeds."
-        return PairVerdict(best=0, other=index, text=text, significant=False, difference=None, probability=None)
+        return PairVerdict(
+            best=0, other=index, text=text, warning="", significant=False, difference=None, probability=None
+        )
     difference = welch(best.scores, other.scores)
     significant = difference.low > 0
     names = (
@@ -77,6 +80,7 @@ def _compare_pair(best: GroupScores, other: GroupScores, index: int, step: int) 
         best=0,
         other=index,
         text=f"{names} {at}: +{mean}, 95 % interval [{low}, {high}], {n}.",
+        warning=describe_repeated_looks(session, best, other) if significant else "",
         significant=significant,
         difference=_estimate(*difference),
         probability=_estimate(probability_of_improvement(one, two), *interval(probability_of_improvement, one, two)),

@@ -46,10 +46,10 @@ class Cost:
 
 
 def estimate_cost(session: Session, spec: Specification, draws: Sequence[Draw], points: int) -> Cost:
-    """Estimate the cost of this number of points from a sample of them."""
+    """Estimate the largest cost of this number of points from a sample of them."""
     sample = draws[:: max(1, len(draws) // MAX_SAMPLED_POINTS)]
     found = [point_config(spec, draw, spec.seeds[0]) for draw in sample]
-    runs = points * len(spec.seeds)
+    runs = points * spec.seed_limit
     steps: Counter[RunKind] = Counter()
     for config in found:
         steps[config.algorithm, config.env] += config.total_steps

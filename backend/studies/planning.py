@@ -53,7 +53,9 @@ def _cost_field(spec: Specification, cost: Cost, max_runs: int) -> str:
     """Return the field that makes a study too large."""
     if cost.runs <= max_runs:
         return "total_steps"
-    return "points" if spec.sampler != "grid" else "axes" if spec.point_count > len(spec.seeds) else "seeds"
+    if spec.point_count <= spec.seed_limit:
+        return "seeds" if spec.until is None else "max_seeds"
+    return "points" if spec.sampler != "grid" else "axes"
 
 
 def _too_costly(cost: Cost) -> str | None:
@@ -62,7 +64,7 @@ def _too_costly(cost: Cost) -> str | None:
 
 
 def _too_many_runs(spec: Specification, cost: Cost, max_runs: int) -> str:
-    total = f"{cost.points:,} points × {len(spec.seeds):,} seeds are {cost}"
+    total = f"{cost.points:,} points × {spec.seed_limit:,} seeds are {cost}"
     return f"{total}; a study may have {max_runs:,} runs (ARCADIA_MAX_STUDY_RUNS): use fewer values, points or seeds"
 
 

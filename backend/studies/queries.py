@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.database import tables
 from backend.projects.lookup import in_projects
-from backend.studies import schemas
+from backend.studies import certainty, schemas
 from backend.studies.labels import axis_title, point_label
 from backend.studies.planning import remaining_run_count
 from backend.studies.points import point_values, read_specification
@@ -34,6 +34,8 @@ def to_schema(session: Session, study: tables.Study) -> schemas.Study:
     """Return the schema of a study with its points."""
     points = load_points(session, study)
     spec = read_specification(study)
+    decisions = certainty.decide(spec, {point.number: point.runs for point in points}) if spec.until else {}
+    table = [_to_point(spec, point, decisions.get(point.number)) for point in points]
     return schemas.Study(
         **to_summaries(session, [study])[0].model_dump(),
         question=study.question,
@@ -44,7 +46,8 @@ def to_schema(session: Session, study: tables.Study) -> schemas.Study:
             schemas.StudyAxis(title=axis_title(axis), fields=axis.fields, numeric=axis.numeric, log=axis.log)
             for axis in spec.axes
         ],
-        table=[_to_point(spec, point) for point in points],
+        table=table,
+        verdict=certainty.describe(spec, decisions, {row.number: row.label for row in table}) if decisions else None,
     )
 
 
@@ -83,7 +86,7 @@ def to_summaries(session: Session, studies: Sequence[tables.Study]) -> list[sche
     ]
 
 
-def _to_point(spec: Specification, point: Point) -> schemas.StudyPoint:
+def _to_point(spec: Specification, point: Point, decision: certainty.Decision | None) -> schemas.StudyPoint:
     values = point_values(spec, point.draw)
     return schemas.StudyPoint(
         number=point.number,
@@ -94,6 +97,17 @@ def _to_point(spec: Specification, point: Point) -> schemas.StudyPoint:
         mean=point.mean,
         low=point.low,
         high=point.high,
+        decision=_to_decision(decision) if decision else None,
+    )
+
+
+def _to_decision(decision: certainty.Decision) -> schemas.PointDecision:
+    evidence = decision.evidence
+    return schemas.PointDecision(
+        state=decision.state,
+        beaten_by=decision.beaten_by,
+        e_value=evidence.e_value,
+        threshold=evidence.threshold,
     )
 
 

@@ -28,6 +28,7 @@ class PlannedRun:
     step: int
     total_steps: int
     score: float | None
+    env: str | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -55,7 +56,7 @@ class Point:
 
 def load_points(session: Session, study: Study) -> list[Point]:
     """Return all points of a study in the order they were drawn."""
-    runs_by_point = _planned_runs(session, study)
+    runs_by_point = load_planned_runs(session, study)
     query = select(StudyPoint.number, StudyPoint.draw).where(StudyPoint.study_id == study.id)
     rows = session.execute(query.order_by(StudyPoint.number)).all()
     runs = [runs_by_point.get(row.number, []) for row in rows]
@@ -96,8 +97,9 @@ def best_means(session: Session, study_ids: Sequence[int]) -> dict[int, float]:
     return found
 
 
-def _planned_runs(session: Session, study: Study) -> dict[int, list[PlannedRun]]:
-    columns = (Run.state, Run.step, Run.total_steps, Run.last_return)
+def load_planned_runs(session: Session, study: Study) -> dict[int, list[PlannedRun]]:
+    """Return the runs of each point in the order of their seeds."""
+    columns = (Run.state, Run.step, Run.total_steps, Run.last_return, Run.env)
     query = (
         select(StudyRun.point, StudyRun.seed, StudyRun.run_id, *columns)
         .outerjoin(Run, Run.id == StudyRun.run_id)
@@ -106,7 +108,8 @@ def _planned_runs(session: Session, study: Study) -> dict[int, list[PlannedRun]]
     )
     found: dict[int, list[PlannedRun]] = {}
     for row in session.execute(query):
-        run = PlannedRun(row.seed, row.run_id, row.state, row.step or 0, row.total_steps or 0, _finite(row.last_return))
+        progress = row.step or 0, row.total_steps or 0
+        run = PlannedRun(row.seed, row.run_id, row.state, *progress, _finite(row.last_return), row.env)
         found.setdefault(row.point, []).append(run)
     return found
 

@@ -14,8 +14,10 @@ from backend.live.notices import publish
 from backend.runs.names import name_from_fields
 from backend.runs.service import add_to_queue
 from backend.runs.states import ENDED
-from backend.studies.planning import points_remaining
+from backend.studies.certainty import undecided_points
+from backend.studies.planning import add_new_seeds, points_remaining
 from backend.studies.points import point_config, read_specification
+from backend.studies.results import load_planned_runs
 from workers.contract.worker_api import ACTIVE
 
 # Pause a study after this many consecutive failures.
@@ -60,7 +62,7 @@ def queue_next_runs(session: Session, study: Study) -> list[Run]:
     if reason := _failure_reason(session, study):
         pause_with_reason(session, study, reason)
         return []
-    if _is_complete(session, study, found):
+    if _is_complete(session, study, found) and not _add_seeds_until_certain(session, study):
         study.state, study.finished_at = "finished", utc_now()
         announce_study(session, study)
     return _create_runs(session, study, min(_free_slots(study, found), CREATE_BATCH_SIZE))
@@ -87,6 +89,20 @@ def _free_slots(study: Study, found: Mapping[str, int]) -> int:
 def _is_complete(session: Session, study: Study, found: Mapping[str, int]) -> bool:
     is_unfinished = any(found.get(state) for state in ("planned", "paused", *ACTIVE_STATES))
     return not is_unfinished and not points_remaining(session, study)
+
+
+def _add_seeds_until_certain(session: Session, study: Study) -> bool:
+    """Add a seed to each undecided point. Return False if there is none.
+
+    The caller's transaction observes the results and adds the seeds, so a restart neither loses nor repeats any.
+    """
+    spec = read_specification(study)
+    if spec.until is None:
+        return False
+    numbers = undecided_points(spec, load_planned_runs(session, study))
+    add_new_seeds(session, study, numbers, 1)
+    session.flush()
+    return bool(numbers)
 
 
 def _create_runs(session: Session, study: Study, limit: int) -> list[Run]:

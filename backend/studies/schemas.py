@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from backend.database.tables import StudyState
 from backend.projects.schemas import ProjectName
 from backend.runs.schemas import Notes
+from backend.studies.certainty import DecisionState
 from backend.studies.specification import MAX_SEEDS, Name, Specification
 from workers.contract.values import NO_BOOLEAN
 from workers.contract.worker_api import State
@@ -72,8 +73,9 @@ class Preview(BaseModel):
     """Size and cost of a study, before it is stored."""
 
     points: int
-    runs: int
-    steps: int = Field(description="Total of all runs.")
+    runs: int = Field(description="Largest number of runs, if seeds are added until certain.")
+    min_runs: int = Field(description="Number of runs before seeds are added; `runs` if none are.")
+    steps: int = Field(description="Total of `runs`.")
     seconds: float | None = Field(description="Estimated duration at the rates measured here; null if unknown.")
     concurrent_runs: int = Field(description="Number of runs that can train concurrently, at least one.")
     unmeasured: list[str] = Field(description="Methods and environments that have not trained here yet.")
@@ -133,6 +135,18 @@ class StudyRun(BaseModel):
     score: float | None = Field(description="Mean return of the last 100 training episodes.")
 
 
+class PointDecision(BaseModel):
+    """Whether the study has decided that a point is worse than another, or the best."""
+
+    state: DecisionState = Field(
+        description="undecided: it gets another seed once all runs have ended; decided: it is worse, or all others "
+        "are; limit_reached: it has `max_seeds` seeds or more."
+    )
+    beaten_by: int | None = Field(description="Number of the better point with the most evidence; null if none.")
+    e_value: float = Field(description="Evidence that another point is better: now, or when it was decided.")
+    threshold: float = Field(description="E-value at which the point is decided.")
+
+
 class StudyPoint(BaseModel):
     """A point of a study with its runs and their mean return."""
 
@@ -144,6 +158,7 @@ class StudyPoint(BaseModel):
     mean: float | None
     low: float | None = Field(description="Lower end of the 95 % interval of the mean (bootstrap over seeds).")
     high: float | None
+    decision: PointDecision | None = Field(description="Null unless the study adds seeds until certain.")
 
 
 class StudyAxis(BaseModel):
@@ -173,6 +188,9 @@ class Study(StudySummary):
     runs_remaining: int = Field(description="Number of runs not created yet, including those of points not drawn yet.")
     axes: list[StudyAxis]
     table: list[StudyPoint] = Field(description="Points in the order they were drawn.")
+    verdict: str | None = Field(
+        description="Which points are best or undecided, as sentences; null unless seeds are added until certain."
+    )
 
 
 class StudyPage(BaseModel):

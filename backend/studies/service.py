@@ -144,6 +144,9 @@ def _add_points(session: Session, study: Study, spec: Specification, count: int,
     if spec.sampler == "grid":
         message = "a grid has all its points; clone the study with more values instead"
         raise Invalid(FieldError(field="points", message=message))
+    if spec.until is not None:
+        message = "a study until certain compares a fixed set of points; clone the study with more points instead"
+        raise Invalid(FieldError(field="points", message=message))
     _check_run_limit(session, study, "points", count * len(spec.seeds), max_runs)
     drawn = spec.points or 0
     if spec.sampler == "random":

@@ -11,9 +11,12 @@ from workers.contract.values import NO_BOOLEAN, STORABLE, Id
 
 Sampler = Literal["grid", "random", "tpe"]
 Pruner = Literal["none", "median", "halving"]
+Until = Literal["certain"]
 
 MAX_SEED = 2**31 - 1
 MAX_SEEDS = 1_000
+# With fewer seeds no difference is certain.
+MIN_SEED_LIMIT = 5
 _SEED_TEXT = re.compile(r"\s*\d{1,10}(\s*-\s*\d{1,10})?(\s*,\s*\d{1,10}(\s*-\s*\d{1,10})?)*\s*")
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), STORABLE]
@@ -122,6 +125,13 @@ class Specification(_Strict):
     changes: Annotated[dict[str, Any], Field(max_length=200, description="Fields to change in all runs.")] = {}
     axes: Annotated[list[Axis], Field(max_length=20, description="What varies between runs, besides the seed.")] = []
     seeds: Seeds = [1]
+    until: Until | None = Field(
+        default=None,
+        description="certain: add a seed to each undecided point until a test that allows repeated checks decides.",
+    )
+    max_seeds: Annotated[
+        int, Field(ge=MIN_SEED_LIMIT, le=MAX_SEEDS, description="Limit of seeds per point with `until`."), NO_BOOLEAN
+    ] = 20
     total_steps: Annotated[int, Field(ge=1, le=10_000_000_000, description="Steps of each run."), NO_BOOLEAN] | None = (
         None
     )
@@ -152,9 +162,14 @@ class Specification(_Strict):
         return self.points or 1 if self.sampler != "grid" else math.prod(len(axis.values or [0]) for axis in self.axes)
 
     @property
+    def seed_limit(self) -> int:
+        """Return the largest number of seeds per point before any extension."""
+        return len(self.seeds) if self.until is None else self.max_seeds
+
+    @property
     def run_count(self) -> int:
-        """Return the number of runs before any extension."""
-        return self.point_count * len(self.seeds)
+        """Return the largest number of runs before any extension."""
+        return self.point_count * self.seed_limit
 
 
 def find_errors(spec: Specification) -> list[tuple[str, str]]:
@@ -176,7 +191,25 @@ def find_errors(spec: Specification) -> list[tuple[str, str]]:
         found.append(("total_steps", "this is already in an axis or in changes: omit it here"))
     if len(set(spec.seeds)) < len(spec.seeds):
         found.append(("seeds", "use each seed once: a repeated seed trains the same run again"))
-    return [*found, *_sampler_errors(spec)]
+    return [*found, *_until_errors(spec), *_sampler_errors(spec)]
+
+
+def _until_errors(spec: Specification) -> list[tuple[str, str]]:
+    """Return why seeds cannot be added until certain. The test compares a fixed set of points by unpruned runs."""
+    if spec.until is None:
+        return []
+    found = []
+    if spec.point_count < 2:
+        found.append(("until", "this requires at least two points to compare"))
+    if spec.sampler == "tpe":
+        found.append(("until", "this requires the sampler grid or random, because tpe adds points during the study"))
+    if spec.pruner != "none":
+        found.append(("until", "this requires the pruner none, because stopped runs have no score"))
+    if spec.max_seeds < len(spec.seeds):
+        found.append(("max_seeds", f"the study starts with {len(spec.seeds)} seeds: use at least as many"))
+    if max(spec.seeds) + spec.max_seeds > MAX_SEED:
+        found.append(("seeds", f"the largest seed is {MAX_SEED:,}, and seeds are added"))
+    return found
 
 
 def _varies(spec: Specification, field: str) -> bool:

@@ -12,6 +12,8 @@ from backend.comparisons.verdict import judge
 from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Alert, Run, Study, StudyRun
+from backend.studies.points import read_specification
+from backend.studies.queries import to_schema
 from backend.studies.results import best_points
 
 # Verdicts are announced soon after a study has finished. The first start after an upgrade announces none of old ones.
@@ -45,7 +47,11 @@ class StudyVerdict:
 
 
 def read_verdict(session: Session, study: Study) -> StudyVerdict:
-    """Return the verdict on the best points of a study."""
+    """Return the verdict on the best points of a study, or on all points of a study until certain."""
+    if read_specification(study).until is not None:
+        found = to_schema(session, study)
+        is_decided = any(point.decision and point.decision.beaten_by is not None for point in found.table)
+        return StudyVerdict(found.verdict or "", is_decided)
     points = best_points(session, study, MAX_POINTS)
     ids = select(StudyRun.run_id).where(StudyRun.study_id == study.id, StudyRun.point.in_(points))
     runs = session.scalars(select(Run).where(Run.id.in_(ids), Run.state == "finished").order_by(Run.id)).all()
@@ -53,7 +59,7 @@ def read_verdict(session: Session, study: Study) -> StudyVerdict:
         return StudyVerdict("None of its runs has finished with a score.", is_decided=False)
     verdict = judge(session, runs, None)
     pairs = verdict.pairs[:MAX_PAIRS]
-    text = verdict.message or " ".join(pair.text for pair in pairs)
+    text = verdict.message or " ".join(f"{pair.text} {pair.warning}".strip() for pair in pairs)
     return StudyVerdict(text, is_decided=any(pair.difference for pair in pairs))
 
 

@@ -24,7 +24,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """The conclusion in sentences: which group is best, or why that cannot be said yet."""
-        sentences = [str(pair["text"]) for pair in self.verdict_data["pairs"]]
+        sentences = [f"{pair['text']} {pair.get('warning', '')}".strip() for pair in self.verdict_data["pairs"]]
         return "\n".join(sentences) or str(self.verdict_data["message"])
 
     @property

@@ -301,6 +301,7 @@ class Tools:
         """Return the number of runs, steps and hours of a study without starting it.
 
         A specification has name, question, preset, axes ([{"field": …, "values": […]}]), seeds ([1, 2, 3]) and changes.
+        With until ("certain") it adds seeds, up to max_seeds per point, until a test decides which point is best.
         """
         async with self._api(context) as api:
             return cast(dict[str, Any], await api.post("/studies/preview", specification))

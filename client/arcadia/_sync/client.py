@@ -315,6 +315,7 @@ class Client:
     ) -> Study:
         """Start a study: a run for each combination of the axes' values and each seed.
 
+        With `until="certain"` it adds seeds, up to `max_seeds` per point, until a test decides which point is best.
         A large study raises InvalidRequestError with its cost unless `confirm` is true. The default project is
         ARCADIA_PROJECT, or Main.
         """

@@ -85,4 +85,4 @@ def _print_verdict(verdict: dict[str, Any]) -> None:
         for group in verdict["standings"]
     ]
     print_table(["GROUP*", "N>", "MEAN>", "95 %"], rows, empty="There are no groups.")
-    show("\n".join(pair["text"] for pair in verdict["pairs"]))
+    show("\n".join(f"{pair['text']} {pair.get('warning', '')}".strip() for pair in verdict["pairs"]))

@@ -39,6 +39,11 @@ Axes = Annotated[
 ]
 Points = Annotated[int | None, typer.Option(help="Number of points to draw if an axis is a range.")]
 Seeds = Annotated[str | None, typer.Option(help="Number of seeds (5), or numbers such as 1-5.")]
+Until = Annotated[
+    str | None,
+    typer.Option(help="certain: add seeds to undecided points until a test decides.", metavar="certain"),
+]
+MaxSeeds = Annotated[int | None, typer.Option(help="Limit of seeds per point with --until. Default: 20.")]
 Name = Annotated[str | None, typer.Option(help="Name of the study.")]
 ConfirmSteps = Annotated[
     int | None, typer.Option(metavar="N", help="Confirm the total number of steps of the preview.")
@@ -53,11 +58,14 @@ def preview(
     axes: Axes = [],  # noqa: B006 - Typer copies it
     points: Points = None,
     seeds: Seeds = None,
+    until: Until = None,
+    max_seeds: MaxSeeds = None,
     name: Name = None,
     as_json: Json = False,
 ) -> None:
     """Show the size and cost of a study without starting it."""
-    body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, name=name)
+    options = {"until": until, "max_seeds": max_seeds, "name": name}
+    body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, options=options)
     preview_study(open_client(ctx), body, as_json=as_json)
 
 
@@ -69,6 +77,8 @@ def start(
     axes: Axes = [],  # noqa: B006 - Typer copies it
     points: Points = None,
     seeds: Seeds = None,
+    until: Until = None,
+    max_seeds: MaxSeeds = None,
     name: Name = None,
     confirm_steps: ConfirmSteps = None,
     project: NewProject = None,
@@ -77,7 +87,8 @@ def start(
 ) -> None:
     """Start a study from a file, or from a preset and axes."""
     client = open_client(ctx)
-    body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, name=name)
+    options = {"until": until, "max_seeds": max_seeds, "name": name}
+    body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, options=options)
     start_study(client, body, confirm_steps=confirm_steps, project=project, wait=wait, as_json=as_json)
 
 

@@ -20,9 +20,15 @@ _RANGE = re.compile(r"(log|uniform)\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
 
 
 def build_request(
-    *, file: Path | None, preset: str | None, axes: list[str], points: int | None, seeds: str | None, name: str | None
+    *,
+    file: Path | None,
+    preset: str | None,
+    axes: list[str],
+    points: int | None,
+    seeds: str | None,
+    options: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return the specification."""
+    """Return the specification. Options that are None keep the value of the file."""
     if (file is None) == (preset is None):
         raise ArcadiaError("Give either a file or --preset.")
     given: dict[str, Any] = {"preset": preset, "name": preset}
@@ -33,7 +39,7 @@ def build_request(
         found["seeds"] = int(seeds) if seeds.isdecimal() else seeds
     if points is not None:
         found |= {"sampler": "random", "points": points}
-    return found if name is None else {**found, "name": name}
+    return found | {name: value for name, value in options.items() if value is not None}
 
 
 def read_specification(file: Path) -> dict[str, Any]:

@@ -17,13 +17,15 @@ COLUMNS = ["POINT>", "VALUES*", "MEAN>", "95 %", "N>"]
 
 def format_cost(preview: dict[str, Any]) -> str:
     """Return the size and the cost of a study as one line."""
+    least, most = preview.get("min_runs", preview["runs"]), preview["runs"]
+    runs = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     workers = f"{preview['concurrent_runs']} worker{'s' if preview['concurrent_runs'] > 1 else ''}"
     if preview["seconds"] is None:
         unmeasured = " or ".join(preview["unmeasured"])
         time = f"; the duration is unknown, since no run of {unmeasured} has trained here"
     else:
         time = f", about {preview['seconds'] / 3_600:,.1f} h on {workers} at the rate measured here"
-    return f"{preview['points']:,} points, {preview['runs']:,} runs, {preview['steps']:,} steps{time}"
+    return f"{preview['points']:,} points, {runs} runs, {preview['steps']:,} steps{time}"
 
 
 def summarize(study: Study) -> str:
@@ -52,6 +54,8 @@ def print_study(study: Study) -> None:
     show(summarize(study))
     if study.state_reason:
         show(study.state_reason)
+    if study.verdict:
+        show(study.verdict)
     console().print(table(COLUMNS, point_rows(study)))
 
 

@@ -46,6 +46,18 @@ class StudyPoint(Record):
         low, high = self._number("low"), self._number("high")
         return None if low is None or high is None else (low, high)
 
+    @property
+    def decision(self) -> str | None:
+        """One of undecided, decided and limit_reached. None unless the study adds seeds until certain."""
+        found = self.data.get("decision")
+        return None if found is None else str(found["state"])
+
+    @property
+    def beaten_by(self) -> int | None:
+        """Number of a point that is shown to be better. None if there is none."""
+        found = self.data.get("decision")
+        return None if found is None or found["beaten_by"] is None else int(found["beaten_by"])
+
     def __repr__(self) -> str:
         mean = "none" if self.mean is None else f"{self.mean:.4g}"
         return f"<StudyPoint {self.number} {self.data['label']!r}: mean {mean} of {self.n}>"
@@ -120,6 +132,11 @@ class StudyRecord(Record):
     def question(self) -> str:
         """The question that it answers, as Markdown. Lists of studies leave it out."""
         return str(self.data.get("question", ""))
+
+    @property
+    def verdict(self) -> str | None:
+        """Which points are best or undecided, if seeds are added until certain. Lists of studies leave it out."""
+        return self._text("verdict")
 
     @property
     def run_counts(self) -> dict[str, int]:

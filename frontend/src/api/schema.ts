@@ -7592,6 +7592,11 @@ export interface components {
              * @description The verdict as a sentence.
              */
             text: string;
+            /**
+             * Warning
+             * @description Why the chance of a false verdict is above 5 %: seeds were added after a verdict was possible, and a test that allows for repeated looks does not confirm the difference. Empty otherwise.
+             */
+            warning: string;
         };
         /**
          * Panel
@@ -8044,6 +8049,33 @@ export interface components {
             name: string;
         };
         /**
+         * PointDecision
+         * @description Whether the study has decided that a point is worse than another, or the best.
+         */
+        PointDecision: {
+            /**
+             * Beaten By
+             * @description Number of the better point with the most evidence; null if none.
+             */
+            beaten_by: number | null;
+            /**
+             * E Value
+             * @description Evidence that another point is better: now, or when it was decided.
+             */
+            e_value: number;
+            /**
+             * State
+             * @description undecided: it gets another seed once all runs have ended; decided: it is worse, or all others are; limit_reached: it has `max_seeds` seeds or more.
+             * @enum {string}
+             */
+            state: "undecided" | "decided" | "limit_reached";
+            /**
+             * Threshold
+             * @description E-value at which the point is decided.
+             */
+            threshold: number;
+        };
+        /**
          * Preset
          * @description A named, complete configuration.
          */
@@ -8091,6 +8123,11 @@ export interface components {
              * @description Methods and environments whose rate is taken from similar environments.
              */
             estimated: string[];
+            /**
+             * Min Runs
+             * @description Number of runs before seeds are added; `runs` if none are.
+             */
+            min_runs: number;
             /** Points */
             points: number;
             /**
@@ -8098,7 +8135,10 @@ export interface components {
              * @description Why the study is too large; null if it is not.
              */
             refused: string | null;
-            /** Runs */
+            /**
+             * Runs
+             * @description Largest number of runs, if seeds are added until certain.
+             */
             runs: number;
             /**
              * Seconds
@@ -8107,7 +8147,7 @@ export interface components {
             seconds: number | null;
             /**
              * Steps
-             * @description Total of all runs.
+             * @description Total of `runs`.
              */
             steps: number;
             /**
@@ -10238,6 +10278,12 @@ export interface components {
              * @default 2
              */
             max_concurrent_runs?: number;
+            /**
+             * Max Seeds
+             * @description Limit of seeds per point with `until`.
+             * @default 20
+             */
+            max_seeds?: number;
             /** Name */
             name: string;
             /** Points */
@@ -10280,6 +10326,11 @@ export interface components {
             seeds?: number | string | number[];
             /** Total Steps */
             total_steps?: number | null;
+            /**
+             * Until
+             * @description certain: add a seed to each undecided point until a test that allows repeated checks decides.
+             */
+            until?: "certain" | null;
         };
         /**
          * Start
@@ -10530,6 +10581,12 @@ export interface components {
              * @default 2
              */
             max_concurrent_runs?: number;
+            /**
+             * Max Seeds
+             * @description Limit of seeds per point with `until`.
+             * @default 20
+             */
+            max_seeds?: number;
             /** Name */
             name: string;
             /** Points */
@@ -10577,6 +10634,11 @@ export interface components {
             seeds?: number | string | number[];
             /** Total Steps */
             total_steps?: number | null;
+            /**
+             * Until
+             * @description certain: add a seed to each undecided point until a test that allows repeated checks decides.
+             */
+            until?: "certain" | null;
         };
         /**
          * StartsUsed
@@ -10731,6 +10793,11 @@ export interface components {
              * @description Points in the order they were drawn.
              */
             table: components["schemas"]["StudyPoint"][];
+            /**
+             * Verdict
+             * @description Which points are best or undecided, as sentences; null unless seeds are added until certain.
+             */
+            verdict: string | null;
         };
         /**
          * StudyActions
@@ -10812,6 +10879,8 @@ export interface components {
          * @description A point of a study with its runs and their mean return.
          */
         StudyPoint: {
+            /** @description Null unless the study adds seeds until certain. */
+            decision: components["schemas"]["PointDecision"] | null;
             /** High */
             high: number | null;
             /** Label */

@@ -71,6 +71,7 @@ export const VERDICT: Verdict = {
       best: 0,
       other: 1,
       text: "PAAC · lr 0.5 beats PAAC · lr 0.01 at 200 k steps: +32, 95 % interval [29, 35], n = 3 and 3.",
+      warning: "",
       significant: true,
       difference: { value: 32, low: 29, high: 35 },
       probability: { value: 0.969, low: 0.9, high: 1 },

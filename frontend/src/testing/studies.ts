@@ -16,6 +16,7 @@ export function aPoint(number: number, changes: Partial<StudyPoint> = {}): Study
     mean: 20 + number,
     low: null,
     high: null,
+    decision: null,
     ...changes,
   };
 }
@@ -63,6 +64,7 @@ export function aStudy(changes: Partial<Study> = {}): Study {
     runs_remaining: 2,
     axes: [{ title: "Learning rate", fields: ["learning_rate"], numeric: true, log: true }],
     table,
+    verdict: null,
     ...changes,
   };
 }

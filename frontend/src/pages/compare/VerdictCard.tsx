@@ -50,9 +50,12 @@ export function VerdictCard(props: VerdictCardProps) {
       ) : (
         <>
           <List size="sm" spacing={4} listStyleType="none">
-            {verdict.pairs.map(({ text, significant, other }) => (
-              <List.Item key={other} fw={significant ? 600 : undefined}>
-                {text}
+            {verdict.pairs.map(({ text, warning, significant, other }) => (
+              <List.Item key={other}>
+                <Text size="sm" fw={significant ? 600 : undefined}>
+                  {text}
+                </Text>
+                {warning !== "" && <Text size="sm">{warning}</Text>}
               </List.Item>
             ))}
           </List>

@@ -14,6 +14,7 @@ import GamesPage from "./GamesPage";
 const PREVIEW: StudyPreview = {
   points: 2,
   runs: 2,
+  min_runs: 2,
   steps: 20_000_000,
   seconds: 7200,
   concurrent_runs: 1,

@@ -9,6 +9,7 @@ import LaunchPage from "./LaunchPage";
 const COST = {
   points: 2,
   runs: 4,
+  min_runs: 4,
   steps: 40_000,
   seconds: 2400,
   concurrent_runs: 1,
@@ -71,6 +72,19 @@ it("tries or draws values of a range, and opens the study if not all runs exist"
     points: 20,
     pruner: "median",
   });
+});
+
+it("adds seeds until certain, up to a limit, and opens the study", async () => {
+  const server = serveStudies(aStudy({ verdict: "Undecided." }), { ...COST, min_runs: 2, runs: 60 });
+  const { router } = await openForStudies();
+  await type(/Discount gamma/, "0.9, 0.99");
+  expect(screen.queryByLabelText("Seed limit")).toBeNull();
+  await userEvent.selectOptions(screen.getByLabelText("Add seeds"), "Until certain");
+  await userEvent.clear(screen.getByLabelText("Seed limit"));
+  await type(/Seed limit/, "30");
+  await userEvent.click(await screen.findByRole("button", { name: "Start study · 2 to 60 runs" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/studies/3"));
+  expect(server.of("POST /studies")[0]?.body).toMatchObject({ until: "certain", max_seeds: 30, seeds: [1] });
 });
 
 it("varies a field with a list, then with a range", async () => {

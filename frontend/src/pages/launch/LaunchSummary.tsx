@@ -3,7 +3,7 @@ import { IconFileCode } from "@tabler/icons-react";
 import type { ConfigValue, Environment, RunConfig } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { exact, plural, short } from "@/ui/format";
-import { studyCostText } from "@/ui/studyCost";
+import { runRange, studyCostText } from "@/ui/studyCost";
 import { shown } from "@/config-form/draft";
 import { Differences } from "./Differences";
 import classes from "./launch.module.css";
@@ -106,7 +106,7 @@ function CostOfStudy({ cost }: { cost: StudyCost }) {
 }
 
 const startLabel = ({ preview }: StudyCost) =>
-  preview ? `Start study · ${plural(preview.runs, "run")}` : "Start study";
+  preview ? `Start study · ${runRange(preview)}` : "Start study";
 
 function exactSteps(steps: ConfigValue | undefined): string | undefined {
   return typeof steps === "number" ? exact(steps, "steps") : undefined;

@@ -5,7 +5,7 @@ import type { FieldErrors } from "@/config-form/draft";
 import classes from "@/config-form/fields.module.css";
 import type { FormField } from "@/config-form/schema";
 import { inputId } from "@/config-form/useConfigDraft";
-import type { Axis, Pruner, Sampler, StudyOptions } from "./study";
+import type { Axis, Pruner, Sampler, StudyOptions, Until } from "./study";
 
 const SAMPLERS: { value: Sampler; label: string }[] = [
   { value: "grid", label: "Every combination" },
@@ -22,6 +22,10 @@ const PRUNERS: { value: Pruner; label: string }[] = [
   { value: "median", label: "Below the median" },
   { value: "halving", label: "Successive halving" },
 ];
+const UNTIL: { value: Until | ""; label: string }[] = [
+  { value: "", label: "No" },
+  { value: "certain", label: "Until certain" },
+];
 
 interface StudyFieldsProps {
   options: StudyOptions;
@@ -31,7 +35,7 @@ interface StudyFieldsProps {
   onChange: (changes: Partial<StudyOptions>) => void;
 }
 
-/** Fields for the sampler and the pruner of a study. */
+/** Fields for the points, seeds and pruner of a study. */
 export function StudyFields({ options, errors, presets, fields, onChange }: StudyFieldsProps) {
   const methods = [...new Set(presets.map(({ method }) => method))];
   const choices = methods.map((method) => ({
@@ -72,6 +76,26 @@ export function StudyFields({ options, errors, presets, fields, onChange }: Stud
           error={errors["pruner"]}
           onChange={({ currentTarget }) => onChange({ pruner: currentTarget.value as Pruner })}
         />
+        <NativeSelect
+          id={inputId("until")}
+          label="Add seeds"
+          description="One per undecided point, until a test decides."
+          data={UNTIL}
+          value={options.until}
+          error={errors["until"]}
+          onChange={({ currentTarget }) => onChange({ until: currentTarget.value as Until | "" })}
+        />
+        {options.until !== "" && (
+          <TextInput
+            id={inputId("max_seeds")}
+            label="Seed limit"
+            description="Largest number of seeds per point."
+            inputMode="numeric"
+            value={options.maxSeeds}
+            error={errors["max_seeds"]}
+            onChange={({ currentTarget }) => onChange({ maxSeeds: currentTarget.value })}
+          />
+        )}
         <TextInput
           id={inputId("max_concurrent_runs")}
           label="Concurrent runs"

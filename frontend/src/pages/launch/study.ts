@@ -18,6 +18,7 @@ import {
 
 export type Axis = NonNullable<StudySpecification["axes"]>[number];
 export type Sampler = NonNullable<StudySpecification["sampler"]>;
+export type Until = NonNullable<StudySpecification["until"]>;
 export type Pruner = NonNullable<StudySpecification["pruner"]>;
 
 /** Settings of a study besides its configuration. */
@@ -25,6 +26,9 @@ export interface StudyOptions {
   sampler: Sampler;
   points: string;
   pruner: Pruner;
+  /** Whether the study adds seeds. Empty for a fixed number. */
+  until: Until | "";
+  maxSeeds: string;
   maxConcurrentRuns: string;
   /** Presets to compare. Without any, all runs use the form's configuration. */
   presets: string[];
@@ -36,6 +40,8 @@ export const NO_OPTIONS: StudyOptions = {
   sampler: "grid",
   points: "20",
   pruner: "none",
+  until: "",
+  maxSeeds: "20",
   maxConcurrentRuns: "",
   presets: [],
   others: [],
@@ -44,6 +50,8 @@ export const OPTION_NAMES: readonly string[] = [
   "sampler",
   "points",
   "pruner",
+  "until",
+  "max_seeds",
   "max_concurrent_runs",
   "preset",
 ];
@@ -85,6 +93,7 @@ export function studyOf(described: Described): StudySpecification {
     sampler: isDrawn ? options.sampler : "grid",
     points: isDrawn ? numberOf(options.points) : null,
     pruner: options.pruner,
+    ...(options.until !== "" && { until: options.until, max_seeds: numberOf(options.maxSeeds) ?? undefined }),
     // Queue as many runs as a comparison can show.
     max_concurrent_runs:
       numberOf(options.maxConcurrentRuns) ??
@@ -149,6 +158,8 @@ export function studyStart(
       sampler: specification.sampler ?? "grid",
       points: String(specification.points ?? NO_OPTIONS.points),
       pruner: specification.pruner ?? "none",
+      until: specification.until ?? "",
+      maxSeeds: String(specification.max_seeds ?? NO_OPTIONS.maxSeeds),
       maxConcurrentRuns:
         specification.max_concurrent_runs === undefined ? "" : String(specification.max_concurrent_runs),
       presets: compared,

@@ -8,7 +8,7 @@ import { notifyDone } from "@/ui/notify";
 import { plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
-import { alsoMade, comparisonOf, isThere, ranked } from "./points";
+import { alsoMade, comparisonOf, decisionOf, isThere, ranked } from "./points";
 import classes from "./studies.module.css";
 
 const INITIAL_ROWS = 200;
@@ -44,6 +44,7 @@ export function PointTable({ study }: { study: Study }) {
               <Table.Th scope="col" className={classes.number}>
                 n
               </Table.Th>
+              {study.verdict !== null && <Table.Th scope="col">Decision</Table.Th>}
               <Table.Th scope="col">Seeds</Table.Th>
               <Table.Th scope="col">
                 <VisuallyHidden>Actions</VisuallyHidden>
@@ -86,6 +87,11 @@ function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
         {point.low === null ? "–" : `${score(point.low)} to ${score(point.high)}`}
       </Table.Td>
       <Table.Td className={classes.number}>{point.n}</Table.Td>
+      {study.verdict !== null && (
+        <Table.Td>
+          <DecisionText study={study} point={point} />
+        </Table.Td>
+      )}
       <Table.Td>
         <div className={classes.runs}>
           {point.runs.map((run) => (
@@ -97,6 +103,18 @@ function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
         <NewSeeds study={study} point={point} />
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** Whether a study until certain has decided on a point, with the evidence in the tooltip. */
+function DecisionText({ study, point }: { study: Study; point: StudyPoint }) {
+  const { decision } = point;
+  if (!decision) return null;
+  const evidence = `E-value ${score(decision.e_value)} of the ${score(decision.threshold)} that show it is worse`;
+  return (
+    <Tooltip label={evidence}>
+      <span>{decisionOf(study, point)}</span>
+    </Tooltip>
   );
 }
 

@@ -45,6 +45,46 @@ describe("the page of a study", () => {
     expect(screen.getByText("4 runs: 2 finished, 2 planned")).toBeTruthy();
   });
 
+  it("shows the verdict and the decision on each point of a study until certain", async () => {
+    const decision = { state: "decided" as const, beaten_by: null, e_value: 0.01, threshold: 20 };
+    const worse = { ...decision, beaten_by: 1, e_value: 46, threshold: 40 };
+    open(
+      aStudy({
+        table: [aPoint(0, { decision: worse }), aPoint(1, { decision })],
+        verdict: "Learning rate 0.001 is best: every other point is worse.",
+      }),
+    );
+    const [best, second] = (await rows()) as [HTMLElement, HTMLElement];
+    expect(within(best).getByText("Best")).toBeTruthy();
+    await userEvent.hover(within(second).getByText("Worse than Learning rate 0.001"));
+    expect(await screen.findByText("E-value 46 of the 40 that show it is worse")).toBeTruthy();
+    const verdict = within(screen.getByRole("region", { name: "Verdict" }));
+    expect(verdict.getByText("Learning rate 0.001 is best: every other point is worse.")).toBeTruthy();
+  });
+
+  it("shows which points of a study until certain are undecided", async () => {
+    const decision = { beaten_by: null, e_value: 3, threshold: 40 };
+    open(
+      aStudy({
+        table: [
+          aPoint(0, { decision: { ...decision, state: "limit_reached" } }),
+          aPoint(1, { decision: { ...decision, state: "undecided" } }),
+        ],
+        verdict: "Undecided: Learning rate 0.0001 and Learning rate 0.001.",
+      }),
+    );
+    const [first, second] = (await rows()) as [HTMLElement, HTMLElement];
+    expect(within(first).getByText("Undecided")).toBeTruthy();
+    expect(within(second).getByText("Limit reached")).toBeTruthy();
+  });
+
+  it("shows no decisions of a study with a fixed number of seeds", async () => {
+    open(aStudy());
+    await rows();
+    expect(screen.queryByRole("columnheader", { name: "Decision" })).toBeNull();
+    expect(screen.queryByRole("region", { name: "Verdict" })).toBeNull();
+  });
+
   it("links to comparisons of one point and of all points", async () => {
     open(aStudy());
     const link = await screen.findByRole("link", { name: "Compare all curves" });

@@ -75,11 +75,28 @@ function StudySheet({ study }: { study: Study }) {
         </Alert>
       )}
       <StudyProgress study={study} />
+      {study.verdict !== null && <CertainVerdict verdict={study.verdict} />}
       {isSuite(study) && <SuiteCard study={study} />}
       {study.axes.length > 0 && <StudyFigure study={study} />}
       {study.axes.length > 1 && <AllAxes study={study} />}
       <PointTable study={study} />
     </>
+  );
+}
+
+/** Which points a study until certain has found best or undecided. */
+function CertainVerdict({ verdict }: { verdict: string }) {
+  return (
+    <section className={classes.card} aria-label="Verdict">
+      <Title order={2} mb="xs">
+        Verdict
+      </Title>
+      <Text size="sm">{verdict}</Text>
+      <p className={classes.dim}>
+        When all runs have ended, each undecided point gets another seed, up to the limit. Results are checked
+        each time, and still at most 5 % of studies call a best point worse.
+      </p>
+    </section>
   );
 }
 

@@ -30,12 +30,33 @@ export function alsoMade({ state, runs_remaining }: Study): string | null {
     : `This also creates its ${exact(runs_remaining)} remaining runs.`;
 }
 
-export const POINT_HEADER = ["point", "what", "seed", "run", "state", "score", "mean", "low", "high"];
+/** Return what a study until certain has decided on a point. */
+export function decisionOf(study: Study, { decision }: StudyPoint): string {
+  if (!decision) return "";
+  if (decision.state === "undecided") return "Undecided";
+  if (decision.state === "limit_reached") return "Limit reached";
+  const better = study.table.find(({ number }) => number === decision.beaten_by);
+  return better ? `Worse than ${better.label}` : "Best";
+}
+
+export const POINT_HEADER = [
+  "point",
+  "what",
+  "seed",
+  "run",
+  "state",
+  "score",
+  "mean",
+  "low",
+  "high",
+  "decision",
+];
 
 /** Return all runs of all points for a CSV file. */
 export function pointCells(study: Study): Cell[][] {
-  return study.table.flatMap(({ number, label, runs, mean, low, high }) =>
-    runs.map(({ seed, run_id, state, score }) => [
+  return study.table.flatMap((point) => {
+    const { number, label, runs, mean, low, high } = point;
+    return runs.map(({ seed, run_id, state, score }) => [
       number,
       label,
       seed,
@@ -45,6 +66,7 @@ export function pointCells(study: Study): Cell[][] {
       mean,
       low,
       high,
-    ]),
-  );
+      decisionOf(study, point),
+    ]);
+  });
 }

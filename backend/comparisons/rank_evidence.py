@@ -1,0 +1,65 @@
+"""Evidence that the runs of one group score higher, valid however often it is checked.
+
+The e-value is a likelihood ratio of ranks, the rank-order sequential test of Savage and Sethuraman (1966, Annals of
+Mathematical Statistics 37). Under the null hypothesis all runs have the same distribution, so every order of their
+scores is equally likely. The alternative is the Plackett-Luce model: a better run has the weight θ, and it beats a
+worse one with probability θ / (θ + 1). Only ranks count, so the distribution of the scores does not matter.
+
+The e-value is a test martingale. By Ville's inequality it ever reaches 1/α with probability α at most, for any number
+of checks and any rule that adds seeds (Ramdas et al. 2023, arXiv:2210.01948).
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.comparisons.statistics import Floats
+
+Flags = npt.NDArray[np.bool_]
+
+ALPHA = 0.05
+# A better run beats a worse one with probability 3/4 or 8/9. The first detects small differences, the second decides
+# large ones with few seeds. See docs/results/seeds-until-certain.md for the alternatives.
+WEIGHTS = (3.0, 8.0)
+# An e-value of either group at this level decides a pair, because two hypotheses are tested.
+PAIR_THRESHOLD = 2 / ALPHA
+# Larger e-values are reported as this one.
+MAX_LOG_E = math.log(1e12)
+
+
+def e_values(better: Floats, worse: Floats) -> Floats:
+    """Return the evidence that `better` scores higher than `worse`. Runs are on the last axis, NaN is no run.
+
+    Equal scores count against the claim.
+    """
+    shape = np.broadcast_shapes(better.shape[:-1], worse.shape[:-1])
+    better, worse = (np.broadcast_to(each, (*shape, each.shape[-1])) for each in (better, worse))
+    scores = np.concatenate([better, worse], axis=-1)
+    # Stable, so that of equal scores the better run is first, and NaN comes last.
+    order = np.argsort(scores, axis=-1, kind="stable")
+    known = np.take_along_axis(np.isfinite(scores), order, axis=-1)
+    is_better = known & (order < better.shape[-1])
+    is_worse = known & ~is_better
+    orders = _log_factorials(scores.shape[-1])[known.sum(axis=-1)]
+    # The weights apply to the better runs from the top, or to the worse runs from the bottom.
+    ratios = [
+        orders + _log_likelihood(heavy, light, weight)
+        for weight in WEIGHTS
+        for heavy, light in ((is_better, is_worse), (is_worse[..., ::-1], is_better[..., ::-1]))
+    ]
+    log_e = np.logaddexp.reduce(ratios, axis=0) - math.log(len(ratios))
+    return np.asarray(np.exp(np.minimum(log_e, MAX_LOG_E)))
+
+
+def _log_likelihood(heavy: Flags, light: Flags, weight: float) -> Floats:
+    """Return the log-probability of an order in which runs are drawn from the last to the first, by weight."""
+    remaining = weight * np.cumsum(heavy, axis=-1) + np.cumsum(light, axis=-1)
+    logs = np.log(remaining, out=np.zeros(remaining.shape), where=heavy | light)
+    return np.asarray(heavy.sum(axis=-1) * math.log(weight) - logs.sum(axis=-1))
+
+
+@cache
+def _log_factorials(largest: int) -> Floats:
+    return np.array([math.lgamma(count + 1) for count in range(largest + 1)])

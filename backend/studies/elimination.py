@@ -1,0 +1,91 @@
+"""Anytime-valid elimination of points: which points of a study are worse than another.
+
+The null hypothesis of a point says that none of its rivals is better. Its evidence is the mean of the e-values of its
+rivals against it. A closed test of these means (Vovk and Wang 2021, arXiv:1912.06116) bounds the probability that a
+best point is ever eliminated by 5 % for the whole study, although the evidence is checked after every seed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.comparisons.rank_evidence import ALPHA, e_values
+from backend.comparisons.statistics import Floats
+
+Indices = npt.NDArray[np.int64]
+
+LEVEL = 1 / ALPHA
+# Scores compared at once, to limit memory.
+BLOCK_NUMBERS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence that a rival is better than a point: when the point was eliminated, or now."""
+
+    e_value: float
+    # E-value that eliminates the point.
+    threshold: float
+    # Index of the rival with the most evidence. None if the point is not eliminated.
+    beaten_by: int | None
+
+
+class Against(NamedTuple):
+    """For each point, the mean of its rivals' e-values against it, and the index of the strongest rival."""
+
+    e: Floats
+    rival: Indices
+
+
+def eliminate(scores: Floats, families: Sequence[object]) -> list[Evidence]:
+    """Return the evidence against each point. Points compete if they have the same family.
+
+    There is one row of scores per point, with one score per seed in order, and NaN for missing ones. The test looks
+    at the first seed of each point, then at the first two, and so on.
+    """
+    members = [np.flatnonzero([each == family for each in families]) for family in dict.fromkeys(families)]
+    contests = [each for each in members if len(each) > 1]
+    # Rivals of a point that are not eliminated, with the point.
+    open_rivals = {point: contest for contest in map(set, map(np.ndarray.tolist, contests)) for point in contest}
+    remaining = set(open_rivals)
+    found = {point: Evidence(1.0, 2 * LEVEL, None) for point in range(len(scores))}
+    for against in _weigh_rounds(scores, contests):
+        for point in sorted(remaining, key=lambda point: -against.e[point]):
+            threshold = _threshold(point, remaining, against.e)
+            is_beaten = len(open_rivals[point]) > 1 and bool(against.e[point] >= threshold)
+            beaten_by = int(against.rival[point]) if is_beaten else None
+            found[point] = Evidence(float(against.e[point]), threshold, beaten_by)
+            if is_beaten:
+                remaining.remove(point)
+                open_rivals[point].remove(point)
+    return [found[point] for point in range(len(scores))]
+
+
+def _threshold(point: int, remaining: set[int], e: Floats) -> float:
+    """Return the e-value at which the mean over each set of remaining points with this one reaches the level."""
+    return LEVEL + sum(max(0.0, LEVEL - float(e[other])) for other in remaining if other != point)
+
+
+def _weigh_rounds(scores: Floats, contests: Sequence[Indices]) -> Iterator[Against]:
+    """Return the evidence after the first seed of each point, the first two, and so on."""
+    seeds = np.arange(scores.shape[1])
+    pairs = sum(len(contest) ** 2 for contest in contests)
+    block = max(1, BLOCK_NUMBERS // max(1, 2 * pairs * len(seeds)))
+    for first in range(0, len(seeds), block):
+        rounds = seeds[first : first + block, np.newaxis, np.newaxis]
+        yield from _weigh(np.where(seeds <= rounds, scores, np.nan), contests)
+
+
+def _weigh(scores: Floats, contests: Sequence[Indices]) -> Iterator[Against]:
+    """Return the evidence in each round. The scores of a round are NaN after its last seed."""
+    e, rival = np.ones(scores.shape[:2]), np.zeros(scores.shape[:2], dtype=np.int64)
+    for contest in contests:
+        own = scores[:, contest]
+        pairs = e_values(own[:, :, np.newaxis], own[:, np.newaxis])
+        pairs[:, range(len(contest)), range(len(contest))] = 0.0
+        e[:, contest] = pairs.sum(axis=1) / (len(contest) - 1)
+        rival[:, contest] = contest[pairs.argmax(axis=1)]
+    return map(Against, e, rival)

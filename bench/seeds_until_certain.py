@@ -1,0 +1,85 @@
+"""Simulated studies until certain: false verdicts, and the seeds saved against a fixed number at equal power.
+
+python -m bench.seeds_until_certain [--studies N]
+"""
+
+import argparse
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from backend.comparisons.statistics import Floats, welch
+from backend.studies.elimination import eliminate
+
+DIFFERENCES = {20: (1.0, 1.5, 2.0, 3.0, 5.0), 50: (0.5, 0.8, 1.0, 1.5)}
+MAX_FIXED_SEEDS = 120
+SEED = 2026
+
+Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
+
+DISTRIBUTIONS: dict[str, Draw] = {
+    "normal": lambda random, shape: random.normal(size=shape),
+    "log-normal (σ = 1.5)": lambda random, shape: random.lognormal(0, 1.5, shape),
+    "beta (0.3, 0.3)": lambda random, shape: random.beta(0.3, 0.3, shape),
+    "most seeds at the maximum": lambda random, shape: np.minimum(random.normal(510, 20, shape), 500),
+    "0 or 1": lambda random, shape: random.integers(0, 2, shape).astype(float),
+}
+
+
+def main() -> None:
+    """Print both tables as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--studies", type=int, default=2_000, help="simulated studies per row")
+    studies = parser.parse_args().studies
+    print("| scores | 2 points | 4 points |\n| --- | --- | --- |")
+    for name, draw in DISTRIBUTIONS.items():
+        print(f"| {name} | {_share_false(draw, 2, studies):.1%} | {_share_false(draw, 4, studies):.1%} |", flush=True)
+    print("\n| limit | difference | power | seeds, mean | fixed seeds | saved |\n| --- | --- | --- | --- | --- | --- |")
+    for limit, differences in DIFFERENCES.items():
+        for difference in differences:
+            print(_row(limit, difference, studies), flush=True)
+
+
+def _share_false(draw: Draw, points: int, studies: int) -> float:
+    random = np.random.default_rng(SEED)
+    found = [eliminate(draw(random, (points, 20)), [0] * points) for _ in range(studies)]
+    return float(np.mean([any(each.beaten_by is not None for each in evidence) for evidence in found]))
+
+
+def _row(limit: int, difference: float, studies: int) -> str:
+    random = np.random.default_rng(SEED)
+    used = [_seeds_used(_draw_pair(random, difference, limit)) for _ in range(studies)]
+    power = sum(count <= limit for count in used) / studies
+    mean = float(np.mean(np.minimum(used, limit)))
+    fixed = _fixed_seeds(difference, power, studies)
+    saved = f"{1 - mean / fixed:.0%}"
+    return f"| {limit} | {difference} σ | {power:.1%} | {mean:.1f} | {fixed} | {saved} |"
+
+
+def _draw_pair(random: np.random.Generator, difference: float, seeds: int) -> Floats:
+    return random.normal(size=(2, seeds)) + np.array([[0.0], [difference]])
+
+
+def _seeds_used(scores: Floats) -> int:
+    """Return the number of seeds at which the better point wins, or one more than there are."""
+    counts = range(1, scores.shape[1] + 1)
+    return 1 + bisect_left(counts, True, key=lambda count: eliminate(scores[:, :count], "aa")[0].beaten_by is not None)
+
+
+def _fixed_seeds(difference: float, power: float, studies: int) -> int:
+    """Return the number of seeds with which Welch's interval has at least this power."""
+    found = bisect_left(range(3, MAX_FIXED_SEEDS), power, key=lambda seeds: _welch_power(difference, seeds, studies))
+    return 3 + found
+
+
+@cache
+def _welch_power(difference: float, seeds: int, studies: int) -> float:
+    random = np.random.default_rng(SEED)
+    pairs = (_draw_pair(random, difference, seeds) for _ in range(studies))
+    return float(np.mean([welch(better, worse).low > 0 for worse, better in pairs]))
+
+
+if __name__ == "__main__":
+    main()
