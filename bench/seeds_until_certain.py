@@ -36,6 +36,7 @@ def main() -> None:
     print("| scores | 2 points | 4 points |\n| --- | --- | --- |")
     for name, draw in DISTRIBUTIONS.items():
         print(f"| {name} | {_share_false(draw, 2, studies):.1%} | {_share_false(draw, 4, studies):.1%} |", flush=True)
+    print(f"\nWelch's interval checked at each seed: {_share_false_by_welch(studies // 4):.1%}")
     print("\n| limit | difference | power | seeds, mean | fixed seeds | saved |\n| --- | --- | --- | --- | --- | --- |")
     for limit, differences in DIFFERENCES.items():
         for difference in differences:
@@ -46,6 +47,18 @@ def _share_false(draw: Draw, points: int, studies: int) -> float:
     random = np.random.default_rng(SEED)
     found = [eliminate(draw(random, (points, 20)), [0] * points) for _ in range(studies)]
     return float(np.mean([any(each.beaten_by is not None for each in evidence) for evidence in found]))
+
+
+def _share_false_by_welch(studies: int) -> float:
+    """Return the share of studies without a difference in which Welch's interval ever excludes zero."""
+    random = np.random.default_rng(SEED)
+    pairs = (_draw_pair(random, 0.0, 20) for _ in range(studies))
+    return float(np.mean([any(_excludes_zero(*pair[:, :seeds]) for seeds in range(3, 21)) for pair in pairs]))
+
+
+def _excludes_zero(one: Floats, other: Floats) -> bool:
+    difference = welch(one, other)
+    return difference.low > 0 or difference.high < 0
 
 
 def _row(limit: int, difference: float, studies: int) -> str:

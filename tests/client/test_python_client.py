@@ -199,6 +199,15 @@ def test_a_study_is_previewed_started_and_steered(client: Client) -> None:
         study.refresh()
 
 
+def test_a_study_until_certain_has_decisions(client: Client) -> None:
+    axes, until = {"learning_rate": [0.001, 0.002]}, {"until": "certain", "max_seeds": 5}
+    assert client.preview_study("rates", preset="paac-cartpole", axes=axes, seeds=1, **until).runs == 10
+    study = client.launch_study("rates", preset="paac-cartpole", axes=axes, seeds=1, confirm=True, **until).pause()
+    assert study.verdict == "Undecided: Learning rate 0.001 and Learning rate 0.002."
+    assert [(point.decision, point.beaten_by) for point in study.points()] == [("undecided", None)] * 2
+    study.stop().delete()
+
+
 def test_saved_views_are_read_and_list_their_runs(client: Client, finished: Run) -> None:
     client.transport.post("/views", {"name": "Best", "query": "sort=-best_return"})
     assert [(view.name, view.project, view.query) for view in client.views()] == [("Best", "Main", "sort=-best_return")]

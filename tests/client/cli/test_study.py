@@ -73,6 +73,15 @@ def test_errors_in_a_file_name_the_field(arcadia: Arcadia, tmp_path: Path, text:
     assert message in failed.err
 
 
+def test_seeds_are_added_until_certain(arcadia: Arcadia) -> None:
+    given = ("--preset", "paac-cartpole", "--axis", "learning_rate=1e-4,1e-3", "--seeds", "2")
+    until = ("--until", "certain", "--max-seeds", "6", "--name", "Until")
+    assert "2 points, 4 to 12 runs, " in arcadia("study", "preview", *given, *until).out
+    started = json.loads(arcadia("study", "start", *given, *until, "--confirm-steps", "18000000", "--json").out)
+    assert (started["specification"]["until"], started["specification"]["max_seeds"]) == ("certain", 6)
+    assert "Undecided: Learning rate 0.0001 and Learning rate 0.001." in arcadia("study", "show", started["id"]).out
+
+
 def test_a_missing_file_and_a_missing_study_are_errors(arcadia: Arcadia, api: Api, tmp_path: Path) -> None:
     assert "cannot be read: No such file" in arcadia("study", "start", tmp_path / "none.toml").err
     assert "Give either a file or --preset" in arcadia("study", "start").err

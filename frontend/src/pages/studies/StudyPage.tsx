@@ -75,7 +75,9 @@ function StudySheet({ study }: { study: Study }) {
         </Alert>
       )}
       <StudyProgress study={study} />
-      {study.verdict !== null && <CertainVerdict verdict={study.verdict} />}
+      {study.verdict !== null && (
+        <CertainVerdict verdict={study.verdict} limit={study.specification.max_seeds} />
+      )}
       {isSuite(study) && <SuiteCard study={study} />}
       {study.axes.length > 0 && <StudyFigure study={study} />}
       {study.axes.length > 1 && <AllAxes study={study} />}
@@ -85,7 +87,7 @@ function StudySheet({ study }: { study: Study }) {
 }
 
 /** Which points a study until certain has found best or undecided. */
-function CertainVerdict({ verdict }: { verdict: string }) {
+function CertainVerdict({ verdict, limit }: { verdict: string; limit: number | undefined }) {
   return (
     <section className={classes.card} aria-label="Verdict">
       <Title order={2} mb="xs">
@@ -93,8 +95,8 @@ function CertainVerdict({ verdict }: { verdict: string }) {
       </Title>
       <Text size="sm">{verdict}</Text>
       <p className={classes.dim}>
-        When all runs have ended, each undecided point gets another seed, up to the limit. Results are checked
-        each time, and still at most 5 % of studies call a best point worse.
+        When all runs have ended, each undecided point gets another seed, up to {limit} seeds. Results are
+        checked each time, and still at most 5 % of studies call a best point worse.
       </p>
     </section>
   );
