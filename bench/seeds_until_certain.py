@@ -72,7 +72,7 @@ def _row(limit: int, difference: float, studies: int) -> str:
 
 
 def _draw_pair(random: np.random.Generator, difference: float, seeds: int) -> Floats:
-    return random.normal(size=(2, seeds)) + np.array([[0.0], [difference]])
+    return np.asarray(random.normal(size=(2, seeds)) + np.array([[0.0], [difference]]))
 
 
 def _seeds_used(scores: Floats) -> int:

@@ -200,7 +200,8 @@ def test_a_study_is_previewed_started_and_steered(client: Client) -> None:
 
 
 def test_a_study_until_certain_has_decisions(client: Client) -> None:
-    axes, until = {"learning_rate": [0.001, 0.002]}, {"until": "certain", "max_seeds": 5}
+    axes = {"learning_rate": [0.001, 0.002]}
+    until: dict[str, Any] = {"until": "certain", "max_seeds": 5}
     assert client.preview_study("rates", preset="paac-cartpole", axes=axes, seeds=1, **until).runs == 10
     study = client.launch_study("rates", preset="paac-cartpole", axes=axes, seeds=1, confirm=True, **until).pause()
     assert study.verdict == "Undecided: Learning rate 0.001 and Learning rate 0.002."

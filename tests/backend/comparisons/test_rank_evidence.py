@@ -7,6 +7,12 @@ import numpy as np
 import pytest
 
 from backend.comparisons.rank_evidence import MAX_LOG_E, WEIGHTS, e_values
+from backend.comparisons.statistics import Floats
+
+
+def consecutive(first: int, count: int) -> Floats:
+    """Return scores that increase by one."""
+    return np.array(range(first, first + count), dtype=np.float64)
 
 
 def plackett_luce(weights: list[float], order: tuple[int, ...]) -> float:
@@ -36,7 +42,7 @@ def test_matches_the_plackett_luce_likelihood(better: list[float], worse: list[f
 
 @pytest.mark.parametrize("seeds", [1, 3, 5])
 def test_separated_groups_have_a_closed_form(seeds: int) -> None:
-    better, worse = np.arange(seeds) + 100.0, np.arange(seeds) + 0.0
+    better, worse = consecutive(100, seeds), consecutive(0, seeds)
     ratios = [prod(weight * (1 + each) / (seeds + weight * (1 + each)) for each in range(seeds)) for weight in WEIGHTS]
     assert e_values(better, worse) == pytest.approx(comb(2 * seeds, seeds) * np.mean(ratios))
 
@@ -86,4 +92,4 @@ def test_missing_scores_do_not_count() -> None:
 
 
 def test_much_evidence_is_limited() -> None:
-    assert e_values(np.arange(500) + 1_000.0, np.arange(500) + 0.0) == pytest.approx(np.exp(MAX_LOG_E))
+    assert e_values(consecutive(1_000, 500), consecutive(0, 500)) == pytest.approx(np.exp(MAX_LOG_E))
