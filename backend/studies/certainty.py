@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from backend.comparisons.statistics import Floats
-from backend.studies.elimination import Evidence, eliminate
+from backend.studies.elimination import PointEvidence, eliminate
 from backend.studies.results import PlannedRun
 from backend.studies.specification import Specification
 from workers.contract.games import env_title
@@ -28,7 +28,7 @@ class Decision:
     env: str | None
     # Number of the point that beats this one, or None.
     beaten_by: int | None
-    evidence: Evidence
+    evidence: PointEvidence
 
 
 def decide(spec: Specification, runs_by_point: RunsByPoint) -> dict[int, Decision]:

@@ -23,7 +23,7 @@ BLOCK_NUMBERS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PointEvidence:
     """Evidence that a rival is better than a point: when the point was eliminated, or now."""
 
     e_value: float
@@ -40,7 +40,7 @@ class Against(NamedTuple):
     rival: Indices
 
 
-def eliminate(scores: Floats, families: Sequence[object]) -> list[Evidence]:
+def eliminate(scores: Floats, families: Sequence[object]) -> list[PointEvidence]:
     """Return the evidence against each point. Points compete if they have the same family.
 
     There is one row of scores per point, with one score per seed in order, and NaN for missing ones. The test looks
@@ -51,13 +51,13 @@ def eliminate(scores: Floats, families: Sequence[object]) -> list[Evidence]:
     # Rivals of a point that are not eliminated, with the point.
     open_rivals = {point: contest for contest in map(set, map(np.ndarray.tolist, contests)) for point in contest}
     remaining = set(open_rivals)
-    found = {point: Evidence(1.0, 2 * LEVEL, None) for point in range(len(scores))}
+    found = {point: PointEvidence(1.0, 2 * LEVEL, None) for point in range(len(scores))}
     for against in _weigh_rounds(scores, contests):
         for point in sorted(remaining, key=lambda point: -against.e[point]):
             threshold = _threshold(point, remaining, against.e)
             is_beaten = len(open_rivals[point]) > 1 and bool(against.e[point] >= threshold)
             beaten_by = int(against.rival[point]) if is_beaten else None
-            found[point] = Evidence(float(against.e[point]), threshold, beaten_by)
+            found[point] = PointEvidence(float(against.e[point]), threshold, beaten_by)
             if is_beaten:
                 remaining.remove(point)
                 open_rivals[point].remove(point)
