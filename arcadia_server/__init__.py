@@ -94,6 +94,11 @@ def futures(arguments: list[str]) -> int:
     return run(arguments)
 
 
+def calibrate(arguments: list[str]) -> int:
+    """Compare an agent's values with simulated futures."""
+    return run(arguments)
+
+
 def agent(arguments: list[str]) -> int:
     """Export an agent of a run directory as one file."""
     return run(arguments)

@@ -28,11 +28,12 @@ PROGRAMS = {
     "evaluate": "workers.trainer.evaluate",
     "record": "workers.trainer.record",
     "futures": "workers.trainer.futures",
+    "calibrate": "workers.trainer.calibration",
     "agent": "workers.trainer.agents",
     "plugins": "workers.contract.plugins",
 }
 # These load plug-ins without a backend or a worker that has checked them.
-STANDALONE = ("train", "evaluate", "record", "futures", "agent")
+STANDALONE = ("train", "evaluate", "record", "futures", "calibrate", "agent")
 
 
 def parse_worker_count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Frame of the command-line programs of this package."""
+"""Frame of the command-line programs for futures and calibrations."""
 
 import argparse
 import os
