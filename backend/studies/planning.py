@@ -53,9 +53,11 @@ def _cost_field(spec: Specification, cost: Cost, max_runs: int) -> str:
     """Return the field that makes a study too large."""
     if cost.runs <= max_runs:
         return "total_steps"
-    if spec.point_count <= spec.seed_limit:
-        return "seeds" if spec.until is None else "max_seeds"
-    return "points" if spec.sampler != "grid" else "axes"
+    if spec.sampler != "grid":
+        return "points"
+    if spec.point_count > spec.seed_limit:
+        return "axes"
+    return "seeds" if spec.until is None else "max_seeds"
 
 
 def _too_costly(cost: Cost) -> str | None:

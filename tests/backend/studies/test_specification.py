@@ -111,6 +111,7 @@ def test_preview_has_runs_steps_and_time_at_the_measured_rate(studies: Studies) 
     assert first == {
         "points": 3,
         "runs": 15,
+        "min_runs": 15,
         "steps": 15_000,
         "seconds": None,
         "concurrent_runs": 1,

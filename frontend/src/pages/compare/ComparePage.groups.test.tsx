@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { ComparedRun } from "@/api/types";
-import { comparisonOf, openComparison, RUNS, TIMES } from "@/testing/comparisons";
+import { comparisonOf, openComparison, RUNS, TIMES, VERDICT } from "@/testing/comparisons";
 import { downloads } from "@/testing/downloads";
 import { aCheckpoint } from "@/testing/files";
 import { aRun } from "@/testing/runs";
@@ -266,6 +266,13 @@ describe("the verdict", () => {
       const text = await screen.findAllByText("The checkpoint at step 1200000 was pruned.");
       expect(text.length).toBeGreaterThan(0);
     });
+  });
+
+  it("warns that repeated looks have used up the chance of a false verdict", async () => {
+    const warning = "3 of these runs were launched after a first verdict was possible.";
+    const [pair] = VERDICT.pairs;
+    open("/?runs=1,2", { "GET /compare/verdict": { ...VERDICT, pairs: [{ ...pair, warning }] } });
+    expect(await (await verdict()).findByText(warning)).toBeTruthy();
   });
 
   it("shows why nothing can be compared", async () => {
