@@ -190,13 +190,20 @@ class _Renaming:
 
     def _require_equal_layers(self) -> None:
         """Raise BadAgent unless all hidden layers have the same width, and both networks the same number of them."""
-        hidden = [(name, each) for name, each in self._network.items() if ".layers." in name and name.endswith("bias")]
-        widths = sorted({each.shape[0] for _name, each in hidden if each.shape})
-        depths = {sum(name.startswith(f"{trunk}.") for name, _ in hidden) for trunk in ("bodies.0", "bodies.1")}
-        if len(widths) != 1 or len(depths) > 1:
+        hidden = {name: each for name, each in self._network.items() if ".layers." in name and name.endswith("bias")}
+        if not hidden:
+            raise BadAgent("Its network has no hidden layers. Arcadia plays networks with at least one.")
+        widths = sorted({each.shape[0] for each in hidden.values() if each.shape})
+        if len(widths) != 1:
             raise BadAgent(
-                f"Its hidden layers have the widths {', '.join(map(str, widths)) or 'none'}, in networks of "
-                f"{' and '.join(map(str, sorted(depths)))} layers. Arcadia plays networks whose layers are all equal."
+                f"Its hidden layers have {' and '.join(map(str, widths))} units. Arcadia plays networks whose hidden "
+                "layers all have the same number of units, such as net_arch=[64, 64]."
+            )
+        policy, value = (sum(name.startswith(f"bodies.{trunk}.") for name in hidden) for trunk in (0, 1))
+        if policy != value:
+            raise BadAgent(
+                f"Its policy network has {policy} hidden layers and its value network {value}. Arcadia plays networks "
+                "in which both have the same number."
             )
 
     def _finished(self) -> dict[str, Weights]:

@@ -143,6 +143,7 @@ def shown_fields(run: tables.Run, reason: str | None) -> dict[str, Any]:
         "last_return": _finite(run.last_return),
         "best_return": _finite(run.best_return),
         "color": color_of(run.id),
+        "unsupported_because": missing_plugins(run.needed_plugins),
     }
 
 
@@ -161,7 +162,6 @@ def _to_schema(run: tables.Run, reason: str | None, seconds: float, study: schem
         versions=run.versions,
         command=run.command,
         actions=to_actions(run),
-        unsupported_because=missing_plugins(run.needed_plugins),
         roles=[],
         start_steps=[],
         warnings=[],

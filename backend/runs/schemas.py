@@ -186,6 +186,9 @@ class ListedRun(BaseModel):
     poster_file_id: int | None = None
     color: str = Field(pattern="^#[0-9a-f]{6}$")
     actions: int = Field(ge=0, description="Index of the run's actions in the page's actions.")
+    unsupported_because: str | None = Field(
+        default=None, description="Why this server cannot clone, fork, evaluate or play it: its plug-in is missing."
+    )
     # Code generators use the title as a type name. The default would clash with RunMetrics.
     metrics: dict[str, MetricExtent] = Field(
         default={}, title="Metric extents", description="Values of the requested metrics."

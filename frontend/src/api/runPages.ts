@@ -21,6 +21,7 @@ const EMPTY = {
   last_return: null,
   best_return: null,
   poster_file_id: null,
+  unsupported_because: null,
 };
 
 /** Return a page with every field of each run, and with the actions that its runs share. */

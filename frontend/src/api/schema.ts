@@ -6761,6 +6761,11 @@ export interface components {
              */
             trained_seconds?: number | null;
             /**
+             * Unsupported Because
+             * @description Why this server cannot clone, fork, evaluate or play it: its plug-in is missing.
+             */
+            unsupported_because?: string | null;
+            /**
              * Versions
              * @description If included.
              */

@@ -1,6 +1,10 @@
 import { Button, Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useRequestSaliency, useDeleteSaliency } from "@/api/replays";
+import { runQuery } from "@/api/runs";
 import type { Saliency } from "@/api/types";
+import { BlockableButton } from "@/ui/BlockableButton";
+import { unsupportedReason } from "@/ui/states";
 import { TextWithCode } from "@/ui/TextWithCode";
 import type { PlayableReplay } from "./places";
 import type { SaliencyShown } from "./saliency";
@@ -94,23 +98,20 @@ interface AskProps extends Omit<SaliencySwitchProps, "shown"> {
 
 function Ask({ replay, blocked, setShown, failed }: AskProps) {
   const ask = useRequestSaliency(replay.run_id);
+  const { data: run } = useQuery(runQuery(replay.run_id));
   const compute = () => ask.mutate(replay.id, { onSuccess: () => setShown("both") });
   return (
     <>
-      <Tooltip
-        label={blocked ?? "Computed by a worker. This can take several times the length of the replay"}
+      <BlockableButton
+        blocked={blocked ?? (run ? unsupportedReason(run) : null)}
+        tooltip="Computed by a worker. This can take several times the length of the replay"
+        size="compact-xs"
+        variant="default"
+        loading={ask.isPending}
+        onClick={compute}
       >
-        <Button
-          size="compact-xs"
-          variant="default"
-          aria-disabled={blocked !== null}
-          data-disabled={blocked !== null || undefined}
-          loading={ask.isPending}
-          onClick={blocked === null ? compute : undefined}
-        >
-          {failed ? "Compute again" : "Compute"}
-        </Button>
-      </Tooltip>
+        {failed ? "Compute again" : "Compute"}
+      </BlockableButton>
       {failed?.reason && (
         <Text size="xs" role="status">
           <TextWithCode>{failed.reason}</TextWithCode>

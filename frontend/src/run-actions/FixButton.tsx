@@ -6,10 +6,10 @@ import type { Run } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
 import { findFix, fixLabel, type Fix } from "./fixes";
 
-/** Button that launches a failed run again with changed settings. Empty if no setting fixes the failure. */
+/** Button that launches a failed run again with changed settings. Empty if it cannot start, or no setting helps. */
 export function FixButton({ run }: { run: Run }) {
   const fix = run.failure && findFix(run.failure.message, run.config);
-  if (!fix) return null;
+  if (!fix || run.unsupported_because !== null) return null;
   if (fix.changes) return <LaunchWithChanges run={run} fix={fix} />;
   return (
     <Button size="xs" component={Link} to={`/launch?like=${run.id}`}>

@@ -35,6 +35,17 @@ describe("the run menu", () => {
     expect(item(/^Purge run/).textContent).toContain("Run 1 is still running. Stop or pause it first.");
   });
 
+  it("disables what needs a missing plug-in, and says why once", async () => {
+    await open(aFinishedRun({ unsupported_because: "the plug-in toy is not installed or not allowed here" }));
+    expect(screen.getAllByText("The plug-in toy is not installed or not allowed here.")).toHaveLength(1);
+    const disabled = [/^Change settings/, /^Run this again/, /^Launch again/, /^Download agent/].map(
+      isDisabled,
+    );
+    expect(disabled).toEqual([true, true, true, true]);
+    expect(isDisabled(/^Export run/)).toBe(false);
+    expect(isDisabled(/^Purge run/)).toBe(false);
+  });
+
   it("sends the action and confirms it", async () => {
     const server = serve({ "POST /runs/1/pause": aRun({ desired: "pause" }) });
     await open(aRun());

@@ -16,17 +16,18 @@ import {
   IconTrash,
 } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { Link } from "react-router";
 import { agentAddress } from "@/api/agents";
 import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
 import { type RunAction, useCloneRun, usePurgeRun } from "@/api/runs";
 import type { BulkAction, ListedRun, Run } from "@/api/types";
+import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
 import { hasAgent, isReported } from "@/ui/states";
 import { MoveModal } from "./MoveModal";
 import { ChangeSettingsModal } from "./changes/ChangeSettingsModal";
 import { PurgeModal } from "./PurgeModal";
+import { UnsupportedNote } from "./UnsupportedNote";
 import { useRunControls } from "./useRunControls";
 import { ACTION_NAMES } from "./words";
 
@@ -75,6 +76,7 @@ function MenuContent({ run, onLaunched, onPurged, children }: RunMenuProps) {
     onPurged?.();
   });
 
+  const isUnsupported = Boolean(run.unsupported_because);
   const item = (action: RunAction) => (
     <ActionItem key={action} run={run} action={action} onClick={() => perform(action)} />
   );
@@ -105,21 +107,33 @@ function MenuContent({ run, onLaunched, onPurged, children }: RunMenuProps) {
         {children}
         {!isReported(run) && (
           <>
-            <Menu.Item leftSection={<IconSettings size={16} />} onClick={changeDialog.open}>
-              Change settings…
-            </Menu.Item>
-            <Menu.Item leftSection={<IconCopy size={16} />} onClick={launchAgain}>
-              Run this again
-            </Menu.Item>
-            <LinkItem to={`/launch?like=${run.id}`} Icon={IconAdjustments} label="Launch again with…" />
+            <UnsupportedNote run={run} />
+            <MenuAction
+              Icon={IconSettings}
+              label="Change settings…"
+              disabled={isUnsupported}
+              onClick={changeDialog.open}
+            />
+            <MenuAction
+              Icon={IconCopy}
+              label="Run this again"
+              disabled={isUnsupported}
+              onClick={launchAgain}
+            />
+            <MenuAction
+              Icon={IconAdjustments}
+              label="Launch again with…"
+              disabled={isUnsupported}
+              to={`/launch?like=${run.id}`}
+            />
           </>
         )}
-        <LinkItem to={`/compare?runs=${run.id}`} Icon={IconGitCompare} label="Compare with others…" />
-        <Menu.Item leftSection={<IconFolderShare size={16} />} onClick={moveDialog.open}>
-          Move to project…
-        </Menu.Item>
+        <MenuAction Icon={IconGitCompare} label="Compare with others…" to={`/compare?runs=${run.id}`} />
+        <MenuAction Icon={IconFolderShare} label="Move to project…" onClick={moveDialog.open} />
         <Menu.Divider />
-        {hasAgent(run) && <ExportItem href={agentAddress(run.id)} label="Download agent" />}
+        {hasAgent(run) && (
+          <ExportItem href={agentAddress(run.id)} label="Download agent" disabled={isUnsupported} />
+        )}
         <ExportItem href={archiveAddress({ runs: [run.id] })} label="Export run (archive file)" />
         <ExportItem href={address(`/export/runs/${run.id}.csv`)} label="Export all points (CSV)" />
         <ExportItem href={address(`/export/runs/${run.id}.jsonl`)} label="Export all points (JSON Lines)" />
@@ -146,20 +160,14 @@ function MenuContent({ run, onLaunched, onPurged, children }: RunMenuProps) {
   );
 }
 
-function LinkItem({ to, Icon, label }: { to: string; Icon: typeof IconCopy; label: string }) {
-  return (
-    <Menu.Item component={Link} to={to} leftSection={<Icon size={16} />}>
-      {label}
-    </Menu.Item>
-  );
+interface ExportItemProps {
+  href: string;
+  label: string;
+  disabled?: boolean;
 }
 
-function ExportItem({ href, label }: { href: string; label: string }) {
-  return (
-    <Menu.Item component="a" href={href} download leftSection={<IconFileDownload size={16} />}>
-      {label}
-    </Menu.Item>
-  );
+function ExportItem(item: ExportItemProps) {
+  return <MenuAction Icon={IconFileDownload} {...item} />;
 }
 
 function ActionItem({ run, action, onClick }: { run: ListedRun; action: BulkAction; onClick: () => void }) {

@@ -34,6 +34,11 @@ export function hasAgent(run: Pick<Run, "origin">): boolean {
   return run.origin === "trained" || run.origin === "agent";
 }
 
+/** Return why this server cannot start, evaluate or play a run, as a sentence. Null if it can. */
+export function unsupportedReason({ unsupported_because: clause }: Pick<Run, "unsupported_because">) {
+  return clause && `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
+
 /** Return what logged or imported a run, for example "Python" or "TensorBoard". */
 export function originName(run: Pick<Run, "origin" | "origin_label">): string {
   return run.origin_label ?? (run.origin === "reported" ? "Script" : "Imported");

@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 
 from backend.config import Settings
+from backend.database.engine import Database
+from backend.doorbell import Doorbell
+from backend.studies.scheduler import StudyScheduler
 from tests.factories import CARTPOLE, Api
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site
 from workers.contract.plugins.loading import unload
@@ -171,6 +174,13 @@ def test_runs_of_a_removed_plug_in_stay_readable(api: Api, trained: int) -> None
     assert f"the plug-ins {ENVIRONMENT} and {METHOD} are not installed" in read["unsupported_because"]
 
 
+def test_a_list_says_which_runs_need_a_removed_plug_in(api: Api, trained: int) -> None:
+    others = api.launch()["id"]
+    listed = {run["id"]: run for run in api.user.get("/api/v1/runs").json()["items"]}
+    assert "are not installed" in listed[trained]["unsupported_because"]
+    assert "unsupported_because" not in listed[others]
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -186,6 +196,16 @@ def test_actions_that_need_a_removed_plug_in_say_so(api: Api, trained: int, path
     response = api.user.post(f"/api/v1/runs/{trained}/{path}", json=body)
     assert response.status_code == 409, response.text
     assert f"the plug-ins {ENVIRONMENT} and {METHOD} are not installed" in response.json()["detail"]
+
+
+def test_a_study_of_a_removed_plug_in_pauses_and_says_why(api: Api, database: Database, settings: Settings) -> None:
+    study = {"name": "Seeds", "config": TOY, "axes": [], "seeds": 2, "total_steps": 1_000, "confirm_steps": 2_000}
+    started = api.user.post("/api/v1/studies", json=study).json()["id"]
+    unload(METHOD)
+    StudyScheduler(database, settings, Doorbell("")).run_once()
+    read = api.user.get(f"/api/v1/studies/{started}").json()
+    assert (read["state"], read["state_reason"].split(": ")[0]) == ("paused", "Point 1 is invalid")
+    assert 'no method is called "toy"' in read["state_reason"]
 
 
 def test_a_worker_with_the_plug_in_goes_on_although_the_server_lacks_it(api: Api, trained: int) -> None:

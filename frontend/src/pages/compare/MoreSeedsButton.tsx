@@ -1,9 +1,10 @@
-import { Button, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { isNotFound } from "@/api/problem";
 import { checkpointsQuery } from "@/api/checkpoints";
 import type { ComparedRun } from "@/api/types";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { exact } from "@/ui/format";
+import { unsupportedReason } from "@/ui/states";
 import { MORE_SEEDS, type Standing } from "./useMoreSeeds";
 
 interface MoreSeedsButtonProps {
@@ -14,23 +15,20 @@ interface MoreSeedsButtonProps {
   onLaunch: () => void;
 }
 
-/** Button that launches more seeds of a group. It stays focusable when disabled, so that the reason can be read. */
+/** Button that launches more seeds of a group. */
 export function MoreSeedsButton({ group, like, launching, onLaunch }: MoreSeedsButtonProps) {
-  const blocked = useLostCheckpoint(like?.parent ?? null);
+  const lostCheckpoint = useLostCheckpoint(like?.parent ?? null);
   return (
-    <Tooltip label={blocked} disabled={blocked === null} multiline maw={320}>
-      <Button
-        size="compact-xs"
-        variant={group.seeds_missing > 0 ? "filled" : "default"}
-        disabled={launching}
-        aria-disabled={blocked !== null}
-        data-disabled={blocked !== null || undefined}
-        aria-label={`Add ${MORE_SEEDS} seeds of ${group.name}`}
-        onClick={blocked === null ? onLaunch : undefined}
-      >
-        Add {MORE_SEEDS} seeds
-      </Button>
-    </Tooltip>
+    <BlockableButton
+      blocked={(like && unsupportedReason(like)) ?? lostCheckpoint}
+      size="compact-xs"
+      variant={group.seeds_missing > 0 ? "filled" : "default"}
+      disabled={launching}
+      aria-label={`Add ${MORE_SEEDS} seeds of ${group.name}`}
+      onClick={onLaunch}
+    >
+      Add {MORE_SEEDS} seeds
+    </BlockableButton>
   );
 }
 

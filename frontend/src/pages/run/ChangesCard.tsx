@@ -1,4 +1,4 @@
-import { Button, Group, Table, Text, Title } from "@mantine/core";
+import { Group, Table, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconSettings } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -7,7 +7,9 @@ import type { Run } from "@/api/types";
 import { useConfigFields } from "@/config-form/useConfigFields";
 import { changeState, describeChange } from "@/run-actions/changes/changeWords";
 import { ChangeSettingsModal } from "@/run-actions/changes/ChangeSettingsModal";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { TimeAgo } from "@/ui/Quantity";
+import { unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./run.module.css";
 
@@ -21,14 +23,15 @@ export function ChangesCard({ run }: { run: Run }) {
     <section className={classes.card} aria-label="Changes">
       <Group justify="space-between" mb="xs">
         <Title order={2}>Changes</Title>
-        <Button
+        <BlockableButton
+          blocked={unsupportedReason(run)}
           size="xs"
           variant="default"
           leftSection={<IconSettings size={14} aria-hidden />}
           onClick={dialog.open}
         >
           Change settings…
-        </Button>
+        </BlockableButton>
       </Group>
       {changes.length === 0 ? (
         <Text size="sm" c="dimmed">

@@ -10,13 +10,14 @@ import {
   IconTag,
   IconVideo,
 } from "@tabler/icons-react";
-import { Link } from "react-router";
 import { agentAddress } from "@/api/agents";
 import { fileAddress } from "@/api/client";
-import type { Checkpoint } from "@/api/types";
+import type { Checkpoint, Run } from "@/api/types";
+import { UnsupportedNote } from "@/run-actions/UnsupportedNote";
+import { MenuAction } from "@/ui/MenuAction";
 
 interface CheckpointMenuProps {
-  runId: number;
+  run: Run;
   checkpoint: Checkpoint;
   fileId: number;
   liveUrl: string;
@@ -28,7 +29,7 @@ interface CheckpointMenuProps {
 
 /** Menu of the actions for a checkpoint, except forking. */
 export function CheckpointMenu({
-  runId,
+  run,
   checkpoint,
   fileId,
   liveUrl,
@@ -37,7 +38,7 @@ export function CheckpointMenu({
   onPin,
   onSetAlias,
 }: CheckpointMenuProps) {
-  const Pin = checkpoint.pinned ? IconPinnedOff : IconPin;
+  const isUnsupported = run.unsupported_because !== null;
   return (
     <Menu width={220} position="bottom-end" keepMounted={false}>
       <Menu.Target>
@@ -46,38 +47,24 @@ export function CheckpointMenu({
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item component={Link} to={liveUrl} leftSection={<IconPlayerPlay size={16} aria-hidden />}>
-          Watch live
-        </Menu.Item>
-        <Menu.Item leftSection={<IconGauge size={16} aria-hidden />} onClick={onEvaluate}>
-          Evaluate…
-        </Menu.Item>
-        <Menu.Item leftSection={<IconVideo size={16} aria-hidden />} onClick={onRecord}>
-          Record replay…
-        </Menu.Item>
-        <Menu.Item leftSection={<Pin size={16} aria-hidden />} onClick={onPin}>
-          {checkpoint.pinned ? "Unpin" : "Pin"}
-        </Menu.Item>
-        <Menu.Item leftSection={<IconTag size={16} aria-hidden />} onClick={onSetAlias}>
-          Set alias…
-        </Menu.Item>
+        <UnsupportedNote run={run} />
+        <MenuAction Icon={IconPlayerPlay} label="Watch live" disabled={isUnsupported} to={liveUrl} />
+        <MenuAction Icon={IconGauge} label="Evaluate…" disabled={isUnsupported} onClick={onEvaluate} />
+        <MenuAction Icon={IconVideo} label="Record replay…" disabled={isUnsupported} onClick={onRecord} />
+        <MenuAction
+          Icon={checkpoint.pinned ? IconPinnedOff : IconPin}
+          label={checkpoint.pinned ? "Unpin" : "Pin"}
+          onClick={onPin}
+        />
+        <MenuAction Icon={IconTag} label="Set alias…" onClick={onSetAlias} />
         <Menu.Divider />
-        <Menu.Item
-          component="a"
-          href={fileAddress(fileId)}
-          download
-          leftSection={<IconDownload size={16} aria-hidden />}
-        >
-          Download checkpoint
-        </Menu.Item>
-        <Menu.Item
-          component="a"
-          href={agentAddress(runId, checkpoint.id)}
-          download
-          leftSection={<IconRobot size={16} aria-hidden />}
-        >
-          Download agent
-        </Menu.Item>
+        <MenuAction Icon={IconDownload} label="Download checkpoint" href={fileAddress(fileId)} />
+        <MenuAction
+          Icon={IconRobot}
+          label="Download agent"
+          disabled={isUnsupported}
+          href={agentAddress(run.id, checkpoint.id)}
+        />
       </Menu.Dropdown>
     </Menu>
   );

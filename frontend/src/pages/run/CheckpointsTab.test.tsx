@@ -86,6 +86,21 @@ describe("the checkpoint list", () => {
     expect(link.getAttribute("href")).toBe("/api/v1/files/55");
   });
 
+  it("disables what needs a missing plug-in, and says why", async () => {
+    open([aCheckpoint(1, 1000)], aRun({ unsupported_because: "the plug-in toy is not installed" }));
+    const fork = await screen.findByRole("button", { name: "Fork from 1 k steps" });
+    await userEvent.hover(fork);
+    expect(await screen.findByText("The plug-in toy is not installed.")).toBeTruthy();
+    await userEvent.click(fork);
+    expect(screen.queryByRole("dialog")).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: ACTIONS(1000) }));
+    const item = async (name: string) => screen.findByRole("menuitem", { name });
+    for (const name of ["Watch live", "Evaluate…", "Record replay…", "Download agent"])
+      expect((await item(name)).hasAttribute("disabled")).toBe(true);
+    for (const name of ["Pin", "Set alias…", "Download checkpoint"])
+      expect((await item(name)).hasAttribute("disabled")).toBe(false);
+  });
+
   it("offers no actions for a deleted checkpoint", async () => {
     open([aCheckpoint(1, 1000, { available: false, file_id: null })]);
     const [only] = await rows();

@@ -1,15 +1,16 @@
-import { Badge, Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Badge, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { IconDeviceFloppy } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { usePinCheckpoint, checkpointsQuery } from "@/api/checkpoints";
 import type { Checkpoint, Run } from "@/api/types";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes, short } from "@/ui/format";
 import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { availabilityText, isReported } from "@/ui/states";
+import { availabilityText, isReported, unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { AliasModal } from "./AliasModal";
 import { CheckpointMenu } from "./CheckpointMenu";
@@ -169,7 +170,8 @@ function CheckpointRow({
         {checkpoint.available && checkpoint.file_id !== null ? (
           <Group gap={8} justify="flex-end" className={classes.checkpointActions}>
             {!isReported(run) && (
-              <Button
+              <BlockableButton
+                blocked={unsupportedReason(run)}
                 size="compact-sm"
                 variant="default"
                 aria-label={`Fork from ${short(checkpoint.step, "steps")}`}
@@ -179,10 +181,10 @@ function CheckpointRow({
                 <Text span inherit visibleFrom="sm">
                   &nbsp;from <Short value={checkpoint.step} unit="steps" />
                 </Text>
-              </Button>
+              </BlockableButton>
             )}
             <CheckpointMenu
-              runId={run.id}
+              run={run}
               checkpoint={checkpoint}
               fileId={checkpoint.file_id}
               liveUrl={liveUrl}

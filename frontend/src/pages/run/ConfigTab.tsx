@@ -1,15 +1,15 @@
-import { Button, Group, Stack, Switch, Table, Text, Title } from "@mantine/core";
+import { Group, Stack, Switch, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "react-router";
 import { changesQuery } from "@/api/changes";
 import { presetsQuery } from "@/api/configuration";
 import type { ConfigValue, Run } from "@/api/types";
 import { sameValue, shown } from "@/config-form/draft";
 import { type FormField, sectionsOf } from "@/config-form/schema";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyText } from "@/ui/CopyText";
-import { hasAgent, isReported } from "@/ui/states";
+import { hasAgent, isReported, unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { ChangesCard } from "./ChangesCard";
 import { curlCommand, shellCommand, trainCommand } from "./commands";
@@ -41,9 +41,14 @@ function RunAgain({ run }: { run: Run }) {
       <Stack gap="sm">
         <Group gap="xs">
           <CopyText label="Copy as JSON" text={JSON.stringify(run.config, null, 2)} />
-          <Button component={Link} to={`/launch?like=${run.id}`} size="xs" variant="default">
+          <BlockableButton
+            blocked={unsupportedReason(run)}
+            to={`/launch?like=${run.id}`}
+            size="xs"
+            variant="default"
+          >
             Launch again with…
-          </Button>
+          </BlockableButton>
         </Group>
         <Command title="On this server" command={curlCommand(window.location.origin, run.config)} />
         <Command title="Without a server" command={trainCommand(run, presets.data ?? [], changes.data)} />

@@ -1,4 +1,3 @@
-import { Button, Tooltip } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
@@ -6,8 +5,10 @@ import { isSubmitted } from "@/api/mutationState";
 import { useForkRun } from "@/api/runs";
 import { checkpointsQuery } from "@/api/checkpoints";
 import type { Run } from "@/api/types";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { short } from "@/ui/format";
 import { notifyDone, notifyProblem } from "@/ui/notify";
+import { unsupportedReason } from "@/ui/states";
 
 /** Button that continues an ended run from its last checkpoint as a new run. Empty without a checkpoint. */
 export function ContinueButton({ run }: { run: Run }) {
@@ -31,15 +32,15 @@ export function ContinueButton({ run }: { run: Run }) {
       },
     );
   return (
-    <Tooltip label="Launches a new run with the same settings from the last checkpoint">
-      <Button
-        size="xs"
-        leftSection={<IconPlayerPlay size={14} aria-hidden />}
-        loading={isSubmitted(fork)}
-        onClick={continueRun}
-      >
-        Continue from {short(last.step)}
-      </Button>
-    </Tooltip>
+    <BlockableButton
+      blocked={unsupportedReason(run)}
+      tooltip="Launches a new run with the same settings from the last checkpoint"
+      size="xs"
+      leftSection={<IconPlayerPlay size={14} aria-hidden />}
+      loading={isSubmitted(fork)}
+      onClick={continueRun}
+    >
+      Continue from {short(last.step)}
+    </BlockableButton>
   );
 }

@@ -72,7 +72,7 @@ function CheckpointLineage({ run, checkpoint }: { run: Run; checkpoint: LineageC
             {alias}
           </Badge>
         ))}
-        {checkpoint.available ? (
+        {checkpoint.available && run.unsupported_because === null && (
           <Anchor
             href={agentAddress(run.id, checkpoint.id)}
             download
@@ -82,7 +82,8 @@ function CheckpointLineage({ run, checkpoint }: { run: Run; checkpoint: LineageC
           >
             Download agent
           </Anchor>
-        ) : (
+        )}
+        {!checkpoint.available && (
           <Text size="xs" c="dimmed">
             deleted
           </Text>

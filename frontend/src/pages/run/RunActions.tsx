@@ -6,11 +6,11 @@ import {
   IconPlayerPlay,
   IconPlayerStop,
 } from "@tabler/icons-react";
-import { Link } from "react-router";
 import type { RunAction } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { useRunControls } from "@/run-actions/useRunControls";
-import { hasAgent, isReported } from "@/ui/states";
+import { BlockableButton } from "@/ui/BlockableButton";
+import { hasAgent, isReported, unsupportedReason } from "@/ui/states";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ContinueButton } from "./ContinueButton";
 
@@ -73,17 +73,16 @@ export function RunActions({ run }: { run: Run }) {
         ),
       )}
       {hasAgent(run) && (
-        <Tooltip label="Watch the agent play in real time, with its values and action probabilities.">
-          <Button
-            component={Link}
-            to={`/runs/${run.id}/live`}
-            size="xs"
-            variant="default"
-            leftSection={<IconBroadcast size={14} aria-hidden />}
-          >
-            Watch live
-          </Button>
-        </Tooltip>
+        <BlockableButton
+          blocked={unsupportedReason(run)}
+          tooltip="Watch the agent play in real time, with its values and action probabilities."
+          to={`/runs/${run.id}/live`}
+          size="xs"
+          variant="default"
+          leftSection={<IconBroadcast size={14} aria-hidden />}
+        >
+          Watch live
+        </BlockableButton>
       )}
       {!isReported(run) && (run.state === "stopped" || run.state === "failed") && (
         <ContinueButton run={run} />

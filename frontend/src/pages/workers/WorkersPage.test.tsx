@@ -59,7 +59,16 @@ describe("the workers", () => {
         }),
       ],
       [
-        { name: "arcadia-ppo", version: "1.0", problem: null, parts: [{ kind: "method", name: "ppo" }] },
+        {
+          name: "arcadia-ppo",
+          version: "1.0",
+          problem: null,
+          parts: [
+            { kind: "method", name: "ppo" },
+            { kind: "preset", name: "ppo-pong" },
+            { kind: "preset", name: "ppo-hopper" },
+          ],
+        },
         { name: "arcadia-toy", version: "2.0", problem: "toy:PARTS cannot be imported: no luck", parts: [] },
       ],
     );
@@ -67,8 +76,8 @@ describe("the workers", () => {
     expect(
       screen.getByText("plug-in arcadia-maze 0.9: The server has another version or lacks it."),
     ).toBeTruthy();
-    expect(screen.getByText(/plug-in arcadia-toy\s*: It is not installed\./)).toBeTruthy();
-    expect(await screen.findByText("method ppo")).toBeTruthy();
+    expect(screen.getByText("plug-in arcadia-toy: It is not installed.")).toBeTruthy();
+    expect(await screen.findByText("method: ppo · presets: ppo-pong, ppo-hopper")).toBeTruthy();
     expect(screen.getByText("toy:PARTS cannot be imported: no luck")).toBeTruthy();
   });
 

@@ -3,7 +3,7 @@ import { IconServer } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { pluginsQuery, workersQuery } from "@/api/workers";
-import type { Worker } from "@/api/types";
+import type { AllowedPlugin, Worker } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
@@ -118,7 +118,7 @@ function PluginLine({ plugin, isGone }: { plugin: Worker["plugins"][number]; isG
   const problem = plugin.problem ?? (plugin.differs ? "The server has another version or lacks it." : null);
   return (
     <div className={problem && !isGone ? classes.warning : classes.dim}>
-      plug-in {plugin.name} {plugin.version}
+      plug-in {[plugin.name, plugin.version].filter(Boolean).join(" ")}
       {problem && `: ${problem}`}
     </div>
   );
@@ -136,13 +136,21 @@ function ServerPlugins() {
           <div className={classes.name}>
             {name} {version}
           </div>
-          <div className={problem ? classes.warning : classes.dim}>
-            {problem ?? parts.map((part) => `${part.kind} ${part.name}`).join(", ")}
-          </div>
+          <div className={problem ? classes.warning : classes.dim}>{problem ?? describeParts(parts)}</div>
         </div>
       ))}
     </Stack>
   );
+}
+
+/** Return the parts of a plug-in by kind, such as "method: ppo · presets: ppo-pong, ppo-cartpole". */
+function describeParts(parts: AllowedPlugin["parts"]): string {
+  const kinds = [...new Set(parts.map(({ kind }) => kind))];
+  const describe = (kind: string) => {
+    const names = parts.filter((part) => part.kind === kind).map(({ name }) => name);
+    return `${kind}${names.length > 1 ? "s" : ""}: ${names.join(", ")}`;
+  };
+  return kinds.map(describe).join(" · ");
 }
 
 function AddWorker() {

@@ -4,11 +4,13 @@ import { useDisclosure } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { evaluationsQuery } from "@/api/evaluations";
 import type { Evaluation, Run } from "@/api/types";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
 import { DownloadScores } from "@/ui/DownloadScores";
+import { unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import runClasses from "../run.module.css";
 import { EvaluateModal } from "./EvaluateModal";
@@ -35,7 +37,9 @@ export function EvaluationList({ run }: { run: Run }) {
             An evaluation plays episodes from a checkpoint under fixed rules. Its score can be compared with
             other runs and with the papers.
           </Text>
-          <Button onClick={form.open}>Evaluate checkpoint</Button>
+          <BlockableButton blocked={unsupportedReason(run)} onClick={form.open}>
+            Evaluate checkpoint
+          </BlockableButton>
         </EmptyState>
       ) : (
         <>
@@ -45,9 +49,9 @@ export function EvaluationList({ run }: { run: Run }) {
             </Text>
             <Group gap="xs">
               <DownloadScores from={`/export/runs/${run.id}/evaluations.csv`} />
-              <Button size="xs" onClick={form.open}>
+              <BlockableButton blocked={unsupportedReason(run)} size="xs" onClick={form.open}>
                 Evaluate checkpoint
-              </Button>
+              </BlockableButton>
             </Group>
           </Group>
           {evaluations.some(isActive) && <NoPlayer />}

@@ -1,9 +1,12 @@
 import { Alert, Anchor, Button, Stack, Text } from "@mantine/core";
+import { IconBroadcastOff } from "@tabler/icons-react";
 import { useEffect } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useWatchLive } from "@/api/liveGames";
 import type { Run } from "@/api/types";
 import { useLookedAt } from "@/stage/useBroadcast";
+import { EmptyState } from "@/ui/EmptyState";
+import { unsupportedReason } from "@/ui/states";
 import { LiveStage } from "./LiveStage";
 
 /** Tab that shows the run's agent playing live. `?checkpoint=7` chooses a checkpoint, by default the newest. */
@@ -12,6 +15,14 @@ export function LiveTab({ run }: { run: Run }) {
   const chosen = Number(search.get("checkpoint"));
   const checkpoint = Number.isInteger(chosen) && chosen > 0 ? chosen : "newest";
   const hasBeenVisible = useLookedAt();
+  const reason = unsupportedReason(run);
+  if (reason) {
+    return (
+      <EmptyState icon={IconBroadcastOff} title="This agent cannot play here">
+        {reason} Its replays are still available.
+      </EmptyState>
+    );
+  }
   if (!hasBeenVisible) return null;
   return <RequestedGame key={checkpoint} run={run} checkpoint={checkpoint} />;
 }

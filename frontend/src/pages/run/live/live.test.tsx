@@ -53,6 +53,13 @@ describe("a live game", () => {
     expect(await screen.findByText("Starting the live game…")).toBeTruthy();
   });
 
+  it("is not requested without the plug-in that it needs", async () => {
+    const server = serve({});
+    renderPage(<LiveTab run={aRun({ unsupported_because: "the plug-in toy is not installed" })} />);
+    expect(await screen.findByText(/^The plug-in toy is not installed\./)).toBeTruthy();
+    expect(server.asked).toEqual([]);
+  });
+
   it("acknowledges the frames", async () => {
     const { socket } = await watch();
     const pictures = Array.from({ length: 2 * SEEN_EVERY }, (_, i) => message({ ...HEAD, picture: i + 1 }));

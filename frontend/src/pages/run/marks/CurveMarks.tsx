@@ -27,7 +27,13 @@ export function CurveMarks({ run, metrics, isMain, axis, area }: CurveMarksProps
   const shown = marksOf(marks, metrics, { isMain, hidden });
   return (
     <>
-      <MarkStrip label="Marks on the curve" marks={shown} axis={axis} area={area} onFork={setForked} />
+      <MarkStrip
+        label="Marks on the curve"
+        marks={shown}
+        axis={axis}
+        area={area}
+        onFork={run.unsupported_because === null ? setForked : undefined}
+      />
       {forked !== null && <ForkFrom run={run} checkpoint={forked} onClose={() => setForked(null)} />}
     </>
   );

@@ -1,0 +1,31 @@
+import { Button, type ButtonProps, Tooltip } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link } from "react-router";
+
+interface BlockableButtonProps extends ButtonProps {
+  /** Reason why the action is unavailable, as a sentence, or null. */
+  blocked: string | null;
+  /** Explanation of an available action. */
+  tooltip?: string;
+  /** Address that the button opens, instead of `onClick`. */
+  to?: string;
+  onClick?: () => void;
+  "aria-label"?: string;
+  children: ReactNode;
+}
+
+/** Button of an action that can be unavailable. It stays focusable, so that the reason can be read. */
+export function BlockableButton({ blocked, tooltip, to, onClick, ...button }: BlockableButtonProps) {
+  const label = blocked ?? tooltip;
+  return (
+    <Tooltip label={label} disabled={label === undefined} multiline maw={320}>
+      {blocked !== null ? (
+        <Button {...button} aria-disabled data-disabled />
+      ) : to === undefined ? (
+        <Button {...button} onClick={onClick} />
+      ) : (
+        <Button {...button} component={Link} to={to} />
+      )}
+    </Tooltip>
+  );
+}
