@@ -51,6 +51,7 @@ export function AliasModal({ run, checkpoint, onClose }: AliasModalProps) {
             label="Alias"
             description="A name such as pong/champion. A checkpoint with an alias is never pruned."
             data-autofocus
+            openOnFocus={false}
             maxLength={100}
             data={aliases.map((alias) => alias.name)}
             value={typed}
