@@ -154,7 +154,7 @@ class Extractor(BaseFeaturesExtractor):
     ("options", "env", "reason"),
     [
         ({"net_arch": [64, 32]}, "CartPole-v1", "hidden layers have 32 and 64 units"),
-        ({"net_arch": {"pi": [8, 8], "vf": [8]}}, "CartPole-v1", "policy network has 2 hidden layers and its value network 1"),
+        ({"net_arch": {"pi": [8, 8], "vf": [8]}}, "CartPole-v1", "2 hidden layers and its value network 1"),
         ({"net_arch": []}, "CartPole-v1", "no hidden layers"),
         ({"activation_fn": torch.nn.ELU}, "CartPole-v1", "the activation"),
         ({"features_extractor_class": Extractor}, "CartPole-v1", "no place"),
