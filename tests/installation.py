@@ -173,6 +173,15 @@ class Installation:
         self.wait_until(lambda: not any(self.state_of_worker(name) in ("idle", "busy") for name in self.workers))
         self.workers.clear()
 
+    def restart(self) -> None:
+        """Restart the backend and the workers, which load the plug-ins that are installed now."""
+        names = [*self.workers]
+        self.dismiss_workers()
+        self.backend.end(signal.SIGTERM)
+        self.start()
+        for name in names:
+            self.worker(name)
+
     def close(self) -> None:
         """Stop everything."""
         for service in [*self.workers.values(), self.backend]:

@@ -1,10 +1,13 @@
 """Packages of plug-ins for tests, installed into a folder on the path as pip does it."""
 
 import os
+import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from pathlib import Path
 from textwrap import dedent
 
@@ -27,6 +30,11 @@ class Site:
     """A folder of installed packages."""
 
     folder: Path
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the installed packages."""
+        return sorted(found.name for found in distributions(path=[str(self.folder)]))
 
     def install(
         self,
@@ -53,6 +61,21 @@ class Site:
         points = {group: reference for group, points in groups.items() for reference in points.values()}
         self._describe(name, version, points)
         return name
+
+    def pip_install(self, *sources: Path) -> None:
+        """Install packages with pip, which builds them in their folders. Their dependencies are installed already."""
+        offline = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
+        command = [sys.executable, "-m", "pip", "install", *offline, "--target", self.folder, *sources]
+        subprocess.run(command, check=True)
+
+    @contextmanager
+    def uninstalled(self) -> Iterator[None]:
+        """Remove all packages until the block ends."""
+        removed = self.folder.rename(self.folder.with_name("removed"))
+        self.folder.mkdir()
+        yield
+        self.folder.rmdir()
+        removed.rename(self.folder)
 
     def forget_modules(self) -> None:
         """Remove the modules of the folder from this process."""

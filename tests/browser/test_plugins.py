@@ -1,4 +1,4 @@
-"""Packages from templates in the browser: launched from the form and replayed. A faulty one is reported."""
+"""Packages from templates in the browser: launched, replayed and removed. A faulty one is reported."""
 
 import re
 from collections.abc import Iterator
@@ -6,27 +6,36 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import plugin_pages
+from tests.browser.plugin_pages import Made
 from tests.installation import Installation
-from tests.plugin_packages import ENVIRONMENT, METHOD, close_site, open_site
+from tests.plugin_packages import ENVIRONMENT, METHOD, Site, close_site, open_site
+
+TOY = {"algorithm": "toy", "env": "Maze/Corridor-v0", "total_steps": 2_000, "num_envs": 4}
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Yield an installation with two packages from templates and a faulty one."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Yield a folder with two packages from templates and a faulty one."""
     with pytest.MonkeyPatch.context() as patch:
         site = open_site(tmp_path_factory.mktemp("packages") / "site", patch)
         site.install_template("environment", ENVIRONMENT)
         site.install_template("method", METHOD)
         site.install("faulty", "raise ValueError('no luck')")
-        names = f"{ENVIRONMENT},{METHOD},faulty"
-        installation = Installation(tmp_path_factory.mktemp("installation"), plugins=names)
-        try:
-            installation.start()
-            installation.worker("one")
-            yield installation
-        finally:
-            installation.close()
-            close_site(site)
+        yield site
+        close_site(site)
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Installation]:
+    """Yield an installation that allows the packages."""
+    installation = Installation(tmp_path_factory.mktemp("installation"), plugins=",".join(site.names))
+    try:
+        installation.start()
+        installation.worker("one")
+        yield installation
+    finally:
+        installation.close()
 
 
 def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installation) -> None:
@@ -49,3 +58,16 @@ def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installat
     page.goto("/workers")
     expect(page.get_by_text(f"plug-in {METHOD} 0.1.0")).to_be_visible()
     expect(page.get_by_text("faulty:PARTS cannot be imported: ValueError: no luck").last).to_be_visible()
+
+
+def test_pages_work_after_plug_ins_are_uninstalled(page: Page, installation: Installation, site: Site) -> None:
+    study = {"name": "Seeds", "config": TOY, "axes": [], "seeds": 1, "total_steps": 2_000, "confirm_steps": 2_000}
+    started = installation.post("studies", study)["id"]
+    installation.wait_until(lambda: installation.read(f"studies/{started}")["state"] == "finished")
+    (run,) = (row["id"] for row in installation.read(f"runs?study={started}")["items"])
+    evaluation = installation.post(f"runs/{run}/evaluations", {"episodes": 5})["id"]
+    installation.wait_until(lambda: installation.read(f"evaluations/{evaluation}")["state"] == "done")
+    with site.uninstalled():
+        installation.restart()
+        plugin_pages.check_pages_without_plugins(page, Made(run, evaluation, started))
+    installation.restart()

@@ -1,11 +1,14 @@
 """The plug-ins in examples/plugins, installed by pip, pass their own tests: they are usable, and they learn."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.plugin_packages import Site
 
 REPOSITORY = Path(__file__).parents[2]
 FAST = "arcadia-warehouse"
@@ -17,12 +20,10 @@ PLUGINS = sorted(path.parent.name for path in (REPOSITORY / "examples" / "plugin
     "name", [pytest.param(name, marks=() if name == FAST else pytest.mark.nightly) for name in PLUGINS]
 )
 def test_the_own_tests_of_an_installed_plugin_pass(name: str, tmp_path: Path) -> None:
-    source, site = tmp_path / name, tmp_path / "site"
-    copy = ["cp", "-r", str(REPOSITORY / "examples" / "plugins" / name), str(source)]
-    subprocess.run(copy, check=True)
-    offline = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
-    subprocess.run([sys.executable, "-m", "pip", "install", *offline, "--target", site, source], check=True)
-    path = os.pathsep.join(map(str, (site, REPOSITORY, REPOSITORY / "client")))
+    source = shutil.copytree(REPOSITORY / "examples" / "plugins" / name, tmp_path / name)
+    site = Site(tmp_path / "site")
+    site.pip_install(source)
+    path = os.pathsep.join(map(str, (site.folder, REPOSITORY, REPOSITORY / "client")))
     own = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={source}", str(source / "tests")]
     done = subprocess.run(
         own, env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}, cwd=tmp_path, capture_output=True, text=True

@@ -90,7 +90,7 @@ function LoadedEvaluation({ run, evaluation, onRemoved }: LoadedEvaluationProps)
             <EpisodeTable evaluation={evaluation} />
           </>
         )}
-        <EvaluationSettings evaluation={evaluation} />
+        <EvaluationSettings run={run} evaluation={evaluation} />
       </div>
     </>
   );

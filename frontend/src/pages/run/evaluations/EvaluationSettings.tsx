@@ -1,16 +1,24 @@
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { evaluationChoicesQuery } from "@/api/evaluations";
-import type { EvaluationWithEpisodes } from "@/api/types";
+import type { EvaluationWithEpisodes, Run } from "@/api/types";
 import { duration, exact, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
 import { formatActing, describeActing } from "./words";
 
+interface EvaluationSettingsProps {
+  run: Run;
+  evaluation: EvaluationWithEpisodes;
+}
+
 /** Checkpoint, protocol and other settings of an evaluation. */
-export function EvaluationSettings({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
-  const choices = useQuery(evaluationChoicesQuery(evaluation.run_id));
+export function EvaluationSettings({ run, evaluation }: EvaluationSettingsProps) {
+  const choices = useQuery({
+    ...evaluationChoicesQuery(run.id),
+    enabled: run.unsupported_because === null,
+  });
   const protocol = choices.data?.protocols.find(({ name }) => name === evaluation.protocol);
   const { started_at, finished_at } = evaluation;
   return (

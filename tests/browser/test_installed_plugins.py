@@ -1,0 +1,72 @@
+"""Plug-ins that pip installs: presets from the launch form learn, and everything still works after an uninstall."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser import plugin_pages
+from tests.browser.plugin_pages import Made
+from tests.installation import REPOSITORY, Installation
+from tests.plugin_packages import ENVIRONMENT, METHOD, Site, close_site, open_site
+from workers.contract.plugins import scaffold
+
+# test_plugins.py shows the same for packages of the templates that did not need pip.
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_800)]
+
+EXAMPLES = ("arcadia-ppo", "arcadia-minigrid")
+# A preset of each package, with changed settings and the mean return that the last 100 episodes reach.
+PRESETS: dict[str, tuple[dict[str, object], float]] = {
+    "maze-paac": ({}, 0.9),
+    "toy-catch": ({}, 0.5),
+    "minigrid-empty-paac": ({}, 0.8),
+    "ppo-cartpole": ({"total_steps": 80_000}, 100.0),
+}
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    """Create the packages of the templates, and copy the examples."""
+    scaffold.create("method", METHOD, folder / METHOD)
+    scaffold.create("environment", ENVIRONMENT, folder / ENVIRONMENT)
+    yield from (folder / METHOD, folder / ENVIRONMENT)
+    for name in EXAMPLES:
+        yield shutil.copytree(REPOSITORY / "examples" / "plugins" / name, folder / name)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Yield a folder with the packages."""
+    with pytest.MonkeyPatch.context() as patch:
+        site = open_site(tmp_path_factory.mktemp("packages") / "site", patch)
+        site.pip_install(*sources(tmp_path_factory.mktemp("sources")))
+        yield site
+        close_site(site)
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Installation]:
+    """Yield an installation that allows the packages."""
+    installation = Installation(tmp_path_factory.mktemp("installation"), plugins=",".join(site.names))
+    try:
+        installation.start()
+        installation.worker("one")
+        yield installation
+    finally:
+        installation.close()
+
+
+def test_plug_ins_learn_and_their_pages_outlive_them(page: Page, installation: Installation, site: Site) -> None:
+    made = []
+    for preset, (settings, goal) in PRESETS.items():
+        run = plugin_pages.launch_preset(page, preset, **settings)
+        assert installation.wait_for_state(run, "finished")["best_return"] >= goal, preset
+        plugin_pages.watch_replay(page, run)
+        evaluation = plugin_pages.evaluate(page, installation, run)
+        plugin_pages.watch_live(page, installation, run)
+        made.append(Made(run, evaluation, plugin_pages.start_study(page, run)))
+    with site.uninstalled():
+        installation.restart()
+        for each in made:
+            plugin_pages.check_pages_without_plugins(page, each, [other.run for other in made if other != each])
