@@ -65,7 +65,7 @@ class Site:
     def pip_install(self, *sources: Path) -> None:
         """Install packages with pip, which builds them in their folders. Their dependencies are installed already."""
         offline = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
-        command = [sys.executable, "-m", "pip", "install", *offline, "--target", self.folder, *sources]
+        command = [sys.executable, "-m", "pip", "install", *offline, "--target", str(self.folder), *map(str, sources)]
         subprocess.run(command, check=True)
 
     @contextmanager

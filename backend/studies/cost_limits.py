@@ -43,11 +43,12 @@ def cost_refusal(steps: int, seconds: float, unmeasured: Sequence[str], *, measu
 
 def require_confirmation(runs: int, steps: int, confirm: str | None, confirmed_steps: int | None) -> None:
     """Raise Invalid if the total of steps must be confirmed and is not, or if the confirmed total differs."""
+    total = f"{'1 run trains' if runs == 1 else f'{runs:,} runs train'} {steps:,} steps"
     if confirmed_steps is not None and confirmed_steps != steps:
-        message = f"{runs:,} runs train {steps:,} steps, not {confirmed_steps:,}: send {steps}"
+        message = f"{total}, not {confirmed_steps:,}: send {steps}"
         raise Invalid(FieldError(field="confirm_steps", message=message))
     if confirm and confirmed_steps is None:
-        message = f'{runs:,} runs train {steps:,} steps, and {confirm}; send "confirm_steps": {steps} to start them'
+        message = f'{total}, and {confirm}; send "confirm_steps": {steps} to start them'
         raise Invalid(FieldError(field="confirm_steps", message=message))
 
 

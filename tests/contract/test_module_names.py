@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from httpx import Response
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +48,7 @@ class Place:
     body: Any = None
     query: Mapping[str, Any] = field(default_factory=dict)
 
-    def send(self, door: Door, name: str) -> Response:
+    def send(self, door: Door, name: str) -> factories.Response:
         """Send the request with a name."""
         path = f"{API}{self.path.replace(NAME, quote(name, safe=''))}"
         query = {key: name if value == NAME else value for key, value in self.query.items()}
@@ -88,8 +87,9 @@ def refusing(scene: Scene) -> Iterator[Place]:
     yield Place("post", "/studies/preview", study | {"preset": NAME})
     yield Place("post", "/studies/preview", study | {"axes": [{"field": "preset", "values": [NAME]}]})
     yield Place("post", "/suites/specification", {"games": NAME})
-    for one in ({"games": [NAME]}, {"preset": NAME}, {"protocol": NAME}):
-        yield Place("post", "/suites/specification", {"games": "atari-5", "seeds": 1, "total_steps": 2_000, **one})
+    for name, value in (("games", [NAME]), ("preset", NAME), ("protocol", NAME)):
+        suite = {"games": "atari-5", "seeds": 1, "total_steps": 2_000}
+        yield Place("post", "/suites/specification", suite | {name: value})
     for path in (f"{run}/evaluations", f"{run}/recordings"):
         yield Place("post", path, {"protocol": NAME})
         yield Place("post", path, {"acting": {"name": NAME}})

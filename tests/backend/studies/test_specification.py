@@ -151,6 +151,8 @@ def test_unknown_cost_requires_confirmed_steps(studies: Studies) -> None:
     assert 'not trained here yet; send "confirm_steps": 6000 to start them' in reported
     reported = studies.wrong(total_steps=1_000, confirm_steps=1)["confirm_steps"]
     assert reported == "6 runs train 6,000 steps, not 1: send 6000"
+    reported = studies.wrong(total_steps=1_000, confirm_steps=1, axes=[], seeds=1)["confirm_steps"]
+    assert reported == "1 run trains 1,000 steps, not 1: send 1000"
     assert studies.api.user.get(path).json()["items"] == []
     study = studies.start()
     assert "confirm_steps" not in study["specification"]
