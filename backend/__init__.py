@@ -8,7 +8,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance
     alerts, aliases, backup, jobs, projects, replays
-    checkpoints, saliency, start_sets, views
+    checkpoints, futures, saliency, start_sets, views
     kept_games, recordings, runs
     changes, comparisons, evaluations, reported
     agents, figures, lineage, marks, worker_api

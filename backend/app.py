@@ -29,6 +29,7 @@ from backend.figures.routes import router as figures
 from backend.files.ownership import read_identity
 from backend.files.routes import router as files
 from backend.files.service import sweep
+from backend.futures.routes import router as futures
 from backend.games.routes import router as games
 from backend.health import router as health
 from backend.kept_games.routes import router as kept_games
@@ -95,6 +96,7 @@ ROUTERS = (
     start_points,
     recordings,
     saliency,
+    futures,
     kept_games,
     games,
     studies,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Checkpoint, File, Job, Replay, Run
+from backend.database.tables import Checkpoint, File, Futures, Job, Replay, Run
 from backend.files.service import delete_files
 from backend.logs.service import note
 from workers.contract.pruning import DEFAULT_REPLAYS_MEGABYTES
@@ -53,14 +53,16 @@ def delete_replays_of_checkpoints(session: Session, run: Run, checkpoints: Seque
     choose_poster(session, run)
 
 
-def forget_saliency(session: Session, replays: Sequence[Replay]) -> None:
-    """Delete the saliency of replays, or cancel its computation."""
-    _delete_jobs(session, [replay.saliency_job_id for replay in replays])
+def forget_analyses(session: Session, replays: Sequence[Replay]) -> None:
+    """Delete the saliency and the futures of replays, or cancel their computation."""
+    of = Futures.replay_id.in_([replay.id for replay in replays])
+    futures = session.scalars(select(Futures.job_id).where(of)).all()
+    _delete_jobs(session, [*(replay.saliency_job_id for replay in replays), *futures])
 
 
 def delete_replays(session: Session, replays: Sequence[Replay]) -> None:
-    """Delete replays with their saliency, files and jobs."""
-    forget_saliency(session, replays)
+    """Delete replays with their saliency, futures, files and jobs."""
+    forget_analyses(session, replays)
     ids = [found for replay in replays for column in FILES if (found := getattr(replay, column)) is not None]
     for replay in replays:
         session.delete(replay)
@@ -70,7 +72,7 @@ def delete_replays(session: Session, replays: Sequence[Replay]) -> None:
 
 
 def _delete_jobs(session: Session, job_ids: Sequence[int | None]) -> None:
-    """Delete the jobs of replays or saliency, with their files."""
+    """Delete the jobs of replays, saliency or futures, with their files."""
     for job in session.scalars(
         select(Job).where(Job.id.in_([job_id for job_id in job_ids if job_id is not None]))
     ).all():

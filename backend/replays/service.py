@@ -54,7 +54,7 @@ def discard_recording(session: Session, job: Job) -> None:
     made = session.scalars(select(Replay).where(Replay.job_id == job.id)).all()
     if not made:
         return
-    pruning.forget_saliency(session, made)
+    pruning.forget_analyses(session, made)
     session.execute(delete(Replay).where(Replay.job_id == job.id))
     pruning.choose_poster(session, find_run(session, job.require_run_id()))
 

@@ -19,6 +19,7 @@ from backend.live.notices import publish
 from backend.logs.service import note
 from backend.projects.lookup import assign, project_of, resolve
 from backend.provenance.service import delete_unused_documents, document_hashes
+from backend.replays.pruning import forget_analyses, list_replays
 from backend.runs.names import name_for_copy
 from backend.runs.notices import announce_run
 from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
@@ -144,6 +145,8 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
 
 def _purge(session: Session, run: Run) -> None:
     run_id = run.id
+    # Agents of other runs may act in the futures of its replays.
+    forget_analyses(session, list_replays(session, run))
     delete_run_files(session, run_id)
     documents = document_hashes(session, run_id)
     session.delete(run)

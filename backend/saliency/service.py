@@ -3,21 +3,19 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Checkpoint, File, Job, Replay, Run
+from backend.database.tables import File, Job, Replay, Run
 from backend.errors import Conflict, NotFound
-from backend.files.service import Maker, files_root, find_reported
-from backend.files.storage import stored_path
+from backend.files.service import Maker, find_reported
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.replays.pruning import prune_replays
-from backend.replays.service import find_replay, find_track
+from backend.replays.service import find_replay
+from backend.replays.players import find_player, read_track
 from backend.saliency.schemas import ReplaySaliency
 from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
-from workers.contract import tracks
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.jobs import SaliencyParameters
-from workers.contract.tracks import Track
 
 MAX_WAITING_JOBS = 10
 
@@ -25,11 +23,14 @@ MAX_WAITING_JOBS = 10
 def request(session: Session, replay_id: int) -> tuple[Replay, Job]:
     """Queue the saliency of a replay, unless it exists or is in progress."""
     replay = find_replay(session, replay_id, lock=True)
-    run, before = session.get_one(Run, replay.run_id), _job_of(session, replay)
+    run, before = find_run(session, replay.run_id), _job_of(session, replay)
     if before is not None and before.state in (*jobs.UNFINISHED, "done"):
         return replay, before
-    track = _track(session, replay)
-    checkpoint = _checkpoint(session, run, track)
+    refuse_without_agent(run, "compute the saliency of a replay of")
+    if not ENVIRONMENTS[run.env].shows_pixels:
+        raise Conflict(f"Agents of {run.env} do not see pictures, so they have no saliency.")
+    track = read_track(session, replay)
+    checkpoint = find_player(session, run, track, "Saliency needs")
     _check_room(session, run)
     if before is not None:
         jobs.remove(session, before)
@@ -98,31 +99,6 @@ def _job_of(session: Session, replay: Replay) -> Job | None:
 def _file(session: Session, job: Job) -> File | None:
     query = select(File).where(File.job_id == job.id, File.kind == "saliency", File.attempt == job.attempt)
     return session.scalar(query)
-
-
-def _track(session: Session, replay: Replay) -> Track:
-    run = find_run(session, replay.run_id)
-    refuse_without_agent(run, "compute the saliency of a replay of")
-    if not ENVIRONMENTS[run.env].shows_pixels:
-        raise Conflict(f"Agents of {run.env} do not see pictures, so they have no saliency.")
-    file = find_track(session, replay.id)
-    try:
-        return tracks.read(stored_path(files_root(session), file.stored_path))
-    except tracks.TrackError as error:
-        raise Conflict(f"The track file of this replay cannot be read: {error}") from error
-
-
-def _checkpoint(session: Session, run: Run, track: Track) -> Checkpoint:
-    """Return the checkpoint of the replay. The caller holds the run's lock, which protects it."""
-    played = Checkpoint.sha256 == track.head.checkpoint_sha256
-    query = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None), played)
-    found = session.scalar(query.limit(1))
-    if found is None:
-        raise Conflict(
-            f"Saliency needs the checkpoint at step {track.head.checkpoint_step}, which was deleted. "
-            "Choose a replay of a kept checkpoint. Pinned checkpoints are never deleted automatically."
-        )
-    return found
 
 
 def _check_room(session: Session, run: Run) -> None:

@@ -13,6 +13,7 @@ from backend.evaluations.schedule import catch_up_schedule
 from backend.evaluations.service import discard_result, has_result, store_episode, store_result
 from backend.evaluations.start_points import offer_start_set
 from backend.events.sequence import new_events, to_datetime
+from backend.futures import service as futures
 from backend.jobs import service
 from backend.jobs.queue import ORDER
 from backend.kept_games import service as kept_games
@@ -183,6 +184,9 @@ _RESULTS: dict[JobKind, _Results] = {
         saliency.has_arrived,
         # An earlier attempt has left only its file, which the claim deletes.
         lambda _session, _job: None,
+    ),
+    "futures": _Results(
+        {ev.Advanced: saliency.advance, ev.FuturesEvent: futures.store}, futures.has_result, futures.discard
     ),
 }
 

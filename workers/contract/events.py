@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter
 
+from workers.contract.futures import FuturesDocument
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
 from workers.contract.provenance import Provenance
@@ -183,6 +184,11 @@ class SaliencyEvent(_Event):
     file: Text = Field(description="The saliency, as an .npz file.")
 
 
+class FuturesEvent(_Event):
+    kind: Literal["futures"] = "futures"
+    document: FuturesDocument
+
+
 class GameKept(_Event):
     kind: Literal["kept_game"] = "kept_game"
     seed: Annotated[int, Field(ge=0, lt=SEEDS)]
@@ -233,6 +239,7 @@ Event = Annotated[
     | EvaluationEvent
     | Advanced
     | SaliencyEvent
+    | FuturesEvent
     | GameKept
     | Film
     | Stopped

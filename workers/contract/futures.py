@@ -1,11 +1,11 @@
 """Results of futures: the document that `arcadia futures --json` prints."""
 
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from workers.contract.protocols.acting import Acting
-from workers.contract.values import Count, Text
+from workers.contract.values import NO_BOOLEAN, Count, ShortText, SmallCount, Text, Truth
 
 MIN_FUTURES, MAX_FUTURES, USUAL_FUTURES = 8, 256, 64
 MAX_HORIZON, USUAL_HORIZON = 10_000, 200
@@ -85,3 +85,27 @@ class FuturesDocument(MeanReturn):
     actions: list[ActionFutures] = Field(description="The futures of each action, if requested.")
     futures: list[Future]
     seconds: float
+
+
+class FuturesOptions(BaseModel):
+    """What to simulate from a decision."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decision: SmallCount = Field(description="The decision to continue from, counted from 0.")
+    futures: Annotated[int, Field(ge=MIN_FUTURES, le=MAX_FUTURES), NO_BOOLEAN] = USUAL_FUTURES
+    horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
+        default=USUAL_HORIZON, description="Longest future, in decisions."
+    )
+    until: Until = Field(default="horizon", description="Also stop at the next reward or lost life.")
+    first: list[ShortText] = Field(
+        default=[], max_length=USUAL_HORIZON, description="Names of actions that every future begins with, in order."
+    )
+    each_action: Truth = Field(default=False, description="Also force each action first and compare them.")
+
+    @model_validator(mode="after")
+    def forces_in_one_way(self) -> Self:
+        """Raise if both a sequence and each action are forced."""
+        if self.first and self.each_action:
+            raise ValueError("each_action forces each action first, so leave first out")
+        return self

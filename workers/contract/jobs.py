@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workers.contract.futures import FuturesOptions
 from workers.contract.games import EnvironmentId
 from workers.contract.live import LiveAddress
 from workers.contract.protocols.acting import Acting
@@ -66,3 +67,12 @@ class SaliencyParameters(BaseModel):
     episode: Count
     actions: list[int] | list[list[float]]
     score: float
+
+
+class FuturesParameters(FuturesOptions):
+    """The recorded episode to continue, with its actions before the decision."""
+
+    protocol: str
+    seed: Count
+    episode: Count
+    actions: list[int] | list[list[float]]

@@ -22,6 +22,7 @@ from backend.database.tables.changes import RunChange
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
 from backend.database.tables.files import File
+from backend.database.tables.futures import Futures
 from backend.database.tables.idempotency import IdempotencyKey
 from backend.database.tables.installation import Installation
 from backend.database.tables.jobs import Job
@@ -60,6 +61,7 @@ __all__ = [
     "Evaluation",
     "EvaluationEpisode",
     "File",
+    "Futures",
     "GameEnd",
     "Id",
     "IdempotencyKey",

@@ -916,6 +916,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/futures/{futures_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Futures
+         * @description Return futures, immediately or once their simulation has ended.
+         */
+        get: operations["read_futures"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Futures
+         * @description Delete futures. A simulation in progress is canceled.
+         */
+        delete: operations["delete_futures"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/games": {
         parameters: {
             query?: never;
@@ -1628,6 +1652,30 @@ export interface paths {
          * @description Pin or unpin a replay. Pruning never deletes a pinned replay.
          */
         patch: operations["edit_replay"];
+        trace?: never;
+    };
+    "/api/v1/replays/{replay_id}/futures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Futures
+         * @description List the futures of a replay, newest first.
+         */
+        get: operations["list_futures"];
+        put?: never;
+        /**
+         * Request Futures
+         * @description Queue the simulation of how a replay could continue from one of its decisions.
+         */
+        post: operations["request_futures"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/replays/{replay_id}/saliency": {
@@ -3443,6 +3491,19 @@ export interface components {
             name: "sampled" | "greedy" | "epsilon-greedy" | "random";
         };
         /**
+         * ActingAgent
+         * @description The agent of another checkpoint.
+         */
+        ActingAgent: {
+            /**
+             * Checkpoint
+             * @default best
+             */
+            checkpoint?: number | ("newest" | "best") | string;
+            /** Run Id */
+            run_id: number;
+        };
+        /**
          * ActingChoice
          * @description A way to choose actions.
          */
@@ -3453,6 +3514,39 @@ export interface components {
              * @description Why it is unavailable for this run. Null if it is available.
              */
             unfit_because: string | null;
+        };
+        /**
+         * ActionFutures
+         * @description Discounted return of the futures that begin with one action.
+         */
+        ActionFutures: {
+            /**
+             * Action Value
+             * @description Q(s, a); None for methods that learn a policy.
+             */
+            action_value: number | null;
+            /** Count */
+            count: number;
+            /**
+             * Interval
+             * @description None for fewer than two futures.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Mean
+             * @description None if there are no futures.
+             */
+            mean: number | null;
+            /** Name */
+            name: string;
+            /**
+             * Probability
+             * @description By the policy; None for methods that learn values.
+             */
+            probability: number | null;
         };
         /**
          * AddChannel
@@ -3959,6 +4053,21 @@ export interface components {
              * @description Values to try. If several fields vary together, each value is a list.
              */
             values?: components["schemas"]["JsonValue"][] | null;
+        };
+        /**
+         * Estimate
+         * @description A value with its 95 % interval.
+         */
+        backend__comparisons__schemas__Estimate: {
+            /** High */
+            high: number | null;
+            /**
+             * Low
+             * @description Null below n = 3.
+             */
+            low: number | null;
+            /** Value */
+            value: number;
         };
         /**
          * BestScore
@@ -5151,21 +5260,6 @@ export interface components {
             /** Step */
             step: number;
         };
-        /**
-         * Estimate
-         * @description A value with its 95 % interval.
-         */
-        Estimate: {
-            /** High */
-            high: number | null;
-            /**
-             * Low
-             * @description Null below n = 3.
-             */
-            low: number | null;
-            /** Value */
-            value: number;
-        };
         /** EvaluatedEpisode */
         EvaluatedEpisode: {
             /**
@@ -5482,7 +5576,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * Evidence
@@ -5835,6 +5929,289 @@ export interface components {
             project?: string | null;
         };
         /**
+         * Future
+         * @description One simulated continuation of an episode.
+         */
+        Future: {
+            /**
+             * Bootstrap
+             * @description The discounted value of the last state in the return; None if the return ended in a terminal state.
+             */
+            bootstrap: number | null;
+            /** Decisions */
+            decisions: number;
+            /**
+             * Discounted Return
+             * @description The rewards as training counts them, and the bootstrap.
+             */
+            discounted_return: number;
+            /**
+             * Ended
+             * @description over: by the game. cut off: by a time limit. stopped: at the horizon, a reward or a lost life.
+             * @enum {string}
+             */
+            ended: "over" | "cut off" | "stopped";
+            /**
+             * Life Lost After
+             * @description Decisions until the first lost life; None if none was lost.
+             */
+            life_lost_after: number | null;
+            /**
+             * Score
+             * @description Sum of the raw rewards, without discount.
+             */
+            score: number;
+        };
+        /**
+         * Futures
+         * @description Futures of a decision of a replay, and their result when they are done.
+         */
+        Futures: {
+            /**
+             * Agent Run Id
+             * @description The run whose agent acts in the futures.
+             */
+            agent_run_id: number;
+            /**
+             * Agent Step
+             * @description The step of the checkpoint that acts in them.
+             */
+            agent_step: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Decision
+             * @description The decision to continue from, counted from 0.
+             */
+            decision: number;
+            /** @description The result. Null until they are done. */
+            document: components["schemas"]["FuturesDocument"] | null;
+            /**
+             * Done
+             * @description The number of finished simulations: one, and one for each forced action.
+             */
+            done: number;
+            /**
+             * Each Action
+             * @description Also force each action first and compare them.
+             * @default false
+             */
+            each_action?: boolean;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * First
+             * @description Names of actions that every future begins with, in order.
+             * @default []
+             */
+            first?: string[];
+            /**
+             * Futures
+             * @default 64
+             */
+            futures?: number;
+            /**
+             * Horizon
+             * @description Longest future, in decisions.
+             * @default 200
+             */
+            horizon?: number;
+            /** Id */
+            id: number;
+            /**
+             * Reason
+             * @description Why they are waiting or have failed.
+             */
+            reason: string | null;
+            /** Replay Id */
+            replay_id: number;
+            /**
+             * Run Id
+             * @description The run of the replay.
+             */
+            run_id: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /** Total */
+            total: number;
+            /**
+             * Traceback
+             * @description The traceback if they failed because of a bug.
+             */
+            traceback: string | null;
+            /**
+             * Until
+             * @description Also stop at the next reward or lost life.
+             * @default horizon
+             * @enum {string}
+             */
+            until?: "horizon" | "reward" | "life";
+        };
+        /**
+         * FuturesDocument
+         * @description Futures of one decision, and their mean discounted return.
+         *
+         *     Value, discount and rewards are those of the agent that acts in the futures.
+         */
+        FuturesDocument: {
+            acting: components["schemas"]["Acting"];
+            /**
+             * Actions
+             * @description The futures of each action, if requested.
+             */
+            actions: components["schemas"]["ActionFutures"][];
+            /**
+             * Agent
+             * @description The run directory of another agent that acts in the futures.
+             */
+            agent: string | null;
+            /** Agent Step */
+            agent_step: number | null;
+            /** Algorithm */
+            algorithm: string;
+            /** @description Futures whose return ends in the value of their last state. */
+            bootstrapped: components["schemas"]["workers__contract__futures__Estimate"];
+            /** Checkpoint Step */
+            checkpoint_step: number;
+            /** Clip Rewards */
+            clip_rewards: boolean;
+            /** Count */
+            count: number;
+            /** Decision */
+            decision: number;
+            /** Env */
+            env: string;
+            /** Episode */
+            episode: number;
+            /**
+             * First
+             * @description The forced first actions.
+             */
+            first: string[];
+            /** Futures */
+            futures: components["schemas"]["Future"][];
+            /** Gamma */
+            gamma: number;
+            /** Horizon */
+            horizon: number;
+            /**
+             * Interval
+             * @description None for fewer than two futures.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Mean
+             * @description None if there are no futures.
+             */
+            mean: number | null;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Returns
+             * @description The discounted return of each future.
+             */
+            returns: number[];
+            /** @description Sum of the raw rewards, without discount. */
+            score: components["schemas"]["workers__contract__futures__Estimate"];
+            /** Seconds */
+            seconds: number;
+            /** Seed */
+            seed: number;
+            /** @description Futures whose return ended in a terminal state. */
+            terminal: components["schemas"]["workers__contract__futures__Estimate"];
+            /**
+             * Until
+             * @enum {string}
+             */
+            until: "horizon" | "reward" | "life";
+            /**
+             * Value
+             * @description V(s), or the highest Q(s, a), at the decision.
+             */
+            value: number;
+        };
+        /** FuturesEvent */
+        FuturesEvent: {
+            document: components["schemas"]["FuturesDocument"];
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "futures";
+            /**
+             * Seq
+             * @description Number of the event within its attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             */
+            time: number;
+        };
+        /**
+         * FuturesRequest
+         * @description A request to simulate the futures of a decision.
+         */
+        FuturesRequest: {
+            /** @description The agent that acts in the futures. Default: the one that played the replay. It needs the same environment and actions. */
+            agent?: components["schemas"]["ActingAgent"] | null;
+            /**
+             * Decision
+             * @description The decision to continue from, counted from 0.
+             */
+            decision: number;
+            /**
+             * Each Action
+             * @description Also force each action first and compare them.
+             * @default false
+             */
+            each_action?: boolean;
+            /**
+             * First
+             * @description Names of actions that every future begins with, in order.
+             * @default []
+             */
+            first?: string[];
+            /**
+             * Futures
+             * @default 64
+             */
+            futures?: number;
+            /**
+             * Horizon
+             * @description Longest future, in decisions.
+             * @default 200
+             */
+            horizon?: number;
+            /**
+             * Until
+             * @description Also stop at the next reward or lost life.
+             * @default horizon
+             * @enum {string}
+             */
+            until?: "horizon" | "reward" | "life";
+        };
+        /**
          * Game
          * @description A game with its tables. Tables with runs come first.
          */
@@ -6001,7 +6378,7 @@ export interface components {
              */
             dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
             /** @description With its stratified bootstrap interval. */
-            mean: components["schemas"]["Estimate"] | null;
+            mean: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
             /**
              * N
              * @description Number of runs that have reached the step.
@@ -6364,7 +6741,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluation" | "recording" | "saliency" | "live" | "play" | "film";
+            kind: "evaluation" | "recording" | "saliency" | "futures" | "live" | "play" | "film";
             /** Lease Seconds */
             lease_seconds: number;
             /** Parameters */
@@ -7579,14 +7956,14 @@ export interface components {
              */
             best: number;
             /** @description Difference of the means, with Welch's interval. */
-            difference: components["schemas"]["Estimate"] | null;
+            difference: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
             /**
              * Other
              * @description Index of the other group in `standings`.
              */
             other: number;
             /** @description Probability that a run of the best group scores more than one of the other. A tie counts half. */
-            probability: components["schemas"]["Estimate"] | null;
+            probability: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
             /**
              * Significant
              * @description True if the interval of the difference excludes zero.
@@ -11113,17 +11490,17 @@ export interface components {
          */
         SuiteResult: {
             /** @description Median over 57 games, estimated from Atari-5. Null without a score in each of its games. */
-            estimated_median: components["schemas"]["Estimate"] | null;
+            estimated_median: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
             /** Games */
             games: components["schemas"]["SuiteGame"][];
             /** @description Mean of the middle half of all runs. */
-            interquartile_mean: components["schemas"]["Estimate"] | null;
+            interquartile_mean: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
             /** Label */
             label: string;
             /** @description Mean over games of the mean over runs. */
-            mean: components["schemas"]["Estimate"] | null;
+            mean: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
             /** @description Median over games of the mean over runs. */
-            median: components["schemas"]["Estimate"] | null;
+            median: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
             /** Normalized By */
             normalized_by: components["schemas"]["Source"][];
             /**
@@ -11132,7 +11509,7 @@ export interface components {
              */
             normalized_games: number;
             /** @description Mean amount by which runs miss the human score. */
-            optimality_gap: components["schemas"]["Estimate"] | null;
+            optimality_gap: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
             /** Protocol */
             protocol: string;
             /** Protocol Title */
@@ -11636,6 +12013,27 @@ export interface components {
              * @description Null if it is not installed there.
              */
             version: string | null;
+        };
+        /**
+         * Estimate
+         * @description Mean of some futures with its 95 % t-interval.
+         */
+        workers__contract__futures__Estimate: {
+            /** Count */
+            count: number;
+            /**
+             * Interval
+             * @description None for fewer than two futures.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Mean
+             * @description None if there are no futures.
+             */
+            mean: number | null;
         };
         /**
          * WrongPart
@@ -13395,6 +13793,71 @@ export interface operations {
             };
         };
     };
+    read_futures: {
+        parameters: {
+            query?: {
+                /** @description Longest wait in seconds. */
+                timeout?: number;
+                /** @description finished: respond once it has ended or is paused, or with its current state at the timeout. */
+                wait?: "finished" | null;
+            };
+            header?: never;
+            path: {
+                futures_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Futures"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_futures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                futures_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_games: {
         parameters: {
             query?: {
@@ -14709,6 +15172,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_futures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Futures"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    request_futures: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FuturesRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Futures"];
                 };
             };
             /** @description The error, with the wrong fields. */

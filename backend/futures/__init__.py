@@ -1,0 +1,1 @@
+"""Futures of replays: simulated continuations of an episode, computed by a job on request."""

@@ -1,0 +1,47 @@
+"""Request and response models of the futures API."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from backend.checkpoints.choice import CheckpointChoice
+from workers.contract.futures import FuturesDocument, FuturesOptions
+from workers.contract.values import Id
+from workers.contract.worker_api import JobState
+
+
+class ActingAgent(BaseModel):
+    """The agent of another checkpoint."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run_id: Id
+    checkpoint: CheckpointChoice = "best"
+
+
+class FuturesRequest(FuturesOptions):
+    """A request to simulate the futures of a decision."""
+
+    agent: ActingAgent | None = Field(
+        default=None,
+        description="The agent that acts in the futures. Default: the one that played the replay. It needs the same "
+        "environment and actions.",
+    )
+
+
+class Futures(FuturesOptions):
+    """Futures of a decision of a replay, and their result when they are done."""
+
+    id: int
+    replay_id: int
+    run_id: int = Field(description="The run of the replay.")
+    agent_run_id: int = Field(description="The run whose agent acts in the futures.")
+    agent_step: int = Field(description="The step of the checkpoint that acts in them.")
+    state: JobState
+    reason: str | None = Field(description="Why they are waiting or have failed.")
+    traceback: str | None = Field(description="The traceback if they failed because of a bug.")
+    done: int = Field(description="The number of finished simulations: one, and one for each forced action.")
+    total: int
+    document: FuturesDocument | None = Field(description="The result. Null until they are done.")
+    created_at: datetime
+    finished_at: datetime | None

@@ -1,0 +1,167 @@
+"""Requesting, reading and storing futures. Every function runs in the caller's transaction."""
+
+import json
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.checkpoints.choice import find_chosen
+from backend.database.engine import after_commit
+from backend.database.tables import Checkpoint, Futures, Job, Replay, Run
+from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.futures import schemas
+from backend.jobs import service as jobs
+from backend.jobs.queue import read_queue
+from backend.live.notices import publish
+from backend.replays.service import find_replay
+from backend.replays.players import find_player, read_track
+from backend.web.lookup import find_run, refuse_without_agent
+from workers.contract import events as ev
+from workers.contract.futures import FuturesOptions
+from workers.contract.jobs import FuturesParameters
+from workers.contract.tracks import Track
+
+# Limits per run.
+MAX_WAITING_JOBS = 10
+MAX_KEPT = 200
+
+
+def request(session: Session, replay_id: int, wanted: schemas.FuturesRequest) -> tuple[Futures, Job]:
+    """Queue the futures of a decision of a replay."""
+    replay = find_replay(session, replay_id)
+    acting_run_id = wanted.agent.run_id if wanted.agent else replay.run_id
+    # Every transaction locks runs in the order of their ids.
+    runs = {run_id: find_run(session, run_id, lock=True) for run_id in sorted({replay.run_id, acting_run_id})}
+    replay = find_replay(session, replay_id)
+    run, acting_run = runs[replay.run_id], runs[acting_run_id]
+    refuse_without_agent(acting_run, "simulate futures of")
+    track = read_track(session, replay)
+    _check(track, run, acting_run, wanted)
+    checkpoint = (
+        find_chosen(session, acting_run, wanted.agent.checkpoint, field="agent.checkpoint")
+        if wanted.agent
+        else find_player(session, run, track, "Futures need")
+    )
+    _check_room(session, replay, acting_run)
+    options = FuturesOptions.model_validate(wanted.model_dump(exclude={"agent"}))
+    parameters = FuturesParameters(
+        **options.model_dump(),
+        protocol=track.head.protocol,
+        seed=track.head.seed,
+        episode=track.head.episode,
+        actions=track.columns["action"][: options.decision].tolist(),
+    )
+    total = 1 + len(track.head.action_names) * options.each_action
+    job = jobs.enqueue(session, acting_run, checkpoint, "futures", parameters.model_dump(mode="json"), total)
+    futures = Futures(replay_id=replay.id, job_id=job.id, options=options.model_dump(mode="json"))
+    session.add(futures)
+    session.flush()
+    return futures, job
+
+
+def find(session: Session, futures_id: int, *, lock: bool = False) -> tuple[Futures, Job]:
+    """Return futures with their job. Raise NotFound if they do not exist. With `lock`, lock the job's run first."""
+    futures = session.get(Futures, futures_id)
+    job = session.get(Job, futures.job_id) if futures else None
+    if job is not None and lock:
+        find_run(session, job.require_run_id(), lock=True)
+        # They may have changed or been deleted before the lock.
+        futures = session.get(Futures, futures_id, populate_existing=True)
+        job = session.get(Job, job.id, populate_existing=True, with_for_update=True)
+    if futures is None or job is None:
+        raise NotFound(f"There are no futures {futures_id}.")
+    return futures, job
+
+
+def list_futures(session: Session, replay: Replay) -> list[schemas.Futures]:
+    """Return the futures of a replay, newest first."""
+    query = select(Futures, Job).join(Job, Job.id == Futures.job_id).where(Futures.replay_id == replay.id)
+    rows = session.execute(query.order_by(Futures.id.desc())).all()
+    return to_schemas(session, [(futures, job) for futures, job in rows])
+
+
+def to_schemas(session: Session, found: Sequence[tuple[Futures, Job]]) -> list[schemas.Futures]:
+    """Convert futures to their API schemas."""
+    queue = read_queue(session) if any(job.state == "queued" for _, job in found) else None
+    at = Checkpoint.id.in_([job.checkpoint_id for _, job in found])
+    steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
+    of = Replay.id.in_([futures.replay_id for futures, _ in found])
+    runs: dict[int, int] = dict(session.execute(select(Replay.id, Replay.run_id).where(of)).all())
+    same = ("state", "traceback", "done", "total", "created_at", "finished_at")
+    return [
+        schemas.Futures.model_validate(
+            futures.options
+            | {name: getattr(job, name) for name in same}
+            | {
+                "id": futures.id,
+                "replay_id": futures.replay_id,
+                "run_id": runs[futures.replay_id],
+                "agent_run_id": job.run_id,
+                "agent_step": steps[job.checkpoint_id],
+                "reason": jobs.state_reason(job, queue),
+                "document": futures.document if job.state == "done" else None,
+            }
+        )
+        for futures, job in found
+    ]
+
+
+def delete(session: Session, job: Job) -> None:
+    """Delete futures, and cancel their job if it is in progress."""
+    _announce(session, job)
+    jobs.remove(session, job)
+
+
+def store(session: Session, job: Job, event: ev.FuturesEvent) -> None:
+    """Store the result of a job."""
+    # Convert it through JSON text, which spells NaN and infinity as strings. PostgreSQL's JSON cannot store them.
+    _of(session, job).document = json.loads(event.document.model_dump_json())
+    _announce(session, job)
+
+
+def discard(session: Session, job: Job) -> None:
+    """Delete the result of an earlier attempt."""
+    _of(session, job).document = None
+
+
+def has_result(session: Session, job: Job) -> bool:
+    """Return True if the job has a result."""
+    return _of(session, job).document is not None
+
+
+def _of(session: Session, job: Job) -> Futures:
+    return session.scalars(select(Futures).where(Futures.job_id == job.id)).one()
+
+
+def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.FuturesRequest) -> None:
+    names = track.head.action_names
+    if wanted.decision >= len(track):
+        message = f"the replay has {len(track)} decisions, so choose 0 to {len(track) - 1}"
+        raise Invalid(FieldError(field="decision", message=message))
+    if acting_run.env != run.env:
+        message = f"run {acting_run.id} plays {acting_run.env}, not {run.env}: name a run of the same environment"
+        raise Invalid(FieldError(field="agent.run_id", message=message))
+    if acting_run.config.get("action_set") != run.config.get("action_set"):
+        message = f"run {acting_run.id} has another action set than run {run.id}: name a run with the same actions"
+        raise Invalid(FieldError(field="agent.run_id", message=message))
+    if track.head.numbers_kind == "gaussian" and (wanted.first or wanted.each_action):
+        message = "only discrete actions can be forced, and those of this replay are numbers"
+        raise Invalid(FieldError(field="first", message=message))
+    for name in wanted.first:
+        if name not in names:
+            message = f"there is no action {name!r}: choose from {', '.join(names)}"
+            raise Invalid(FieldError(field="first", message=message))
+
+
+def _check_room(session: Session, replay: Replay, run: Run) -> None:
+    if jobs.count_unfinished(session, run, "futures") >= MAX_WAITING_JOBS:
+        raise Conflict(f"{MAX_WAITING_JOBS} simulations of run {run.id} already wait. Try again when one is done.")
+    if len(session.scalars(select(Futures.id).where(Futures.replay_id == replay.id)).all()) >= MAX_KEPT:
+        raise Conflict(f"Replay {replay.id} has {MAX_KEPT} futures, which is the limit. Delete some first.")
+
+
+def _announce(session: Session, job: Job) -> None:
+    """Notify pages of the replay's run, which may be another one than that of the job."""
+    notice = {"run_id": session.get_one(Replay, _of(session, job).replay_id).run_id}
+    after_commit(session, lambda: publish("run.files", notice))
