@@ -8,8 +8,8 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, provenance
     alerts, aliases, backup, jobs, projects, replays
-    checkpoints, futures, saliency, start_sets, views
-    kept_games, recordings, runs
+    checkpoints, saliency, start_sets, views
+    futures, kept_games, recordings, runs
     changes, comparisons, evaluations, reported
     agents, figures, lineage, marks, worker_api
     games, health, studies

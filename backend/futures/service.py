@@ -14,8 +14,8 @@ from backend.futures import schemas
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.live.notices import publish
-from backend.replays.service import find_replay
 from backend.replays.players import find_player, read_track
+from backend.replays.service import find_replay
 from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
 from workers.contract.futures import FuturesOptions

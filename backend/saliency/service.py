@@ -8,9 +8,9 @@ from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, find_reported
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
+from backend.replays.players import find_player, read_track
 from backend.replays.pruning import prune_replays
 from backend.replays.service import find_replay
-from backend.replays.players import find_player, read_track
 from backend.saliency.schemas import ReplaySaliency
 from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
