@@ -13,6 +13,7 @@ from workers.contract import layout
 from workers.contract.jobs import (
     EvaluationParameters,
     FilmParameters,
+    FuturesParameters,
     JobRequest,
     RecordingParameters,
     SaliencyParameters,
@@ -25,6 +26,7 @@ from workers.contract.worker_api import JobKind
 from workers.trainer.evaluate import run_evaluation
 from workers.trainer.evaluation.report import JobReport
 from workers.trainer.evaluation.request import EvaluateRequest
+from workers.trainer.futures.request import FuturesRequest
 from workers.trainer.run import durable_files
 from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
@@ -140,6 +142,32 @@ def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: 
     report.salient(SALIENCY_FILE)
 
 
+def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Simulate how a recorded episode could continue from one of its decisions."""
+    from workers.trainer.futures import experiment, players  # loads torch, which takes seconds
+    from workers.trainer.recording.retracing import recorded_actions
+
+    stop.interrupts = False
+    which = FuturesParameters.model_validate(job.parameters)
+    player = players.load(directory, job.step, which.protocol)
+    report.started(player.checkpoint.file.step, player.checkpoint.file.frames, which.seed, 1)
+    request = FuturesRequest(
+        run_directory=directory,
+        step=job.step,
+        protocol=which.protocol,
+        seed=which.seed,
+        episode=which.episode,
+        decision=which.decision,
+        futures=which.futures,
+        horizon=which.horizon,
+        until=which.until,
+        first=tuple(which.first),
+        each_action=which.each_action,
+    )
+    actions = [*recorded_actions(which.actions)]
+    report.simulated(experiment.simulated(request, player, actions=actions, should_stop=stop.requested))
+
+
 def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Render the video of a game that a person played."""
     from workers.trainer.recording import kept_games  # loads torch, which takes seconds
@@ -186,6 +214,7 @@ def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
 WORK: dict[JobKind, Work] = {
     "recording": record_episode,
     "saliency": compute_saliency,
+    "futures": simulate_futures,
     "live": play_live,
     "play": play_live,
     "film": film_kept_game,

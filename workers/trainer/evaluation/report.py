@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from workers.contract import events
+from workers.contract.futures import FuturesDocument
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import Held
 from workers.trainer.errors import reason, stack
@@ -94,6 +95,11 @@ class JobReport:
     def salient(self, file: str) -> None:
         """Report the file of a saliency."""
         self._emit(events.SaliencyEvent, file=file)
+        self._emit(events.Finished)
+
+    def simulated(self, document: FuturesDocument) -> None:
+        """Report the result of futures."""
+        self._emit(events.FuturesEvent, document=document)
         self._emit(events.Finished)
 
     def kept(self, game: KeptPlay) -> None:

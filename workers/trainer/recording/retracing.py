@@ -77,7 +77,7 @@ def _retraced(subject: Subject, game: PlayableGame, which: SaliencyParameters) -
     protocol = PROTOCOLS[which.protocol]
     openings.opening(protocol, None)(game, which.episode, openings.draws(protocol, which.seed, which.episode))
     memory = subject.network.initial_memory(1)
-    for number, action in enumerate(_actions(which.actions)):
+    for number, action in enumerate(recorded_actions(which.actions)):
         if game.over:
             raise OtherEpisodeError(f"the episode ended here after {number} of {len(which.actions)} decisions")
         observation = torch.from_numpy(np.asarray(game.observation))
@@ -86,7 +86,8 @@ def _retraced(subject: Subject, game: PlayableGame, which: SaliencyParameters) -
         game.step(action)
 
 
-def _actions(taken: Sequence[int] | Sequence[Sequence[float]]) -> Iterator[Action]:
+def recorded_actions(taken: Sequence[int] | Sequence[Sequence[float]]) -> Iterator[Action]:
+    """Yield the actions of a recording as games take them."""
     for action in taken:
         yield action if isinstance(action, int) else np.array(action, dtype=np.float32)
 
