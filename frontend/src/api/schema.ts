@@ -4055,21 +4055,6 @@ export interface components {
             values?: components["schemas"]["JsonValue"][] | null;
         };
         /**
-         * Estimate
-         * @description A value with its 95 % interval.
-         */
-        backend__comparisons__schemas__Estimate: {
-            /** High */
-            high: number | null;
-            /**
-             * Low
-             * @description Null below n = 3.
-             */
-            low: number | null;
-            /** Value */
-            value: number;
-        };
-        /**
          * BestScore
          * @description The best score of a game by one protocol.
          */
@@ -5260,6 +5245,21 @@ export interface components {
             /** Step */
             step: number;
         };
+        /**
+         * Estimate
+         * @description A value with its 95 % interval.
+         */
+        Estimate: {
+            /** High */
+            high: number | null;
+            /**
+             * Low
+             * @description Null below n = 3.
+             */
+            low: number | null;
+            /** Value */
+            value: number;
+        };
         /** EvaluatedEpisode */
         EvaluatedEpisode: {
             /**
@@ -5935,7 +5935,7 @@ export interface components {
         Future: {
             /**
              * Bootstrap
-             * @description The discounted value of the last state in the return; None if the return ended in a terminal state.
+             * @description The discounted value of the last state in the return; None if a terminal state ended the return.
              */
             bootstrap: number | null;
             /** Decisions */
@@ -6076,7 +6076,7 @@ export interface components {
             /** Algorithm */
             algorithm: string;
             /** @description Futures whose return ends in the value of their last state. */
-            bootstrapped: components["schemas"]["workers__contract__futures__Estimate"];
+            bootstrapped: components["schemas"]["MeanReturn"];
             /** Checkpoint Step */
             checkpoint_step: number;
             /** Clip Rewards */
@@ -6121,13 +6121,23 @@ export interface components {
              */
             returns: number[];
             /** @description Sum of the raw rewards, without discount. */
-            score: components["schemas"]["workers__contract__futures__Estimate"];
+            score: components["schemas"]["MeanReturn"];
+            /**
+             * Score Fan
+             * @description Quantiles of the score (5, 25, 50, 75 and 95 %) after each decision. Ended futures keep theirs.
+             */
+            score_fan: number[][];
             /** Seconds */
             seconds: number;
             /** Seed */
             seed: number;
+            /**
+             * Survival
+             * @description Share of futures that, after each decision, have neither lost a life nor reached the game's end.
+             */
+            survival: number[];
             /** @description Futures whose return ended in a terminal state. */
-            terminal: components["schemas"]["workers__contract__futures__Estimate"];
+            terminal: components["schemas"]["MeanReturn"];
             /**
              * Until
              * @enum {string}
@@ -6378,7 +6388,7 @@ export interface components {
              */
             dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
             /** @description With its stratified bootstrap interval. */
-            mean: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
+            mean: components["schemas"]["Estimate"] | null;
             /**
              * N
              * @description Number of runs that have reached the step.
@@ -7649,6 +7659,27 @@ export interface components {
             up_to?: number | null;
         };
         /**
+         * MeanReturn
+         * @description Mean of some futures with its 95 % t-interval.
+         */
+        MeanReturn: {
+            /** Count */
+            count: number;
+            /**
+             * Interval
+             * @description None for fewer than two futures.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Mean
+             * @description None if there are no futures.
+             */
+            mean: number | null;
+        };
+        /**
          * Measurement
          * @description A short run that measures training speed. It stops after half a minute of training.
          */
@@ -7956,14 +7987,14 @@ export interface components {
              */
             best: number;
             /** @description Difference of the means, with Welch's interval. */
-            difference: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
+            difference: components["schemas"]["Estimate"] | null;
             /**
              * Other
              * @description Index of the other group in `standings`.
              */
             other: number;
             /** @description Probability that a run of the best group scores more than one of the other. A tie counts half. */
-            probability: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
+            probability: components["schemas"]["Estimate"] | null;
             /**
              * Significant
              * @description True if the interval of the difference excludes zero.
@@ -11490,17 +11521,17 @@ export interface components {
          */
         SuiteResult: {
             /** @description Median over 57 games, estimated from Atari-5. Null without a score in each of its games. */
-            estimated_median: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
+            estimated_median: components["schemas"]["Estimate"] | null;
             /** Games */
             games: components["schemas"]["SuiteGame"][];
             /** @description Mean of the middle half of all runs. */
-            interquartile_mean: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
+            interquartile_mean: components["schemas"]["Estimate"] | null;
             /** Label */
             label: string;
             /** @description Mean over games of the mean over runs. */
-            mean: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
+            mean: components["schemas"]["Estimate"] | null;
             /** @description Median over games of the mean over runs. */
-            median: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
+            median: components["schemas"]["Estimate"] | null;
             /** Normalized By */
             normalized_by: components["schemas"]["Source"][];
             /**
@@ -11509,7 +11540,7 @@ export interface components {
              */
             normalized_games: number;
             /** @description Mean amount by which runs miss the human score. */
-            optimality_gap: components["schemas"]["backend__comparisons__schemas__Estimate"] | null;
+            optimality_gap: components["schemas"]["Estimate"] | null;
             /** Protocol */
             protocol: string;
             /** Protocol Title */
@@ -12013,27 +12044,6 @@ export interface components {
              * @description Null if it is not installed there.
              */
             version: string | null;
-        };
-        /**
-         * Estimate
-         * @description Mean of some futures with its 95 % t-interval.
-         */
-        workers__contract__futures__Estimate: {
-            /** Count */
-            count: number;
-            /**
-             * Interval
-             * @description None for fewer than two futures.
-             */
-            interval: [
-                number,
-                number
-            ] | null;
-            /**
-             * Mean
-             * @description None if there are no futures.
-             */
-            mean: number | null;
         };
         /**
          * WrongPart

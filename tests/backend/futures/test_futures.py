@@ -34,6 +34,8 @@ MADE = FuturesDocument(
     terminal=MeanReturn(count=0, mean=None, interval=None),
     bootstrapped=PART,
     score=PART,
+    score_fan=[[0.0, 0.0, 0.0, 1.0, 1.0]],
+    survival=[1.0],
     actions=[ActionFutures(**PART.model_dump(), name="UP", probability=0.7, action_value=None)],
     futures=[
         Future(discounted_return=0.4, bootstrap=0.1, score=0, decisions=200, life_lost_after=None, ended="stopped")

@@ -14,6 +14,7 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.worker_api import WorkerApi
 from workers.contract import saliency, tracks
 from workers.contract.config import PaacConfig, RunConfig
+from workers.contract.futures import FuturesDocument
 from workers.contract.jobs import FilmParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
@@ -198,6 +199,20 @@ def test_it_computes_the_saliency_of_a_recording(api: WorkerApi, client: Backend
     found = saliency.read(io.BytesIO(api.files[reported[-2]["file"]]))
     assert len(found) == len(actions)
     assert found.head.checkpoint_sha256 == head.checkpoint_sha256
+
+
+def test_it_simulates_the_futures_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    checkpoint = run / made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), STEP)
+    # Another agent than the recorded one acts, so the actions must come from the recording.
+    how = {"protocol": PROTOCOL, "seed": SEED, "episode": 0, "actions": [2, 2, 3], "decision": 3}
+    do_job(
+        api, client, tmp_path / "worker", checkpoint, "futures", how | {"futures": 8, "horizon": 4, "first": ["LEFT"]}
+    )
+    reported = list(api.job_events[5, 1].values())
+    assert [event["kind"] for event in reported] == ["started", "futures", "finished"]
+    document = FuturesDocument.model_validate(reported[1]["document"])
+    assert (document.checkpoint_step, document.decision, document.first, document.count) == (STEP, 3, ["LEFT"], 8)
 
 
 def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
