@@ -8,7 +8,7 @@ import pytest
 from backend.futures import service
 from tests.backend.test_saliency import PONG, WEIGHTS, made_track, replay
 from tests.factories import Api, checkpoint, checkpoint_path, event, started
-from workers.contract.futures import ActionFutures, MeanReturn, Future, FuturesDocument
+from workers.contract.futures import ActionFutures, Future, FuturesDocument, MeanReturn
 from workers.contract.protocols.acting import SAMPLED
 
 PART = MeanReturn(count=2, mean=0.5, interval=(0.1, 0.9))
