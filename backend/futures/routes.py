@@ -5,7 +5,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from backend.database.engine import Db
 from backend.doorbell import Bell
 from backend.futures import service
-from backend.futures.schemas import Futures, FuturesRequest
+from backend.futures.schemas import Futures, SimulateFutures
 from backend.replays.service import find_replay
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
@@ -15,7 +15,7 @@ router = APIRouter(tags=["files"])
 
 
 @router.post("/replays/{replay_id}/futures", status_code=201)
-def request_futures(db: Db, bell: Bell, once: Idempotent, replay_id: PathId, wanted: FuturesRequest) -> Futures:
+def request_futures(db: Db, bell: Bell, once: Idempotent, replay_id: PathId, wanted: SimulateFutures) -> Futures:
     """Queue the simulation of how a replay could continue from one of its decisions."""
     with once.write(db) as session:
         futures, job = service.request(session, replay_id, wanted)

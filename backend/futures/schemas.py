@@ -19,7 +19,7 @@ class ActingAgent(BaseModel):
     checkpoint: CheckpointChoice = "best"
 
 
-class FuturesRequest(FuturesOptions):
+class SimulateFutures(FuturesOptions):
     """A request to simulate the futures of a decision."""
 
     agent: ActingAgent | None = Field(

@@ -27,7 +27,7 @@ MAX_WAITING_JOBS = 10
 MAX_KEPT = 200
 
 
-def request(session: Session, replay_id: int, wanted: schemas.FuturesRequest) -> tuple[Futures, Job]:
+def request(session: Session, replay_id: int, wanted: schemas.SimulateFutures) -> tuple[Futures, Job]:
     """Queue the futures of a decision of a replay."""
     replay = find_replay(session, replay_id)
     acting_run_id = wanted.agent.run_id if wanted.agent else replay.run_id
@@ -134,7 +134,7 @@ def _of(session: Session, job: Job) -> Futures:
     return session.scalars(select(Futures).where(Futures.job_id == job.id)).one()
 
 
-def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.FuturesRequest) -> None:
+def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutures) -> None:
     names = track.head.action_names
     if wanted.decision >= len(track):
         message = f"the replay has {len(track)} decisions, so choose 0 to {len(track) - 1}"

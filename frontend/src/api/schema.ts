@@ -6179,49 +6179,6 @@ export interface components {
             time: number;
         };
         /**
-         * FuturesRequest
-         * @description A request to simulate the futures of a decision.
-         */
-        FuturesRequest: {
-            /** @description The agent that acts in the futures. Default: the one that played the replay. It needs the same environment and actions. */
-            agent?: components["schemas"]["ActingAgent"] | null;
-            /**
-             * Decision
-             * @description The decision to continue from, counted from 0.
-             */
-            decision: number;
-            /**
-             * Each Action
-             * @description Also force each action first and compare them.
-             * @default false
-             */
-            each_action?: boolean;
-            /**
-             * First
-             * @description Names of actions that every future begins with, in order.
-             * @default []
-             */
-            first?: string[];
-            /**
-             * Futures
-             * @default 64
-             */
-            futures?: number;
-            /**
-             * Horizon
-             * @description Longest future, in decisions.
-             * @default 200
-             */
-            horizon?: number;
-            /**
-             * Until
-             * @description Also stop at the next reward or lost life.
-             * @default horizon
-             * @enum {string}
-             */
-            until?: "horizon" | "reward" | "life";
-        };
-        /**
          * Game
          * @description A game with its tables. Tables with runs come first.
          */
@@ -10626,6 +10583,49 @@ export interface components {
              * @description The value of ARCADIA_TOKEN.
              */
             token: string;
+        };
+        /**
+         * SimulateFutures
+         * @description A request to simulate the futures of a decision.
+         */
+        SimulateFutures: {
+            /** @description The agent that acts in the futures. Default: the one that played the replay. It needs the same environment and actions. */
+            agent?: components["schemas"]["ActingAgent"] | null;
+            /**
+             * Decision
+             * @description The decision to continue from, counted from 0.
+             */
+            decision: number;
+            /**
+             * Each Action
+             * @description Also force each action first and compare them.
+             * @default false
+             */
+            each_action?: boolean;
+            /**
+             * First
+             * @description Names of actions that every future begins with, in order.
+             * @default []
+             */
+            first?: string[];
+            /**
+             * Futures
+             * @default 64
+             */
+            futures?: number;
+            /**
+             * Horizon
+             * @description Longest future, in decisions.
+             * @default 200
+             */
+            horizon?: number;
+            /**
+             * Until
+             * @description Also stop at the next reward or lost life.
+             * @default horizon
+             * @enum {string}
+             */
+            until?: "horizon" | "reward" | "life";
         };
         /**
          * Skipped
@@ -15240,7 +15240,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["FuturesRequest"];
+                "application/json": components["schemas"]["SimulateFutures"];
             };
         };
         responses: {
