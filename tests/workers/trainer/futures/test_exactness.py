@@ -37,7 +37,7 @@ CASES: dict[str, RunConfig] = {
     "Arcadia/Labyrinth-v0": PaacConfig(env="Arcadia/Labyrinth-v0"),
     "Arcadia/Labyrinth-v0 with memory": A3cConfig(env="Arcadia/Labyrinth-v0", lstm_units=8),
 }
-DECISIONS, BEFORE = 60, 6
+DECISIONS, BEFORE = 60, 3
 
 
 def marks(case: str) -> Sequence[pytest.MarkDecorator]:
