@@ -71,6 +71,7 @@ export type Metrics = Schema["RunMetrics"];
 export type Mark = Schema["Mark"];
 export type RunMarks = Schema["RunMarks"];
 export type AnomalyRule = Schema["AnomalyRule"];
+export type Finding = Schema["Finding"];
 
 export type MetricSection = Schema["MetricSection"];
 

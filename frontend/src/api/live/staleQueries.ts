@@ -3,6 +3,7 @@ import { aliasKeys } from "../aliases";
 import { boardKeys } from "../boards";
 import { changeKeys } from "../changes";
 import { checkpointKeys } from "../checkpoints";
+import { diagnosisKeys } from "../diagnosis";
 import { evaluationKeys } from "../evaluations";
 import { figureKeys } from "../figures";
 import { gameKeys } from "../games";
@@ -62,6 +63,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
       return [
         { queryKey: metricKeys.names(event.run_id), interval: SELDOM_REFRESH_MS },
         { queryKey: markKeys.list(event.run_id), interval: SELDOM_REFRESH_MS },
+        { queryKey: diagnosisKeys.list(event.run_id), interval: SELDOM_REFRESH_MS },
         { queryKey: metricKeys.allSparklines, interval: SELDOM_REFRESH_MS },
         SELECTED_SELDOM,
         STUDIES,

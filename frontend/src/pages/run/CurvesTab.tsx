@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { IconChartLine } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useLocation } from "react-router";
 import { metricCatalogQuery, metricNamesQuery } from "@/api/metrics";
 import type { Run } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
@@ -112,6 +113,8 @@ function MetricSearch({ count, text, onSearch }: MetricSearchProps) {
   );
 }
 
+const scrollIntoView = (chart: HTMLElement | null) => chart?.scrollIntoView({ block: "center" });
+
 interface SectionChartsProps {
   run: Run;
   view: CurveView;
@@ -119,13 +122,19 @@ interface SectionChartsProps {
 }
 
 function SectionCharts({ run, view, charts }: SectionChartsProps) {
+  // The metric of a finding, whose link leads to its chart.
+  const wanted = useLocation().hash.slice(1);
   const [limit, setLimit] = useState(FIRST_CHARTS);
   const hidden = charts.length - limit;
   return (
     <>
       <div className={chartClasses.grid}>
         {charts.slice(0, limit).map((chart) => (
-          <div key={chart.metrics.join()} className={classes.card}>
+          <div
+            key={chart.metrics.join()}
+            ref={chart.metrics.includes(wanted) ? scrollIntoView : undefined}
+            className={classes.card}
+          >
             <Figure
               runs={[run.id]}
               chart={chart}

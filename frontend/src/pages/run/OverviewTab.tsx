@@ -13,6 +13,7 @@ import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { availabilityText, isActive, isReported } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
+import { DiagnosisCard } from "./diagnosis/DiagnosisCard";
 import { FailureCard } from "./FailureCard";
 import { CurveMarks } from "./marks/CurveMarks";
 import { NotesCard } from "./NotesCard";
@@ -43,6 +44,7 @@ export function OverviewTab({ run }: { run: Run }) {
     <Stack gap="md">
       <FailureCard run={run} />
       <WarningsCard run={run} />
+      <DiagnosisCard run={run} />
       {starting && !isNew && <StartCard run={run} />}
       {learned.length > 0 && <Milestones run={run} shown={learned} />}
       <div className={classes.overview}>
