@@ -83,6 +83,7 @@ CATALOG: tuple[MetricSection, ...] = (
             Metric("train/epsilon", "Mean ε, the share of random actions"),
             Metric("train/grad_norm", "Gradient norm"),
             Metric("train/learning_rate", "Learning rate"),
+            Metric("train/policy_lag", "Policy lag", "updates"),
         ),
     ),
     MetricSection(

@@ -113,7 +113,10 @@ function MetricSearch({ count, text, onSearch }: MetricSearchProps) {
   );
 }
 
-const scrollIntoView = (chart: HTMLElement | null) => chart?.scrollIntoView({ block: "center" });
+/** Scroll to a chart after the router has scrolled the new page to its top. */
+function scrollIntoView(chart: HTMLElement | null) {
+  if (chart) requestAnimationFrame(() => chart.scrollIntoView({ block: "center" }));
+}
 
 interface SectionChartsProps {
   run: Run;

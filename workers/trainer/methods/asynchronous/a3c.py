@@ -26,7 +26,9 @@ from workers.trainer.networks.precision import body_dtype
 from workers.trainer.run.run import TrainingRun, TrainingState
 
 LOG_DEVIATION = "network.policy.log_deviation"
-MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/grad_norm", "train/learning_rate")
+LEARNED = ("train/policy_loss", "train/value_loss", "train/entropy", "train/grad_norm", "train/learning_rate")
+POLICY_LAG = "train/policy_lag"
+MEASURES = (*LEARNED, POLICY_LAG)
 
 
 @dataclass
@@ -131,12 +133,14 @@ def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
     centering = centering_of(config, agent, optimizer.parameters)
     actor = PolicyActor(config, participant, environment, agent)
     while participant.goes_on:
+        updates = participant.updates
         rollout = actor.rollout()
         if participant.stopping:
             break  # a stop may have shortened the rollout
         entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, participant.T, config.total_steps)
         rates = (participant.learning_rate, entropy_cost)
-        measures = learn(actor, rollout, config, optimizer, *rates, centering)
+        lag = float(participant.updates - updates)
+        measures = {**learn(actor, rollout, config, optimizer, *rates, centering), POLICY_LAG: lag}
         participant.report_update(len(rollout.rewards), measures)
         participant.report_network(agent, rollout.states)
     environment.close()

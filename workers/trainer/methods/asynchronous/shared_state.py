@@ -89,6 +89,11 @@ class Participant:
         return steps_left > 0 and not self.stopping
 
     @property
+    def updates(self) -> int:
+        """The number of updates by all actor-learners in this attempt."""
+        return int(self._shared.sums.numpy()[:, 0].sum())
+
+    @property
     def learning_rate(self) -> float:
         """η at this T."""
         config = self._config

@@ -20,7 +20,7 @@ from workers.trainer.host.processes import Link
 from workers.trainer.learning.centering import Centering
 from workers.trainer.learning.optimizers import Correction, FlatParameters
 from workers.trainer.methods.asynchronous import a3c
-from workers.trainer.methods.asynchronous.a3c import MEASURES, EpisodeRollout, PolicyActor
+from workers.trainer.methods.asynchronous.a3c import LEARNED, MEASURES, EpisodeRollout, PolicyActor
 from workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState, lay_out
 from workers.trainer.networks import agents
 from workers.trainer.networks.agents import Agent, Memory
@@ -189,7 +189,7 @@ def test_an_update_descends_the_clipped_gradient_by_rmsprop() -> None:
 
     measures = update(made, rollout)
 
-    assert measures.keys() == set(MEASURES)
+    assert measures.keys() == set(LEARNED)
     assert measures["train/grad_norm"] == pytest.approx(norm, rel=1e-4)
     for parameter, old, gradient in zip(made.agent.parameters(), before, gradients, strict=True):
         clipped = gradient * 0.5 / norm
