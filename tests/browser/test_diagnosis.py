@@ -8,7 +8,9 @@ from playwright.sync_api import Page, expect
 
 from tests.installation import CARTPOLE, Installation
 
-STEPS = 40_000
+STEPS = 20_000
+# Six trainings, two at a time, each with its start.
+STUDY_SECONDS = 900.0
 EXPLORING = {**CARTPOLE, "algorithm": "n_step_q", "num_actors": 1}
 
 
@@ -36,7 +38,7 @@ def test_a_fix_is_tested_from_the_page_of_a_run(page: Page, installation: Instal
     dialog.get_by_role("button", name="Start 6 runs").click()
     expect(page).to_have_url(re.compile(r"/studies/\d+"))
     study = int(page.url.rsplit("/", 1)[1])
-    installation.wait_until(lambda: installation.read(f"studies/{study}")["state"] == "finished")
+    installation.wait_until(lambda: installation.read(f"studies/{study}")["state"] == "finished", STUDY_SECONDS)
 
     page.goto(f"/runs/{run}")
     expect(card.get_by_text(re.compile(f"Test in study {study}: .+ n = 3 and 3")).first).to_be_visible()
