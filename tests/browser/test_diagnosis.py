@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.installation import CARTPOLE, Installation
 
 STEPS = 20_000
-# Six trainings, two at a time, each with its start.
+# Enough for six trainings on a busy machine.
 STUDY_SECONDS = 900.0
 EXPLORING = {**CARTPOLE, "algorithm": "n_step_q", "num_actors": 1}
 
@@ -23,7 +23,7 @@ def read_diagnosis(installation: Installation, run: int) -> list[dict[str, Any]]
 @pytest.mark.nightly
 def test_a_fix_is_tested_from_the_page_of_a_run(page: Page, installation: Installation) -> None:
     run = installation.launch(total_steps=STEPS, learning_rate=10.0)
-    installation.wait_for_state(run, "finished")
+    installation.wait_until(lambda: installation.run(run)["state"] == "finished", STUDY_SECONDS)
     page.goto(f"/runs/{run}")
     card = page.get_by_role("region", name="Diagnosis")
     expect(card).to_contain_text(re.compile(r"Learning rate 10 → 0\.00"))
@@ -47,7 +47,7 @@ def test_a_fix_is_tested_from_the_page_of_a_run(page: Page, installation: Instal
 @pytest.mark.nightly
 def test_a_training_that_keeps_acting_at_random_has_a_stuck_epsilon(installation: Installation) -> None:
     run = installation.launch(EXPLORING, total_steps=STEPS // 2, epsilon_anneal_frames=10**8)
-    installation.wait_for_state(run, "finished")
+    installation.wait_until(lambda: installation.run(run)["state"] == "finished", STUDY_SECONDS)
     (finding,) = (each for each in read_diagnosis(installation, run) if each["rule"] == "epsilon_stuck")
     assert [each["suggested"] for each in finding["settings"]] == [STEPS // 20]
 
@@ -55,5 +55,5 @@ def test_a_training_that_keeps_acting_at_random_has_a_stuck_epsilon(installation
 @pytest.mark.nightly
 def test_a_training_with_a_tiny_learning_rate_stalls(installation: Installation) -> None:
     run = installation.launch(total_steps=STEPS, learning_rate=1e-9)
-    installation.wait_for_state(run, "finished")
+    installation.wait_until(lambda: installation.run(run)["state"] == "finished", STUDY_SECONDS)
     assert [each["rule"] for each in read_diagnosis(installation, run)] == ["return_stalled"]
