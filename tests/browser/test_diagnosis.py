@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.installation import CARTPOLE, Installation
+from tests.installation import Installation
 
 STEPS = 20_000
 # Enough for six trainings on a busy machine.
 STUDY_SECONDS = 900.0
-EXPLORING = {**CARTPOLE, "algorithm": "n_step_q", "num_actors": 1}
+EXPLORING = {"algorithm": "n_step_q", "env": "CartPole-v1", "num_actors": 1, "hidden_units": 16}
 
 
 def read_diagnosis(installation: Installation, run: int) -> list[dict[str, Any]]:
@@ -56,4 +56,4 @@ def test_a_training_that_keeps_acting_at_random_has_a_stuck_epsilon(installation
 def test_a_training_with_a_tiny_learning_rate_stalls(installation: Installation) -> None:
     run = installation.launch(total_steps=STEPS, learning_rate=1e-9)
     installation.wait_until(lambda: installation.run(run)["state"] == "finished", STUDY_SECONDS)
-    assert [each["rule"] for each in read_diagnosis(installation, run)] == ["return_stalled"]
+    assert "return_stalled" in {each["rule"] for each in read_diagnosis(installation, run)}
