@@ -7,6 +7,8 @@ import { USUAL_RATE } from "./clock";
 import { DeleteRecording } from "./DeleteRecording";
 import { CopyMoment } from "./CopyMoment";
 import { DownloadMenu } from "./DownloadMenu";
+import { WhatIf } from "./futures/WhatIf";
+import { WhatIfButton } from "./futures/WhatIfButton";
 import { momentOf, withMoment } from "./moment";
 import { Panels, ReplayFacts, type SeenPlace } from "./Panels";
 import { idsOf, type PlayableReplay } from "./places";
@@ -50,6 +52,7 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
   const [seen, setSeen] = useState<SeenPlace>("off");
   const [opacity, setOpacity] = useState(0.6);
   const [saliency, setSaliency] = useState<SaliencyShown>("off");
+  const [whatIf, setWhatIf] = useState(false);
   const family = useEnvironmentFamily(env);
   const shape = useShape(family?.aspect_ratio);
   const last = replays.length - 1;
@@ -79,6 +82,10 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
   const address = () => {
     const params = withMoment(search, idsOf(replays), ensemble.seconds);
     return new URL(`${path}?${params}`, window.location.origin).href;
+  };
+  const openWhatIf = () => {
+    setPlaying(false);
+    setWhatIf(true);
   };
   const several = replays.length > 1;
   const besides = seen === "beside" && replays.some(({ seen_file_id }) => seen_file_id !== null);
@@ -136,6 +143,11 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
             setShown={setSaliency}
             blocked={whyNothingSeen(replay)}
           />
+          <WhatIfButton
+            opened={whatIf && query.data !== undefined}
+            blocked={query.data ? null : whyNot(query, replay)}
+            onToggle={() => (whatIf ? setWhatIf(false) : openWhatIf())}
+          />
           <Group gap="xs" className={classes.keep}>
             <CopyMoment address={address} />
             <PinReplay replay={replay} />
@@ -151,6 +163,17 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
         </Group>
       </Stack>
       <ThoughtPanel query={query} replay={replay} head={head} onPicture={steps.toPicture} />
+      {whatIf && query.data && (
+        <WhatIf
+          key={replay.id}
+          replay={replay}
+          env={env}
+          thoughts={query.data}
+          head={head}
+          steps={steps}
+          onClose={() => setWhatIf(false)}
+        />
+      )}
     </div>
   );
 }

@@ -163,7 +163,7 @@ const rangeOfSteps = (first: number, last: number) =>
   first === last ? `at ${short(first, "steps")}` : `from ${short(first, "steps")} to ${short(last, "steps")}`;
 
 /** Return true if the arrow keys have another meaning. Events of menus and dialogs bubble up to here. */
-const OWN_ARROWS = "[role=slider], [role=radiogroup], [role=menu], [role=dialog], input";
+const OWN_ARROWS = "[role=slider], [role=radiogroup], [role=menu], [role=dialog], input, select";
 
 const NEWEST = "newest";
 

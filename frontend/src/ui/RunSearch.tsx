@@ -14,17 +14,22 @@ interface RunSearchProps {
   runs: readonly number[];
   /** True if a range such as 7-12 picks all of its runs. */
   ranges?: boolean;
+  /** Offer only runs of this environment. */
+  env?: string | undefined;
   onPick: (runs: number[]) => void;
   className?: string | undefined;
 }
 
 /** Search field for runs by number, name, game or tag. It offers the newest runs first. */
-export function RunSearch({ label, runs, ranges = true, onPick, className }: RunSearchProps) {
+export function RunSearch({ label, runs, ranges = true, env, onPick, className }: RunSearchProps) {
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), 250);
   const [opened, setOpened] = useState(false);
   // Fetch the list only during a search.
-  const list = useInfiniteQuery({ ...runListQuery({ text, sort: "-created_at" }), enabled: opened });
+  const list = useInfiniteQuery({
+    ...runListQuery({ text, ...(env && { env: [env] }), sort: "-created_at" }),
+    enabled: opened,
+  });
   const offered = (list.data?.pages.flatMap((page) => page.items) ?? []).filter(
     (run) => !runs.includes(run.id),
   );

@@ -11,13 +11,24 @@ interface RunsFieldProps {
   /** True if a new run replaces the previous one. */
   single?: boolean;
   max?: number;
+  /** Offer only runs of this environment. */
+  env?: string;
+  error?: string | undefined;
   onChange: (runs: number[]) => void;
 }
 
 /** Picked runs with remove buttons, and a search for more. */
-export function RunsField({ runs, known, single = false, max = MAX_RUNS, onChange }: RunsFieldProps) {
+export function RunsField({
+  runs,
+  known,
+  single = false,
+  max = MAX_RUNS,
+  env,
+  error,
+  onChange,
+}: RunsFieldProps) {
   return (
-    <Input.Wrapper label={single ? "Run" : "Runs"} labelElement="div">
+    <Input.Wrapper label={single ? "Run" : "Runs"} labelElement="div" error={error}>
       <Group gap={8} role="group" aria-label={single ? "Run picked" : "Runs picked"}>
         {runs.map((id) => {
           const run = known.find((candidate) => candidate.id === id);
@@ -41,6 +52,7 @@ export function RunsField({ runs, known, single = false, max = MAX_RUNS, onChang
             className={classes.search}
             runs={runs}
             ranges={!single}
+            env={env}
             onPick={(picked) => onChange(single ? picked.slice(0, 1) : [...runs, ...picked].slice(0, max))}
           />
         )}

@@ -1,0 +1,54 @@
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { call } from "./client";
+import { OWN_ERRORS } from "./mutationState";
+import { replayKeys } from "./replays";
+import type { Futures, FuturesRequest, Replay } from "./types";
+
+const UNFINISHED_REFETCH_MS = 2000;
+
+type OfReplay = Pick<Replay, "id" | "run_id">;
+
+export const futuresKeys = {
+  /** The futures of a replay with their results. Fetched again with the run's replays. */
+  list: ({ run_id, id }: OfReplay) => [...replayKeys.list(run_id), id, "futures"] as const,
+};
+
+export const isUnfinished = ({ state }: Pick<Futures, "state">) => state === "queued" || state === "running";
+
+/** The futures of a replay, newest first. */
+export const futuresQuery = (replay: OfReplay) =>
+  queryOptions({
+    queryKey: futuresKeys.list(replay),
+    queryFn: ({ signal }): Promise<Futures[]> =>
+      call("get", "/api/v1/replays/{replay_id}/futures", {
+        params: { path: { replay_id: replay.id } },
+        signal,
+      }),
+    // The live stream does not report progress, so poll.
+    refetchInterval: ({ state }) => (state.data?.some(isUnfinished) ? UNFINISHED_REFETCH_MS : false),
+  });
+
+/** Queue a job that simulates the futures of a decision. */
+export function useRequestFutures(replay: OfReplay) {
+  const client = useQueryClient();
+  return useMutation({
+    meta: OWN_ERRORS,
+    mutationFn: (body: FuturesRequest): Promise<Futures> =>
+      call("post", "/api/v1/replays/{replay_id}/futures", {
+        params: { path: { replay_id: replay.id } },
+        body,
+      }),
+    // Stay pending until the list shows them.
+    onSuccess: () => client.invalidateQueries({ queryKey: futuresKeys.list(replay) }),
+  });
+}
+
+/** Delete futures, or cancel their simulation. */
+export function useDeleteFutures(replay: OfReplay) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) =>
+      call("delete", "/api/v1/futures/{futures_id}", { params: { path: { futures_id: id } } }),
+    onSettled: () => client.invalidateQueries({ queryKey: futuresKeys.list(replay) }),
+  });
+}

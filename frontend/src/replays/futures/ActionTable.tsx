@@ -1,0 +1,105 @@
+import { Badge, Table, Title, VisuallyHidden } from "@mantine/core";
+import type { ActionFutures } from "@/api/types";
+import { score } from "@/ui/format";
+import { WideTable } from "@/ui/WideTable";
+import { type Domain, domainOf, placeOn } from "../scale";
+import thoughts from "../thoughts.module.css";
+import classes from "./futures.module.css";
+import { findBetter, formatInterval } from "./words";
+
+interface ActionTableProps {
+  actions: readonly ActionFutures[];
+  /** Name of the action that the agent took. */
+  taken: string | undefined;
+}
+
+/** Futures of each action forced first, next to the policy's probability or the Q-value. */
+export function ActionTable({ actions, taken }: ActionTableProps) {
+  const hasValues = actions.some(({ action_value }) => action_value !== null);
+  const better = findBetter(actions, taken);
+  const domain = domainOf(actions.flatMap(({ interval, mean }) => [...(interval ?? []), mean ?? NaN]));
+  return (
+    <section aria-label="Each action first">
+      <Title order={4} size="sm" mb={4}>
+        Each action first
+      </Title>
+      <WideTable label="Table of actions" className={classes.actions}>
+        <Table verticalSpacing={4} horizontalSpacing={8}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Action</Table.Th>
+              <Table.Th ta="right">{hasValues ? "Q-value" : "Policy"}</Table.Th>
+              <Table.Th ta="right">Mean</Table.Th>
+              <Table.Th
+                className={classes.interval}
+                title={`From ${score(domain[0])} to ${score(domain[1])}`}
+              >
+                95 % interval
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {actions.map((action) => (
+              <ActionRow
+                key={action.name}
+                action={action}
+                domain={domain}
+                taken={action.name === taken}
+                better={action.name === better}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </WideTable>
+    </section>
+  );
+}
+
+interface ActionRowProps {
+  action: ActionFutures;
+  domain: Domain;
+  taken: boolean;
+  better: boolean;
+}
+
+function ActionRow({ action, domain, taken, better }: ActionRowProps) {
+  const { name, probability, action_value, mean } = action;
+  return (
+    <Table.Tr data-taken={taken || undefined}>
+      <Table.Td>
+        <span className={thoughts.mark} aria-hidden>
+          {taken ? "▸" : ""}
+        </span>
+        {name}
+        {taken && <VisuallyHidden>, taken</VisuallyHidden>}
+        {better && (
+          <Badge size="sm" ml={8} tt="none" title="Its interval excludes the mean of the action taken">
+            better
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td ta="right">
+        {probability === null ? score(action_value) : `${(probability * 100).toFixed(1)} %`}
+      </Table.Td>
+      <Table.Td ta="right">{score(mean)}</Table.Td>
+      <Table.Td>
+        <Interval action={action} domain={domain} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Interval({ action: { mean, interval }, domain }: Pick<ActionRowProps, "action" | "domain">) {
+  if (!interval || mean === null) return "–";
+  const [left, right] = interval.map((end) => placeOn(domain, end)) as [number, number];
+  return (
+    <div className={thoughts.track} title={formatInterval(interval)}>
+      <VisuallyHidden>{formatInterval(interval)}</VisuallyHidden>
+      <span
+        className={thoughts.bar}
+        style={{ left: `${left * 100}%`, width: `max(2px, ${(right - left) * 100}%)` }}
+      />
+      <span className={thoughts.mean} style={{ left: `${placeOn(domain, mean) * 100}%` }} />
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { queryOptions } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Figure, Futures } from "@/api/types";
+import type { Zoom } from "@/charts/curveView";
+import { FigureFrame } from "@/charts/FigureFrame";
+
+interface FuturesChartProps {
+  of: Futures;
+  title: string;
+  label: string;
+  legend?: boolean;
+  figure: Figure;
+}
+
+/** A small chart of futures, drawn from their result. */
+export function FuturesChart({ of, title, label, legend = false, figure }: FuturesChartProps) {
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  return (
+    <FigureFrame
+      bare
+      title={title}
+      label={label}
+      query={queryOptions({
+        queryKey: ["futures-figure", of.id, title],
+        queryFn: () => figure,
+        staleTime: Infinity,
+      })}
+      zoom={zoom}
+      onZoom={setZoom}
+      revision={String(of.id)}
+      legend={legend}
+      height={260}
+      empty="No finite returns to show."
+      file={`futures-${of.id}`}
+      points={() => Promise.resolve({ header: [], rows: [] })}
+    />
+  );
+}

@@ -1,0 +1,162 @@
+import { Button, Input, NativeSelect, SegmentedControl, Stack, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { comparisonQuery } from "@/api/comparisons";
+import { useRequestFutures } from "@/api/futures";
+import { RunsField } from "@/charts/fields/RunsField";
+import { placeErrors } from "@/config-form/serverErrors";
+import { FormErrors } from "@/ui/FormErrors";
+import type { PlayableReplay } from "../places";
+import {
+  createDraft,
+  type Draft,
+  FIELDS,
+  findProblems,
+  MAX_FUTURES,
+  MIN_FUTURES,
+  type Problems,
+  toRequest,
+  type Until,
+} from "./draft";
+import { ForcedActions } from "./ForcedActions";
+import classes from "./futures.module.css";
+
+interface FuturesFormProps {
+  replay: PlayableReplay;
+  env: string;
+  /** Names of the actions. Empty if they are numbers. */
+  names: readonly string[];
+  /** Return the decision of the shown picture. */
+  now: () => number;
+  /** Called with the id of the requested futures. */
+  onRequested: (id: number) => void;
+}
+
+const UNTIL: { value: Until; label: string }[] = [
+  { value: "horizon", label: "The longest length" },
+  { value: "reward", label: "The next reward" },
+  { value: "life", label: "A lost life" },
+];
+
+/** Form that simulates futures from the current decision. */
+export function FuturesForm({ replay, env, names, now, onRequested }: FuturesFormProps) {
+  const [draft, setDraft] = useState(() => createDraft(replay.run_id));
+  const [problems, setProblems] = useState<Problems>({});
+  const [refusals, setRefusals] = useState<string[]>([]);
+  const request = useRequestFutures(replay);
+  const update = (change: Partial<Draft>) => {
+    setDraft((before) => ({ ...before, ...change }));
+    setProblems({});
+    setRefusals([]);
+  };
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    const invalid = findProblems(draft);
+    setProblems(invalid);
+    setRefusals([]);
+    if (Object.keys(invalid).length > 0) return;
+    try {
+      const { id } = await request.mutateAsync(toRequest(draft, now()));
+      onRequested(id);
+    } catch (error) {
+      const { byField, general } = placeErrors(error, FIELDS);
+      setProblems(byField);
+      setRefusals(general);
+    }
+  }
+
+  return (
+    <form className={classes.form} onSubmit={(event) => void submit(event)} noValidate>
+      <Stack gap="sm">
+        <div className={classes.pair}>
+          <TextInput
+            label="Futures"
+            description={`${MIN_FUTURES} to ${MAX_FUTURES}`}
+            inputMode="numeric"
+            value={draft.futures}
+            error={problems.futures}
+            onChange={(event) => update({ futures: event.currentTarget.value })}
+          />
+          <TextInput
+            label="Longest length"
+            description="In decisions"
+            inputMode="numeric"
+            value={draft.horizon}
+            error={problems.horizon}
+            onChange={(event) => update({ horizon: event.currentTarget.value })}
+          />
+        </div>
+        <NativeSelect
+          label="Until"
+          data={UNTIL}
+          value={draft.until}
+          error={problems.until}
+          onChange={(event) => update({ until: event.currentTarget.value as Until })}
+        />
+        <ForcedActions names={names} draft={draft} error={problems.first} onChange={update} />
+        <ActingAgent env={env} draft={draft} problems={problems} onChange={update} />
+        <FormErrors messages={refusals} />
+        <Button type="submit" loading={request.isPending}>
+          Simulate
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+interface ActingAgentProps {
+  env: string;
+  draft: Draft;
+  problems: Problems;
+  onChange: (change: Partial<Draft>) => void;
+}
+
+/** Choice of the agent that acts in the futures. */
+function ActingAgent({ env, draft, problems, onChange }: ActingAgentProps) {
+  const runs = draft.run === null ? [] : [draft.run];
+  const known = useQuery({
+    ...comparisonQuery(runs, [], false),
+    enabled: draft.agent === "other" && runs.length > 0,
+  });
+  return (
+    <Input.Wrapper label="Agent" labelElement="div">
+      <Stack gap={8}>
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label="Agent"
+          data={[
+            { value: "same", label: "The replay's" },
+            { value: "other", label: "Another" },
+          ]}
+          value={draft.agent}
+          onChange={(agent) => onChange({ agent })}
+        />
+        {draft.agent === "other" && (
+          <>
+            <RunsField
+              single
+              max={1}
+              env={env}
+              runs={runs}
+              known={known.data?.runs ?? []}
+              error={problems.run_id}
+              onChange={([run]) => onChange({ run: run ?? null })}
+            />
+            <NativeSelect
+              label="Checkpoint"
+              data={[
+                { value: "best", label: "Best" },
+                { value: "newest", label: "Newest" },
+              ]}
+              value={draft.checkpoint}
+              error={problems.checkpoint}
+              onChange={(event) => onChange({ checkpoint: event.currentTarget.value as Draft["checkpoint"] })}
+            />
+          </>
+        )}
+      </Stack>
+    </Input.Wrapper>
+  );
+}

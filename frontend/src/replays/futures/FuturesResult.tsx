@@ -1,0 +1,145 @@
+import { Button, Group, Progress, Stack, Text } from "@mantine/core";
+import { isUnfinished, useDeleteFutures } from "@/api/futures";
+import type { Futures, FuturesDocument } from "@/api/types";
+import { NoPlayer } from "@/ui/NoPlayer";
+import { plural, score } from "@/ui/format";
+import { Reason } from "@/ui/Reason";
+import { TextWithCode } from "@/ui/TextWithCode";
+import { Fact, Readout } from "@/stage/Readout";
+import type { PlayableReplay } from "../places";
+import { ActionTable } from "./ActionTable";
+import { describeReturns, drawReturns, drawScores, drawSurvival } from "./figures";
+import classes from "./futures.module.css";
+import { FuturesChart } from "./FuturesChart";
+import { conclude, describeAgent, describeLostLives, formatEstimate, nameDecision, summarize } from "./words";
+
+interface FuturesResultProps {
+  replay: PlayableReplay;
+  futures: Futures;
+  /** Name of the action that the agent took at the decision. */
+  taken: string | undefined;
+}
+
+/** The progress of futures, their result, or why they failed. */
+export function FuturesResult({ replay, futures, taken }: FuturesResultProps) {
+  if (isUnfinished(futures)) return <UnderWay replay={replay} futures={futures} />;
+  if (!futures.document)
+    return (
+      <Stack gap={4} role="status">
+        <Text size="sm" fw={600}>
+          The simulation from {nameDecision(futures.decision)} failed
+        </Text>
+        <Reason of={futures} />
+      </Stack>
+    );
+  return <Result futures={futures} document={futures.document} taken={taken} />;
+}
+
+function UnderWay({ replay, futures }: Pick<FuturesResultProps, "replay" | "futures">) {
+  const { id, state, reason, done, total } = futures;
+  const cancel = useDeleteFutures(replay);
+  return (
+    <Stack gap="xs">
+      <Group gap="xs" wrap="nowrap">
+        <Text size="sm" role="status" flex={1}>
+          {state === "running" && !reason ? (
+            `Simulating from ${nameDecision(futures.decision)}, ${done} of ${plural(total, "simulation")} done`
+          ) : (
+            <TextWithCode>{reason ?? "Waiting for a worker"}</TextWithCode>
+          )}
+        </Text>
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label="Cancel simulation"
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate(id)}
+        >
+          Cancel
+        </Button>
+      </Group>
+      <Progress
+        value={(100 * done) / Math.max(1, total)}
+        animated={state === "running"}
+        aria-label="Simulations done"
+      />
+      {state === "queued" && <NoPlayer />}
+    </Stack>
+  );
+}
+
+interface ResultProps {
+  futures: Futures;
+  document: FuturesDocument;
+  taken: string | undefined;
+}
+
+function Result({ futures, document, taken }: ResultProps) {
+  const { score_fan: fan = [], survival = [], gamma, clip_rewards } = document;
+  const mayEnd = survival.some((share) => share < 1);
+  return (
+    <>
+      <Text>
+        {summarize(document)} <strong>{conclude(document)}</strong>
+      </Text>
+      <Facts futures={futures} document={document} />
+      <div className={classes.charts}>
+        <FuturesChart
+          of={futures}
+          title="Discounted returns"
+          label={describeReturns(document)}
+          legend
+          figure={drawReturns(document)}
+        />
+        {fan.length > 1 && (
+          <FuturesChart
+            of={futures}
+            title="Score from here"
+            label={`Quantiles of the score over ${plural(fan.length, "decision")}.`}
+            legend
+            figure={drawScores(fan)}
+          />
+        )}
+        {mayEnd && (
+          <FuturesChart
+            of={futures}
+            title="No life lost and not over"
+            label={`Share of futures without a lost life over ${plural(survival.length, "decision")}.`}
+            figure={drawSurvival(survival)}
+          />
+        )}
+      </div>
+      {document.actions.length > 0 && <ActionTable actions={document.actions} taken={taken} />}
+      <Text size="xs" c="dimmed">
+        Returns: rewards{clip_rewards ? " clipped to ±1," : ""} discounted by γ = {gamma}. “Ended” returns
+        reach a terminal state. “Bootstrapped” returns end with the agent's value estimate. Band: 95 %
+        interval of the mean.
+      </Text>
+    </>
+  );
+}
+
+function Facts({ futures, document }: Pick<ResultProps, "futures" | "document">) {
+  const { terminal, bootstrapped, score: total } = document;
+  const lost = describeLostLives(document);
+  return (
+    <div className={classes.facts}>
+      <Readout>
+        <Fact is="From">{nameDecision(futures.decision)}</Fact>
+        <Fact is="Agent">{describeAgent(futures)}</Fact>
+        <Fact is="Score from here">{formatEstimate(total)}</Fact>
+        {terminal.count > 0 && (
+          <Fact is="Ended">
+            {terminal.count}, mean {score(terminal.mean)}
+          </Fact>
+        )}
+        {bootstrapped.count > 0 && (
+          <Fact is="Bootstrapped">
+            {bootstrapped.count}, mean {score(bootstrapped.mean)}
+          </Fact>
+        )}
+        {lost && <Fact is="Lost a life">{lost}</Fact>}
+      </Readout>
+    </div>
+  );
+}

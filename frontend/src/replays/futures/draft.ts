@@ -1,0 +1,89 @@
+/** Draft of the form for futures, its checks, and the API request. */
+
+import type { FuturesRequest } from "@/api/types";
+import { exact } from "@/ui/format";
+
+export type Until = NonNullable<FuturesRequest["until"]>;
+
+/** An action that is taken several times in a row. */
+export interface Repeated {
+  action: string;
+  times: number;
+}
+
+export interface Draft {
+  futures: string;
+  horizon: string;
+  until: Until;
+  forcing: "none" | "sequence" | "each";
+  sequence: readonly Repeated[];
+  agent: "same" | "other";
+  run: number | null;
+  checkpoint: "best" | "newest";
+}
+
+export const [MIN_FUTURES, MAX_FUTURES] = [8, 256];
+const MAX_HORIZON = 10_000;
+/** Maximum number of forced actions. */
+export const MAX_FORCED = 200;
+
+export const FIELDS = ["futures", "horizon", "until", "first", "run_id", "checkpoint"] as const;
+export type Problems = Partial<Record<(typeof FIELDS)[number], string>>;
+
+export const createDraft = (run: number): Draft => ({
+  futures: "64",
+  horizon: "200",
+  until: "horizon",
+  forcing: "none",
+  sequence: [],
+  agent: "same",
+  run,
+  checkpoint: "best",
+});
+
+export const isWholeBetween = (text: string, min: number, max: number) =>
+  /^\d+$/.test(text.trim()) && Number(text) >= min && Number(text) <= max;
+
+export const countForced = (sequence: readonly Repeated[]) =>
+  sequence.reduce((sum, { times }) => sum + times, 0);
+
+/** Return what the server would refuse, by field. */
+export function findProblems({ futures, horizon, forcing, sequence, agent, run }: Draft): Problems {
+  const problems: Problems = {};
+  if (!isWholeBetween(futures, MIN_FUTURES, MAX_FUTURES))
+    problems.futures = `Enter a whole number from ${MIN_FUTURES} to ${MAX_FUTURES}.`;
+  if (!isWholeBetween(horizon, 1, MAX_HORIZON))
+    problems.horizon = `Enter a whole number from 1 to ${exact(MAX_HORIZON)}.`;
+  if (forcing === "sequence" && sequence.length === 0) problems.first = "Add at least one action.";
+  if (agent === "other" && run === null) problems.run_id = "Pick a run.";
+  return problems;
+}
+
+export function toRequest(draft: Draft, decision: number): FuturesRequest {
+  const { forcing, sequence, agent, run, checkpoint } = draft;
+  return {
+    decision,
+    futures: Number(draft.futures),
+    horizon: Number(draft.horizon),
+    until: draft.until,
+    first:
+      forcing === "sequence"
+        ? sequence.flatMap(({ action, times }) => Array.from({ length: times }, () => action))
+        : [],
+    each_action: forcing === "each",
+    agent: agent === "other" && run !== null ? { run_id: run, checkpoint } : null,
+  };
+}
+
+/** Return the sequence with equal neighbors merged: LEFT, LEFT, FIRE is LEFT × 2, FIRE. */
+export function mergeRepeated(actions: readonly Repeated[]): Repeated[] {
+  const merged: Repeated[] = [];
+  for (const { action, times } of actions) {
+    const last = merged.at(-1);
+    if (last?.action === action) last.times += times;
+    else merged.push({ action, times });
+  }
+  return merged;
+}
+
+export const formatRepeated = ({ action, times }: Repeated) => (times > 1 ? `${action} × ${times}` : action);

@@ -1,0 +1,76 @@
+/** Sentences about futures. */
+
+import type { ActionFutures, Futures, FuturesDocument } from "@/api/types";
+import { exact, plural, score, short } from "@/ui/format";
+import { formatRepeated, mergeRepeated } from "./draft";
+
+type Interval = readonly [number, number];
+
+export const formatInterval = ([low, high]: Interval) => `${score(low)} to ${score(high)}`;
+
+const withInterval = (mean: number | null, interval: Interval | null) =>
+  `${score(mean)}${interval ? ` (95 % ${formatInterval(interval)})` : ""}`;
+
+/** Format a mean with its interval: "0.61 (95 % 0.55 to 0.67)". */
+export const formatEstimate = ({ mean, interval }: Pick<FuturesDocument, "mean" | "interval">) =>
+  withInterval(mean, interval);
+
+/** Return a list of actions in short: "LEFT × 10, FIRE". */
+export const formatActions = (names: readonly string[]) =>
+  mergeRepeated(names.map((action) => ({ action, times: 1 })))
+    .map(formatRepeated)
+    .join(", ");
+
+/** Return the conclusion about the critic, or about the forced actions if the critic did not foresee them. */
+export function conclude({ value, interval, first }: FuturesDocument): string {
+  if (!interval) return "Too few futures for an interval.";
+  const [low, high] = interval;
+  const forced = first.length > 0;
+  if (value < low) return forced ? "This is better than V." : "The critic is too low.";
+  if (value > high) return forced ? "This is worse than V." : "The critic is too high.";
+  return forced ? "There is no clear difference from V." : "The critic agrees.";
+}
+
+/** Return the result in a sentence: "V = 0.53. 64 futures average 0.61 (95 % 0.55 to 0.67)." */
+export function summarize(document: FuturesDocument): string {
+  const { value, count, first } = document;
+  const forced = first.length > 0 ? ` that begin with ${formatActions(first)}` : "";
+  return `V = ${score(value)}. ${plural(count, "future")}${forced} average ${formatEstimate(document)}.`;
+}
+
+/** Return how many futures lost a life and when: "23 of 64, half of them within 40 decisions". */
+export function describeLostLives({ futures }: FuturesDocument): string | null {
+  const after = futures.flatMap(({ life_lost_after }) => life_lost_after ?? []).sort((a, b) => a - b);
+  const middle = after[Math.floor((after.length - 1) / 2)];
+  if (middle === undefined) return null;
+  return `${after.length} of ${futures.length}, half of them within ${plural(middle, "decision")}`;
+}
+
+const UNTIL = { horizon: "", reward: " until the next reward", life: " until a lost life" };
+
+/** Return the options of futures: "64 futures of up to 200 decisions, LEFT × 10 first". */
+export function describeOptions(of: Futures): string {
+  const { futures = 0, horizon = 0, until = "horizon", first = [], each_action = false } = of;
+  const parts = [`${futures} futures of up to ${plural(horizon, "decision")}${UNTIL[until]}`];
+  if (first.length > 0) parts.push(`${formatActions(first)} first`);
+  if (each_action) parts.push("each action first");
+  return parts.join(", ");
+}
+
+/** Return the agent that acts in the futures of another run or checkpoint. */
+export const describeAgent = ({ agent_run_id, agent_step }: Futures) =>
+  `run ${agent_run_id} at ${short(agent_step, "steps")}`;
+
+export const nameDecision = (decision: number) => `decision ${exact(decision + 1)}`;
+
+/**
+ * Return the name of the action with the best futures. Null unless it is clear: its interval must exclude the mean of
+ * the taken action.
+ */
+export function findBetter(actions: readonly ActionFutures[], taken: string | undefined): string | null {
+  const before = actions.find(({ name }) => name === taken)?.mean ?? null;
+  const ranked = actions.filter(({ mean }) => mean !== null).sort((a, b) => Number(b.mean) - Number(a.mean));
+  const [best] = ranked;
+  if (before === null || !best?.interval || best.name === taken) return null;
+  return best.interval[0] > before ? best.name : null;
+}
