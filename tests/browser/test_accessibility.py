@@ -339,6 +339,15 @@ def open_selection(page: Page, _: Showcase) -> None:
     page.get_by_role("button", name=re.compile("^State")).click()
 
 
+def open_what_if(page: Page, showcase: Showcase) -> None:
+    page.goto(f"/runs/{showcase.finished}/replays")
+    page.get_by_role("button", name="What if…").click()
+    panel = page.get_by_role("region", name="What if")
+    panel.get_by_text("Sequence", exact=True).click()
+    panel.get_by_role("button", name="Add", exact=True).click()
+    expect(panel.get_by_role("list", name="Sequence")).to_be_visible()
+
+
 OPENED = [
     open_menu_of,
     open_fork,
@@ -352,6 +361,7 @@ OPENED = [
     open_wrong_value,
     open_new_channel,
     open_selection,
+    open_what_if,
 ]
 
 

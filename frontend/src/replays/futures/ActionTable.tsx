@@ -20,11 +20,11 @@ export function ActionTable({ actions, taken }: ActionTableProps) {
   const domain = domainOf(actions.flatMap(({ interval, mean }) => [...(interval ?? []), mean ?? NaN]));
   return (
     <section aria-label="Each action first">
-      <Title order={4} size="sm" mb={4}>
+      <Title order={3} size="sm" mb={4}>
         Each action first
       </Title>
       <WideTable label="Table of actions" className={classes.actions}>
-        <Table verticalSpacing={4} horizontalSpacing={8}>
+        <Table verticalSpacing={4} horizontalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Action</Table.Th>
@@ -73,7 +73,7 @@ function ActionRow({ action, domain, taken, better }: ActionRowProps) {
         {name}
         {taken && <VisuallyHidden>, taken</VisuallyHidden>}
         {better && (
-          <Badge size="sm" ml={8} tt="none" title="Its interval excludes the mean of the action taken">
+          <Badge size="sm" ml={4} tt="none" title="Its interval excludes the mean of the action taken">
             better
           </Badge>
         )}

@@ -34,7 +34,7 @@ export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps
     remove.mutate(id, { onSuccess: () => notifyDone("Simulation deleted."), onSettled: close });
   return (
     <section aria-label="Simulations of this replay">
-      <Title order={4} size="sm" mb={4}>
+      <Title order={3} size="sm" mb={4}>
         Simulations of this replay
       </Title>
       <ul className={classes.list}>

@@ -2,7 +2,7 @@ import { Button, Group, Progress, Stack, Text } from "@mantine/core";
 import { isUnfinished, useDeleteFutures } from "@/api/futures";
 import type { Futures, FuturesDocument } from "@/api/types";
 import { NoPlayer } from "@/ui/NoPlayer";
-import { plural, score } from "@/ui/format";
+import { exact, plural, score } from "@/ui/format";
 import { Reason } from "@/ui/Reason";
 import { TextWithCode } from "@/ui/TextWithCode";
 import { Fact, Readout } from "@/stage/Readout";
@@ -94,7 +94,7 @@ function Result({ futures, document, taken }: ResultProps) {
         {fan.length > 1 && (
           <FuturesChart
             of={futures}
-            title="Score from here"
+            title="Score over time"
             label={`Quantiles of the score over ${plural(fan.length, "decision")}.`}
             legend
             figure={drawScores(fan)}
@@ -125,7 +125,7 @@ function Facts({ futures, document }: Pick<ResultProps, "futures" | "document">)
   return (
     <div className={classes.facts}>
       <Readout>
-        <Fact is="From">{nameDecision(futures.decision)}</Fact>
+        <Fact is="Decision">{exact(futures.decision + 1)}</Fact>
         <Fact is="Agent">{describeAgent(futures)}</Fact>
         <Fact is="Score from here">{formatEstimate(total)}</Fact>
         {terminal.count > 0 && (

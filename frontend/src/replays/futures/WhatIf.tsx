@@ -35,7 +35,7 @@ export function WhatIf({ replay, env, thoughts, head, steps, onClose }: WhatIfPr
   return (
     <section ref={panel} tabIndex={-1} className={classes.panel} aria-label="What if">
       <Group className={classes.head} justify="space-between" wrap="nowrap">
-        <Title order={3}>
+        <Title order={2} size="h3">
           What if… from <Here thoughts={thoughts} head={head} />
         </Title>
         <CloseButton size={32} aria-label="Close What if" onClick={onClose} />

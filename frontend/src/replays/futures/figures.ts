@@ -27,7 +27,7 @@ export interface Bins {
 export function binsOf(values: readonly number[]): Bins {
   const domain = domainOf(values);
   const [first = 0, second = 1] = ticksOf(domain, BARS);
-  const width = second - first;
+  const width = Number((second - first).toPrecision(12));
   const start = Math.floor(domain[0] / width + 1e-9);
   const bins = Math.floor(domain[1] / width + 1e-9) - start + 1;
   const indexOf = (value: number) => Math.floor(value / width + 1e-9) - start;
