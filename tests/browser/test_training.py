@@ -164,6 +164,23 @@ def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Install
 
 
 @pytest.mark.nightly
+def test_futures_compare_the_actions_of_a_replay(page: Page, installation: Installation, finished_run: int) -> None:
+    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
+    page.goto(f"/runs/{finished_run}/replays")
+    page.get_by_role("button", name="What if…").click()
+    panel = page.get_by_role("region", name="What if")
+    panel.get_by_role("textbox", name="Futures").fill("8")
+    panel.get_by_text("Each in turn", exact=True).click()
+    panel.get_by_role("button", name="Simulate").click()
+
+    rows = panel.get_by_role("region", name="Each action first").get_by_role("row")
+    expect(rows).to_have_text([re.compile("Policy"), re.compile("left"), re.compile("right")], timeout=60_000)
+    expect(rows.filter(has_text="taken")).to_have_count(1)
+    expect(panel.get_by_text(re.compile(r"V = .* 8 futures average"))).to_be_visible()
+    expect(panel.get_by_role("img", name=re.compile("^Histogram"))).to_be_visible()
+
+
+@pytest.mark.nightly
 def test_two_runs_are_compared_by_curves_settings_and_scores(
     page: Page, installation: Installation, finished_run: int
 ) -> None:

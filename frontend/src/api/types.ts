@@ -89,13 +89,8 @@ export type Track = Schema["Track"];
 export type Saliency = Schema["ReplaySaliency"];
 export type SaliencyMaps = Schema["SaliencyMaps"];
 export type FuturesRequest = Schema["FuturesRequest"];
-export type FuturesDocument = Schema["FuturesDocument"] & {
-  /** Quantiles of the score (5, 25, 50, 75 and 95 %) after each decision. */
-  score_fan?: number[][];
-  /** Share of futures that have neither lost a life nor ended, after each decision. */
-  survival?: number[];
-};
-export type Futures = With<Schema["Futures"], { document: FuturesDocument | null }>;
+export type FuturesDocument = Schema["FuturesDocument"];
+export type Futures = Schema["Futures"];
 export type ActionFutures = Schema["ActionFutures"];
 export type LiveGame = Schema["LiveGame"];
 export type KeptGame = Schema["KeptGame"];

@@ -30,6 +30,8 @@ export function aFuturesDocument(changes: Partial<FuturesDocument> = {}): Future
     terminal: estimate(4, 2.75, [2, 3.5]),
     bootstrapped: estimate(4, 0.75, [0, 1.5]),
     score: estimate(8, 3, [2, 4]),
+    score_fan: [],
+    survival: [],
     actions: [
       {
         name: "NOOP",

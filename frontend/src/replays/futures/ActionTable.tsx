@@ -5,7 +5,7 @@ import { WideTable } from "@/ui/WideTable";
 import { type Domain, domainOf, placeOn } from "../scale";
 import thoughts from "../thoughts.module.css";
 import classes from "./futures.module.css";
-import { findBetter, formatInterval } from "./words";
+import { decimalsFor, findBetter, formatInterval, formatNumber } from "./words";
 
 interface ActionTableProps {
   actions: readonly ActionFutures[];
@@ -24,16 +24,13 @@ export function ActionTable({ actions, taken }: ActionTableProps) {
         Each action first
       </Title>
       <WideTable label="Table of actions" className={classes.actions}>
-        <Table verticalSpacing={4} horizontalSpacing={4}>
+        <Table verticalSpacing={4} horizontalSpacing={6}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Action</Table.Th>
               <Table.Th ta="right">{hasValues ? "Q-value" : "Policy"}</Table.Th>
               <Table.Th ta="right">Mean</Table.Th>
-              <Table.Th
-                className={classes.interval}
-                title={`From ${score(domain[0])} to ${score(domain[1])}`}
-              >
+              <Table.Th className={classes.interval} title={`Scale from ${formatInterval(domain)}`}>
                 95 % interval
               </Table.Th>
             </Table.Tr>
@@ -73,7 +70,7 @@ function ActionRow({ action, domain, taken, better }: ActionRowProps) {
         {name}
         {taken && <VisuallyHidden>, taken</VisuallyHidden>}
         {better && (
-          <Badge size="sm" ml={4} tt="none" title="Its interval excludes the mean of the action taken">
+          <Badge size="xs" ml={4} tt="none" title="Its interval excludes the mean of the action taken">
             better
           </Badge>
         )}
@@ -81,7 +78,7 @@ function ActionRow({ action, domain, taken, better }: ActionRowProps) {
       <Table.Td ta="right">
         {probability === null ? score(action_value) : `${(probability * 100).toFixed(1)} %`}
       </Table.Td>
-      <Table.Td ta="right">{score(mean)}</Table.Td>
+      <Table.Td ta="right">{formatNumber(mean, decimalsFor(domain[1] - domain[0]))}</Table.Td>
       <Table.Td>
         <Interval action={action} domain={domain} />
       </Table.Td>
@@ -91,10 +88,11 @@ function ActionRow({ action, domain, taken, better }: ActionRowProps) {
 
 function Interval({ action: { mean, interval }, domain }: Pick<ActionRowProps, "action" | "domain">) {
   if (!interval || mean === null) return "–";
+  const text = formatInterval(interval, decimalsFor(domain[1] - domain[0]));
   const [left, right] = interval.map((end) => placeOn(domain, end)) as [number, number];
   return (
-    <div className={thoughts.track} title={formatInterval(interval)}>
-      <VisuallyHidden>{formatInterval(interval)}</VisuallyHidden>
+    <div className={thoughts.track} title={text}>
+      <VisuallyHidden>{text}</VisuallyHidden>
       <span
         className={thoughts.bar}
         style={{ left: `${left * 100}%`, width: `max(2px, ${(right - left) * 100}%)` }}

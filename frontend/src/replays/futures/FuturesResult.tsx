@@ -75,7 +75,7 @@ interface ResultProps {
 }
 
 function Result({ futures, document, taken }: ResultProps) {
-  const { score_fan: fan = [], survival = [], gamma, clip_rewards } = document;
+  const { score_fan: fan, survival, gamma, clip_rewards } = document;
   const mayEnd = survival.some((share) => share < 1);
   return (
     <>

@@ -78,7 +78,7 @@ describe("asking what if", () => {
     show(0.42);
     expect(within(panel).getByRole("heading", { name: "What if… from decision 3" })).toBeTruthy();
     await press("Simulate");
-    expect(await within(panel).findByText(/^V = 0.5. 8 futures average 1.75/)).toBeTruthy();
+    expect(await within(panel).findByText(/^V = 0.5. 8 futures average 1.8/)).toBeTruthy();
     expect(within(panel).getByText("The critic is too low.")).toBeTruthy();
     expect(of("POST /replays/2/futures").map(({ body }) => body)).toEqual([
       {
@@ -230,10 +230,10 @@ describe("a simulation", () => {
     const table = screen.getByRole("region", { name: "Each action first" });
     const rows = within(table).getAllByRole("row").slice(1);
     expect(rows.map((row) => row.textContent)).toEqual([
-      "▸NOOP, taken25.0 %0.50.25 to 0.75",
-      "FIREbetter75.0 %1.51 to 2",
+      "▸NOOP, taken25.0 %0.50.3 to 0.8",
+      "FIREbetter75.0 %1.51.0 to 2.0",
     ]);
-    expect(screen.getByText("3 of 8, half of them within 20 decisions")).toBeTruthy();
+    expect(screen.getByText("3 of 8, half within 20 decisions")).toBeTruthy();
   });
 
   it("shows Q-values, and the score and lost lives over time", async () => {

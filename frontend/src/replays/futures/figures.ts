@@ -9,8 +9,8 @@ const ENDED = "#0072b2";
 const BOOTSTRAPPED = "#56b4e9";
 const VALUE = "#d55e00";
 const MEAN = "#009e73";
-const OUTER_BAND = "rgba(0, 114, 178, 0.2)";
-const INNER_BAND = "rgba(0, 114, 178, 0.35)";
+const OUTER_BAND = "rgba(86, 180, 233, 0.3)";
+const INNER_BAND = "rgba(86, 180, 233, 0.5)";
 
 const BARS = 20;
 /** Width of a bar as a fraction of its bin. */

@@ -15,9 +15,16 @@ describe("the conclusion", () => {
     const document = aFuturesDocument({ first: ["LEFT", "LEFT"] });
     expect(conclude(document)).toBe("This is better than V.");
     expect(summarize(document)).toBe(
-      "V = 0.5. 8 futures that begin with LEFT × 2 average 1.75 (95 % 0.8 to 2.7).",
+      "V = 0.5. 8 futures that begin with LEFT × 2 average 1.8 (95 % 0.8 to 2.7).",
     );
   });
+});
+
+it("shows as many digits as the interval needs", () => {
+  const document = aFuturesDocument({ value: 50.00807, mean: 50.00012, interval: [49.99904, 50.00119] });
+  expect(summarize(document)).toBe("V = 50.0081. 8 futures average 50.0001 (95 % 49.9990 to 50.0012).");
+  const flat = aFuturesDocument({ value: -1.5, mean: 2, interval: [2, 2] });
+  expect(summarize(flat)).toBe("V = −1.50. 8 futures average 2.00 (95 % 2.00 to 2.00).");
 });
 
 describe("the better action", () => {
@@ -36,7 +43,7 @@ describe("the better action", () => {
 });
 
 it("tells how many futures lost a life and when", () => {
-  expect(describeLostLives(aFuturesDocument())).toBe("3 of 8, half of them within 20 decisions");
+  expect(describeLostLives(aFuturesDocument())).toBe("3 of 8, half within 20 decisions");
   expect(describeLostLives(aFuturesDocument({ futures: [] }))).toBeNull();
 });
 

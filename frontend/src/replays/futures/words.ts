@@ -6,14 +6,29 @@ import { formatRepeated, mergeRepeated } from "./draft";
 
 type Interval = readonly [number, number];
 
-export const formatInterval = ([low, high]: Interval) => `${score(low)} to ${score(high)}`;
+/** Return the decimals that show a difference of this width in two digits. */
+export const decimalsFor = (width: number) =>
+  width > 0 && Number.isFinite(width) ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width)))) : 2;
 
-const withInterval = (mean: number | null, interval: Interval | null) =>
-  `${score(mean)}${interval ? ` (95 % ${formatInterval(interval)})` : ""}`;
+const widthOf = ([low, high]: Interval) => high - low;
+
+export const formatNumber = (value: number | null, decimals: number) =>
+  value === null || !Number.isFinite(Number(value))
+    ? score(value)
+    : Number(value).toFixed(decimals).replace("-", "−");
+
+export const formatInterval = (
+  interval: Interval,
+  decimals: number = decimalsFor(widthOf(interval)),
+): string => interval.map((end) => formatNumber(end, decimals)).join(" to ");
+
+type Estimate = Pick<FuturesDocument, "mean" | "interval">;
 
 /** Format a mean with its interval: "0.61 (95 % 0.55 to 0.67)". */
-export const formatEstimate = ({ mean, interval }: Pick<FuturesDocument, "mean" | "interval">) =>
-  withInterval(mean, interval);
+export function formatEstimate({ mean, interval }: Estimate): string {
+  if (!interval) return score(mean);
+  return `${formatNumber(mean, decimalsFor(widthOf(interval)))} (95 % ${formatInterval(interval)})`;
+}
 
 /** Return a list of actions in short: "LEFT × 10, FIRE". */
 export const formatActions = (names: readonly string[]) =>
@@ -33,17 +48,18 @@ export function conclude({ value, interval, first }: FuturesDocument): string {
 
 /** Return the result in a sentence: "V = 0.53. 64 futures average 0.61 (95 % 0.55 to 0.67)." */
 export function summarize(document: FuturesDocument): string {
-  const { value, count, first } = document;
+  const { value, count, first, interval } = document;
   const forced = first.length > 0 ? ` that begin with ${formatActions(first)}` : "";
-  return `V = ${score(value)}. ${plural(count, "future")}${forced} average ${formatEstimate(document)}.`;
+  const estimate = interval ? formatNumber(value, decimalsFor(widthOf(interval))) : score(value);
+  return `V = ${estimate}. ${plural(count, "future")}${forced} average ${formatEstimate(document)}.`;
 }
 
-/** Return how many futures lost a life and when: "23 of 64, half of them within 40 decisions". */
+/** Return how many futures lost a life and when: "23 of 64, half within 40 decisions". */
 export function describeLostLives({ futures }: FuturesDocument): string | null {
   const after = futures.flatMap(({ life_lost_after }) => life_lost_after ?? []).sort((a, b) => a - b);
   const middle = after[Math.floor((after.length - 1) / 2)];
   if (middle === undefined) return null;
-  return `${after.length} of ${futures.length}, half of them within ${plural(middle, "decision")}`;
+  return `${after.length} of ${futures.length}, half within ${plural(middle, "decision")}`;
 }
 
 const UNTIL = { horizon: "", reward: " until the next reward", life: " until a lost life" };
