@@ -24,7 +24,7 @@ describe("bins", () => {
 describe("the histogram of returns", () => {
   it("separates returns that ended from bootstrapped ones and marks V and the mean", () => {
     const { data } = drawReturns(aFuturesDocument());
-    expect(data.map(({ name }) => name)).toEqual(["Ended: 4", "Bootstrapped: 4", "V = 0.5", "Mean = 1.75"]);
+    expect(data.map(({ name }) => name)).toEqual(["Ended: 4", "Bootstrapped: 4", "V", "Mean"]);
   });
 
   it("omits an empty kind and numbers that cannot be drawn", () => {

@@ -60,11 +60,11 @@ export function drawReturns({ futures, value, mean, interval }: FuturesDocument)
   const mark = (name: string, at: number, color: string, dash: string) => ({
     type: "scatter",
     mode: "lines",
-    name: `${name} = ${score(at)}`,
+    name,
     x: [at, at],
     y: [0, top],
     line: { color, dash, width: 3 },
-    hoverinfo: "name",
+    hovertemplate: `${name} %{x}<extra></extra>`,
   });
   return {
     data: [

@@ -6,21 +6,19 @@ import { formatRepeated, mergeRepeated } from "./draft";
 
 type Interval = readonly [number, number];
 
-/** Return the decimals that show a difference of this width in two digits. */
-export const decimalsFor = (width: number) =>
-  width > 0 && Number.isFinite(width) ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width)))) : 2;
+/** Return the decimals that show a difference of this width in two digits, or null if there is none. */
+export const decimalsFor = (width: number): number | null =>
+  width > 0 && Number.isFinite(width) ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(width)))) : null;
 
 const widthOf = ([low, high]: Interval) => high - low;
 
-export const formatNumber = (value: number | null, decimals: number) =>
-  value === null || !Number.isFinite(Number(value))
+export const formatNumber = (value: number | null, decimals: number | null) =>
+  value === null || decimals === null || !Number.isFinite(Number(value))
     ? score(value)
     : Number(value).toFixed(decimals).replace("-", "−");
 
-export const formatInterval = (
-  interval: Interval,
-  decimals: number = decimalsFor(widthOf(interval)),
-): string => interval.map((end) => formatNumber(end, decimals)).join(" to ");
+export const formatInterval = (interval: Interval, decimals = decimalsFor(widthOf(interval))): string =>
+  interval.map((end) => formatNumber(end, decimals)).join(" to ");
 
 type Estimate = Pick<FuturesDocument, "mean" | "interval">;
 
