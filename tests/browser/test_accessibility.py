@@ -260,7 +260,7 @@ def test_games_without_scores(check: Check, shown: Page) -> None:
     pattern = re.compile(r"/api/v1/games(\?|$)")
     shown.route(pattern, without_scores)
     try:
-        open_page(shown, "/games", "No scores yet")
+        open_page(shown, "/games?project=", "No scores yet")
         check(shown)
     finally:
         shown.unroute(pattern)
