@@ -200,7 +200,9 @@ def test_actions_that_need_a_removed_plug_in_say_so(api: Api, trained: int, path
 
 def test_a_study_of_a_removed_plug_in_pauses_and_says_why(api: Api, database: Database, settings: Settings) -> None:
     study = {"name": "Seeds", "config": TOY, "axes": [], "seeds": 2, "total_steps": 1_000, "confirm_steps": 2_000}
-    started = api.user.post("/api/v1/studies", json=study).json()["id"]
+    started = api.user.post("/api/v1/studies", json=study | {"max_concurrent_runs": 1}).json()["id"]
+    for run in api.user.get("/api/v1/runs").json()["items"]:
+        assert api.user.post(f"/api/v1/runs/{run['id']}/stop").is_success
     unload(METHOD)
     StudyScheduler(database, settings, Doorbell("")).run_once()
     read = api.user.get(f"/api/v1/studies/{started}").json()
