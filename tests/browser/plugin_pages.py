@@ -74,14 +74,16 @@ def watch_live(page: Page, installation: Installation, run: int) -> None:
     installation.wait_until(lambda: picture.evaluate("canvas => canvas.toDataURL()") != before)
 
 
-def start_study(page: Page, run: int) -> int:
-    """Start a study with two seeds of a run's settings, and return its number."""
+def start_study(page: Page, installation: Installation, run: int) -> int:
+    """Start a study with two seeds of a run's settings, watch it end, and return its number."""
     page.goto(f"/launch?like={run}")
     page.get_by_role("textbox", name=re.compile("total_steps$")).fill("1000")
     page.get_by_role("textbox", name=re.compile("seed$")).fill("1-2")
-    page.get_by_role("button", name="Start study", exact=True).last.click()
-    study = number_in(page, "studies")
-    expect(page.get_by_text("Finished").first).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Start study · 2 runs")).last.click()
+    page.wait_for_url(re.compile("/compare"))
+    study = int(installation.read("studies")["items"][0]["id"])
+    page.goto(f"/studies/{study}")
+    expect(page.get_by_text("2 runs: 2 finished")).to_be_visible()
     return study
 
 

@@ -65,7 +65,7 @@ def test_plug_ins_learn_and_their_pages_outlive_them(page: Page, installation: I
         plugin_pages.watch_replay(page, run)
         evaluation = plugin_pages.evaluate(page, installation, run)
         plugin_pages.watch_live(page, installation, run)
-        made.append(Made(run, evaluation, plugin_pages.start_study(page, run)))
+        made.append(Made(run, evaluation, plugin_pages.start_study(page, installation, run)))
     # An open page would report that the backend is gone.
     page.goto("about:blank")
     with site.uninstalled():
