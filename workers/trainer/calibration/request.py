@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workers.contract.calibrations import MAX_EPISODES
-from workers.contract.protocols import PROTOCOLS
 from workers.trainer.evaluation.request import RequestError
 from workers.trainer.futures.request import add_size, check_size
-from workers.trainer.recording.request import check_episode
+from workers.trainer.recording.request import agent_parser, check_agent
 
 USUAL_EPISODES, USUAL_EVERY, USUAL_FUTURES = 3, 200, 16
 
@@ -29,19 +28,8 @@ class CalibrateRequest:
 
 def parser() -> argparse.ArgumentParser:
     """Return the argument parser."""
-    protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
-    parser = argparse.ArgumentParser(
-        prog="arcadia calibrate",
-        description="Compare an agent's values with simulated futures; needs no server.",
-        epilog=f"protocols:\n{protocols}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(episode=0)
+    parser = agent_parser("arcadia calibrate", "Compare an agent's values with simulated futures; needs no server.")
     add = parser.add_argument
-    add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
-    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
-    add("--protocol", metavar="NAME", help="how episodes begin and end (below; default: the run's protocol)")
-    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same result (default: 1)")
     add("--episodes", type=int, default=USUAL_EPISODES, metavar="N", help=f"default: {USUAL_EPISODES}")
     add(
         "--every",
@@ -57,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
 
 def read(options: argparse.Namespace) -> CalibrateRequest:
     """Check the arguments and return the request."""
-    check_episode(options)
+    check_agent(options)
     check_size(options)
     if not 1 <= options.episodes <= MAX_EPISODES:
         raise RequestError(f"--episodes {options.episodes}: give a number from 1 to {MAX_EPISODES}")

@@ -38,15 +38,20 @@ class EvaluateRequest:
     json: bool
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the argument parser."""
+def protocol_parser(prog: str, description: str) -> argparse.ArgumentParser:
+    """Return a parser without options, whose help lists the protocols."""
     protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
-    parser = argparse.ArgumentParser(
-        prog="arcadia evaluate",
-        description="Evaluate an agent by a protocol; needs no server.",
+    return argparse.ArgumentParser(
+        prog=prog,
+        description=description,
         epilog=f"protocols:\n{protocols}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the argument parser."""
+    parser = protocol_parser("arcadia evaluate", "Evaluate an agent by a protocol; needs no server.")
     add = parser.add_argument
     add("--run-dir", type=Path, metavar="DIR", help="the run whose agent is evaluated")
     add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")

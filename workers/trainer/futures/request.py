@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workers.contract.futures import MAX_FUTURES, MAX_HORIZON, MIN_FUTURES, USUAL_FUTURES, USUAL_HORIZON, Until
-from workers.contract.protocols import PROTOCOLS
 from workers.trainer.evaluation.request import RequestError
-from workers.trainer.recording.request import check_episode
+from workers.trainer.recording.request import check_episode, episode_parser
 
 
 @dataclass(frozen=True)
@@ -33,19 +32,11 @@ class FuturesRequest:
 
 def parser() -> argparse.ArgumentParser:
     """Return the argument parser."""
-    protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
-    parser = argparse.ArgumentParser(
-        prog="arcadia futures",
-        description="Simulate how an episode of an agent continues from one of its decisions; needs no server.",
-        epilog=f"protocols:\n{protocols}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = episode_parser(
+        "arcadia futures",
+        "Simulate how an episode of an agent continues from one of its decisions; needs no server.",
     )
     add = parser.add_argument
-    add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
-    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
-    add("--protocol", metavar="NAME", help="how the episode begins (below; default: the run's protocol)")
-    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episode (default: 1)")
-    add("--episode", type=int, default=0, metavar="E", help="which episode of an evaluation with this seed, from 0")
     add("--decision", type=int, metavar="K", required=True, help="the decision to continue from, counted from 0")
     add_size(parser, USUAL_FUTURES)
     add(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workers.contract.protocols import PROTOCOLS
-from workers.trainer.evaluation.request import LARGEST_SEED, RequestError
+from workers.trainer.evaluation.request import LARGEST_SEED, RequestError, protocol_parser
 
 LONGEST_SECONDS = 300.0
 MOST_EPISODES = 1_000_000
@@ -25,22 +25,33 @@ class RecordRequest:
     json: bool
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the argument parser."""
-    protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
-    parser = argparse.ArgumentParser(
-        prog="arcadia record",
-        description="Record an episode of an agent as a video with a track of what it saw, thought and got; "
-        "needs no server.",
-        epilog=f"protocols:\n{protocols}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def agent_parser(prog: str, description: str) -> argparse.ArgumentParser:
+    """Return a parser with the options that select an agent and how it plays."""
+    parser = protocol_parser(prog, description)
     add = parser.add_argument
     add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
     add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
-    add("--protocol", metavar="NAME", help="how it begins and ends (below; default: the run's protocol)")
-    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episode (default: 1)")
-    add("--episode", type=int, default=0, metavar="N", help="which episode of an evaluation with this seed, from 0")
+    add("--protocol", metavar="NAME", help="how episodes begin and end (below; default: the run's protocol)")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same episodes (default: 1)")
+    return parser
+
+
+def episode_parser(prog: str, description: str) -> argparse.ArgumentParser:
+    """Return a parser with the options that select an episode of an agent."""
+    parser = agent_parser(prog, description)
+    parser.add_argument(
+        "--episode", type=int, default=0, metavar="N", help="which episode of an evaluation with this seed, from 0"
+    )
+    return parser
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the argument parser."""
+    parser = episode_parser(
+        "arcadia record",
+        "Record an episode of an agent as a video with a track of what it saw, thought and got; needs no server.",
+    )
+    add = parser.add_argument
     add(
         "--longest",
         type=float,
@@ -72,8 +83,8 @@ def read(options: argparse.Namespace) -> RecordRequest:
     )
 
 
-def check_episode(options: argparse.Namespace) -> None:
-    """Check the arguments that select an episode of an agent."""
+def check_agent(options: argparse.Namespace) -> None:
+    """Check the arguments that select an agent and how it plays."""
     if not options.run_dir.is_dir():
         raise RequestError(f"there is no run directory {options.run_dir}")
     if options.protocol is not None and options.protocol not in PROTOCOLS:
@@ -82,5 +93,10 @@ def check_episode(options: argparse.Namespace) -> None:
         raise RequestError(f"{options.protocol} needs start points, which cannot be named here: use no-op-5min")
     if not 0 <= options.seed <= LARGEST_SEED:
         raise RequestError(f"--seed {options.seed}: give a number from 0 to 2⁶³ − 1")
+
+
+def check_episode(options: argparse.Namespace) -> None:
+    """Check the arguments that select an episode of an agent."""
+    check_agent(options)
     if not 0 <= options.episode < MOST_EPISODES:
         raise RequestError(f"--episode {options.episode}: give a number from 0 to {MOST_EPISODES - 1:,}")
