@@ -151,19 +151,7 @@ def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: 
     which = FuturesParameters.model_validate(job.parameters)
     player = players.load(directory, job.step, which.protocol)
     report.started(player.checkpoint.file.step, player.checkpoint.file.frames, which.seed, 1)
-    request = FuturesRequest(
-        run_directory=directory,
-        step=job.step,
-        protocol=which.protocol,
-        seed=which.seed,
-        episode=which.episode,
-        decision=which.decision,
-        futures=which.futures,
-        horizon=which.horizon,
-        until=which.until,
-        first=tuple(which.first),
-        each_action=which.each_action,
-    )
+    request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which)
     actions = [*recorded_actions(which.actions)]
     report.simulated(experiment.simulated(request, player, actions=actions, should_stop=stop.requested))
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from workers.contract.futures import ActionFutures, FuturesDocument
+from workers.contract.futures import ActionFutures, FuturesDocument, FuturesOptions
 from workers.contract.spaces import Continuous
 from workers.trainer.evaluation.request import RequestError
 from workers.trainer.futures.moments import Moment, moments
@@ -39,15 +39,15 @@ def simulated(
 
     Another agent may act in them. Recorded actions make the episode the same on another host.
     """
-    began, acting = time.monotonic(), other or player
+    began, acting, options = time.monotonic(), other or player, request.options
     watching = other.subject if other else None
     played = moments(player.subject, player.protocol, request.seed, request.episode, other=watching, actions=actions)
     with closing(played):
-        moment = moment_at(played, request.decision, should_stop)
-        plan = Plan(request.horizon, request.until, first_actions(request, moment.game))
-        drawn = draws(request.seed, request.episode, request.decision, request.futures)
+        moment = moment_at(played, options.decision, should_stop)
+        plan = Plan(options.horizon, options.until, first_actions(options, moment.game))
+        drawn = draws(request.seed, request.episode, options.decision, options.futures)
         branches = simulate(acting.subject, moment, drawn, plan, should_stop)
-        of_actions = list(by_action(acting, moment, drawn, plan, should_stop)) if request.each_action else []
+        of_actions = list(by_action(acting, moment, drawn, plan, should_stop)) if options.each_action else []
     futures = [future(branch, acting.config) for branch in branches]
     returns = [each.discounted_return for each in futures]
     return FuturesDocument(
@@ -57,9 +57,9 @@ def simulated(
         protocol=player.protocol.name,
         seed=request.seed,
         episode=request.episode,
-        decision=request.decision,
-        horizon=request.horizon,
-        until=request.until,
+        decision=options.decision,
+        horizon=options.horizon,
+        until=options.until,
         first=[moment.game.action_names[action] for action in plan.first],
         acting=acting.subject.acting,
         agent=str(request.agent) if request.agent else None,
@@ -92,11 +92,11 @@ def moment_at(episode: Iterable[Moment], decision: int, should_stop: Callable[[]
     raise RequestError(f"--decision {decision}: the episode has {last + 1} decisions, so choose 0 to {last}")
 
 
-def first_actions(request: FuturesRequest, game: PlayableGame) -> tuple[int, ...]:
+def first_actions(options: FuturesOptions, game: PlayableGame) -> tuple[int, ...]:
     """Return the forced first actions."""
-    if isinstance(game.actions, Continuous) and (request.first or request.each_action):
+    if isinstance(game.actions, Continuous) and (options.first or options.each_action):
         raise RequestError("only discrete actions can be forced, and this environment takes numbers")
-    return parsed_actions(request.first, game.action_names)
+    return parsed_actions(options.first, game.action_names)
 
 
 def by_action(

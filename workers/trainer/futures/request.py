@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.contract.futures import MAX_FUTURES, MAX_HORIZON, MIN_FUTURES, USUAL_FUTURES, USUAL_HORIZON, Until
+from pydantic import ValidationError
+
+from workers.contract.futures import MAX_FUTURES, MAX_HORIZON, MIN_FUTURES, USUAL_FUTURES, USUAL_HORIZON, FuturesOptions
 from workers.trainer.evaluation.request import RequestError
 from workers.trainer.recording.request import check_episode, episode_parser
 
@@ -20,12 +22,7 @@ class FuturesRequest:
     protocol: str | None
     seed: int
     episode: int
-    decision: int
-    futures: int = USUAL_FUTURES
-    horizon: int = USUAL_HORIZON
-    until: Until = "horizon"
-    first: tuple[str, ...] = ()
-    each_action: bool = False
+    options: FuturesOptions
     agent: Path | None = None
     agent_step: int | None = None
 
@@ -100,15 +97,18 @@ def read(options: argparse.Namespace) -> FuturesRequest:
         options.protocol,
         options.seed,
         options.episode,
-        options.decision,
-        options.futures,
-        options.horizon,
-        options.until,
-        tuple(options.first),
-        options.each_action,
+        _futures_options(options),
         options.agent,
         options.agent_checkpoint,
     )
+
+
+def _futures_options(options: argparse.Namespace) -> FuturesOptions:
+    try:
+        return FuturesOptions.model_validate(options, from_attributes=True)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise RequestError(f"--{problem['loc'][0]}: {problem['msg']}") from error
 
 
 def parsed_actions(first: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import pytest
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.recording.test_recording import protocol_of
 from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
-from workers.contract.futures import FuturesDocument
+from workers.contract.futures import FuturesDocument, FuturesOptions
 from workers.contract.protocols import PROTOCOLS
 from workers.trainer.futures.__main__ import main
 from workers.trainer.futures.experiment import simulated
@@ -94,11 +94,12 @@ def test_another_agent_acts_and_judges(
 
 def test_recorded_actions_are_taken_instead_of_the_agents(run: Path) -> None:
     player = load(run, None, None)
-    asked = FuturesRequest(run, None, None, seed=3, episode=0, decision=6, futures=8, horizon=5)
+    options = FuturesOptions(decision=6, futures=8, horizon=5)
+    request = FuturesRequest(run, None, None, seed=3, episode=0, options=options)
     taken = [moment.action for moment, _ in zip(moments(player.subject, player.protocol, 3, 0), range(6), strict=False)]
-    assert simulated(asked, player, actions=taken).futures == simulated(asked, player).futures
+    assert simulated(request, player, actions=taken).futures == simulated(request, player).futures
     others = [1 - int(action) for action in taken]
-    assert simulated(asked, player, actions=others).value != simulated(asked, player).value
+    assert simulated(request, player, actions=others).value != simulated(request, player).value
 
 
 def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,6 +123,7 @@ def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys:
     assert "choose one of left, right" in ask("--first", "jump")
     assert "leave --first out" in ask("--first", "left", "--each-action")
     assert "force at most" in ask("--first", "left×99999")
+    assert "--first: String should have at most 100" in ask("--first", "left" * 30)
     assert "it has 5, 9" in ask("--checkpoint", 6, status=1)
     assert "belongs to --agent" in ask("--agent-checkpoint", 5)
     assert "there is no run directory" in ask("--agent", tmp_path / "none")
