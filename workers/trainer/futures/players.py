@@ -28,12 +28,12 @@ def load(directory: Path, step: int | None, protocol_name: str | None) -> Player
     checkpoint, config = subjects.read(directory, step)
     protocol = PROTOCOLS[protocol_name or protocol_of(config.model_dump())]
     check_fit(protocol, config.env, saves_starts=False)
-    return Player(checkpoint, config, protocol, subjects.agent_subject(checkpoint, config, protocol, None))
+    return _player(checkpoint, config, protocol)
 
 
 def load_other(directory: Path, step: int | None, player: Player) -> Player:
     """Load another agent that can continue a player's episodes."""
-    _, config = subjects.read(directory, step)
+    checkpoint, config = subjects.read(directory, step)
     if config.env != player.config.env:
         titles = [f"{ENVIRONMENTS[env].title} ({env})" for env in (config.env, player.config.env)]
         raise RequestError(f"the agent in {directory} plays {titles[0]}, not {titles[1]}: name one of the same game")
@@ -42,4 +42,8 @@ def load_other(directory: Path, step: int | None, player: Player) -> Player:
             f"the agent in {directory} uses the {config.action_set} action set, not the {player.config.action_set} "
             "one: name an agent with the same actions"
         )
-    return load(directory, step, player.protocol.name)
+    return _player(checkpoint, config, player.protocol)
+
+
+def _player(checkpoint: LoadedCheckpoint, config: RunConfig, protocol: EvaluationProtocol) -> Player:
+    return Player(checkpoint, config, protocol, subjects.agent_subject(checkpoint, config, protocol, None))
