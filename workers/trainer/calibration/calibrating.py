@@ -14,7 +14,7 @@ from workers.contract.calibrations import (
     Regret,
 )
 from workers.contract.intervals import t_interval
-from workers.trainer.calibration.judging import Sampling, judged_moments
+from workers.trainer.calibration.judging import judged_moments
 from workers.trainer.calibration.request import CalibrateRequest
 from workers.trainer.futures.players import load
 from workers.trainer.host import devices
@@ -25,11 +25,10 @@ def calibrate(request: CalibrateRequest, should_stop: Callable[[], bool] = lambd
     began = time.monotonic()
     devices.compute_in(1)
     player = load(request.run_directory, request.step, request.protocol)
-    sampling = Sampling(request.seed, request.every, request.futures, request.horizon)
     judged = [
         moment
         for episode in range(request.episodes)
-        for moment in judged_moments(player, episode, sampling, should_stop)
+        for moment in judged_moments(player, episode, request, should_stop)
     ]
     errors = [moment.value - moment.mean for moment in judged]
     return CalibrationDocument(

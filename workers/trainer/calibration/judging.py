@@ -1,7 +1,6 @@
 """Judgment of single decisions by their futures."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,39 +8,30 @@ from numpy.typing import NDArray
 from workers.contract.calibrations import JudgedMoment
 from workers.contract.intervals import t_interval
 from workers.contract.spaces import Discrete
+from workers.trainer.calibration.request import CalibrateRequest
 from workers.trainer.futures.moments import Moment, moments
 from workers.trainer.futures.players import Player
 from workers.trainer.futures.returns import future
 from workers.trainer.futures.simulating import Plan, draws, simulate
 
 
-@dataclass(frozen=True)
-class Sampling:
-    """Which decisions are judged, and by how many futures."""
-
-    seed: int
-    every: int
-    futures: int
-    horizon: int
-
-
 def judged_moments(
-    player: Player, episode: int, sampling: Sampling, should_stop: Callable[[], bool]
+    player: Player, episode: int, request: CalibrateRequest, should_stop: Callable[[], bool]
 ) -> Iterator[JudgedMoment]:
     """Play an episode and judge every k-th decision."""
-    for moment in moments(player.subject, player.protocol, sampling.seed, episode):
-        if moment.decision % sampling.every == 0:
-            yield judged(player, moment, episode, sampling, should_stop)
+    for moment in moments(player.subject, player.protocol, request.seed, episode):
+        if moment.decision % request.every == 0:
+            yield judged(player, moment, episode, request, should_stop)
 
 
 def judged(
-    player: Player, moment: Moment, episode: int, sampling: Sampling, should_stop: Callable[[], bool]
+    player: Player, moment: Moment, episode: int, request: CalibrateRequest, should_stop: Callable[[], bool]
 ) -> JudgedMoment:
     """Simulate the futures of a decision. They are those of `arcadia futures` with the same options."""
-    drawn = draws(sampling.seed, episode, moment.decision, sampling.futures)
+    drawn = draws(request.seed, episode, moment.decision, request.futures)
 
     def returns(*first: int) -> list[float]:
-        branches = simulate(player.subject, moment, drawn, Plan(sampling.horizon, first=first), should_stop)
+        branches = simulate(player.subject, moment, drawn, Plan(request.horizon, first=first), should_stop)
         return [future(branch, player.config).discounted_return for branch in branches]
 
     found = returns()
