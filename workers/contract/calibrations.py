@@ -1,8 +1,8 @@
 """Results of a calibration: the document that `arcadia calibrate --json` prints."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from workers.contract.futures import Interval
+from workers.contract.futures import Interval, ResultPart
 from workers.contract.protocols.acting import Acting
 from workers.contract.values import Count, Text
 
@@ -11,12 +11,7 @@ MAX_BINS = 10
 MAX_WORST = 5
 
 
-class _Part(BaseModel):
-    # NaN and infinity are values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
-    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
-
-
-class JudgedMoment(_Part):
+class JudgedMoment(ResultPart):
     """The value at one decision, and the mean discounted return of its futures."""
 
     episode: Count
@@ -30,7 +25,7 @@ class JudgedMoment(_Part):
     )
 
 
-class CalibrationBin(_Part):
+class CalibrationBin(ResultPart):
     """Moments with similar values."""
 
     count: Count
@@ -39,14 +34,14 @@ class CalibrationBin(_Part):
     interval: Interval | None = Field(description="95 % t-interval of the mean return over moments.")
 
 
-class Regret(_Part):
+class Regret(ResultPart):
     """Mean regret over all moments, with its 95 % t-interval."""
 
     mean: float
     interval: Interval | None
 
 
-class CalibrationDocument(_Part):
+class CalibrationDocument(ResultPart):
     """Errors of a checkpoint's values, by futures at decisions of several episodes."""
 
     env: Text

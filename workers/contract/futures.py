@@ -14,12 +14,14 @@ Interval = tuple[float, float]
 FAN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-class _Part(BaseModel):
+class ResultPart(BaseModel):
+    """Part of a document with results."""
+
     # NaN and infinity are values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
 
-class Future(_Part):
+class Future(ResultPart):
     """One simulated continuation of an episode."""
 
     discounted_return: float = Field(description="The rewards as training counts them, and the bootstrap.")
@@ -34,7 +36,7 @@ class Future(_Part):
     )
 
 
-class MeanReturn(_Part):
+class MeanReturn(ResultPart):
     """Mean of some futures with its 95 % t-interval."""
 
     count: Count
