@@ -1,8 +1,8 @@
 """Calibrations as text."""
 
 from workers.contract.calibrations import CalibrationDocument
-from workers.contract.futures import Interval
 from workers.contract.games import ENVIRONMENTS
+from workers.trainer.futures.table import with_interval
 
 
 def table(document: CalibrationDocument) -> str:
@@ -23,25 +23,21 @@ def _errors(document: CalibrationDocument) -> list[str]:
     regret = document.regret
     correlation = "none" if document.correlation is None else f"{document.correlation:.3f}"
     return [
-        f"bias         {document.bias:.3f}{_between(document.bias_interval)}",
+        f"bias         {with_interval(document.bias, document.bias_interval)}",
         f"rmse         {document.rmse:.3f}",
         f"correlation  {correlation}",
-        f"regret       {f'{regret.mean:.3f}{_between(regret.interval)}' if regret else 'none for continuous actions'}",
+        f"regret       {with_interval(regret.mean, regret.interval) if regret else 'none for continuous actions'}",
     ]
 
 
 def _bins(document: CalibrationDocument) -> list[str]:
-    rows = [f"{one.count:>7}  {one.value:>8.3f}  {one.mean:.3f}{_between(one.interval)}" for one in document.bins]
+    rows = [f"{one.count:>7}  {one.value:>8.3f}  {with_interval(one.mean, one.interval)}" for one in document.bins]
     return [f"{'moments':>7}  {'value':>8}  mean return", *rows]
 
 
 def _worst(document: CalibrationDocument) -> list[str]:
     rows = [
-        f"{each.episode:>7}  {each.decision:>8}  {each.value:>8.3f}  {each.mean:.3f}{_between(each.interval)}"
+        f"{each.episode:>7}  {each.decision:>8}  {each.value:>8.3f}  {with_interval(each.mean, each.interval)}"
         for each in document.worst
     ]
     return [f"{'episode':>7}  {'decision':>8}  {'value':>8}  mean return at the worst moments", *rows]
-
-
-def _between(interval: Interval | None) -> str:
-    return f"  (95 % {interval[0]:.3f} to {interval[1]:.3f})" if interval else ""

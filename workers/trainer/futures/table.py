@@ -1,6 +1,6 @@
 """Futures as text."""
 
-from workers.contract.futures import ActionFutures, FuturesDocument, MeanReturn
+from workers.contract.futures import ActionFutures, FuturesDocument, Interval, MeanReturn
 from workers.contract.games import ENVIRONMENTS
 
 
@@ -11,12 +11,12 @@ def table(document: FuturesDocument) -> str:
 
 def described(estimate: MeanReturn) -> str:
     """Return a mean with its interval."""
-    if estimate.mean is None:
-        return "none"
-    if estimate.interval is None:
-        return f"{estimate.mean:.3f}"
-    low, high = estimate.interval
-    return f"{estimate.mean:.3f}  (95 % {low:.3f} to {high:.3f})"
+    return "none" if estimate.mean is None else with_interval(estimate.mean, estimate.interval)
+
+
+def with_interval(mean: float, interval: Interval | None) -> str:
+    """Return a number with its interval, if it has one."""
+    return f"{mean:.3f}" + (f"  (95 % {interval[0]:.3f} to {interval[1]:.3f})" if interval else "")
 
 
 def verdict(value: float, estimate: MeanReturn) -> str:
@@ -61,10 +61,10 @@ def _actions(document: FuturesDocument) -> list[str]:
     if not document.actions:
         return []
     title = "Q" if document.actions[0].probability is None else "probability"
-    rows = [f"{each.name:<20}  {_number(each):>11.3f}  {described(each)}" for each in document.actions]
+    rows = [f"{each.name:<20}  {_predicted(each):>11.3f}  {described(each)}" for each in document.actions]
     return ["", f"{'first action':<20}  {title:>11}  mean", *rows, ""]
 
 
-def _number(action: ActionFutures) -> float:
+def _predicted(action: ActionFutures) -> float:
     number = action.action_value if action.probability is None else action.probability
     return number or 0.0
