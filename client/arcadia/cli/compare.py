@@ -10,6 +10,7 @@ from arcadia.cli.connection import open_client
 from arcadia.cli.formats import MISSING, clean, duration, interval, number
 from arcadia.cli.options import GroupBy, Json, RunReferences
 from arcadia.cli.output import print_json, print_table, say, show, state
+from arcadia.comparison import Comparison
 
 # Values of a field are listed up to this many runs; the JSON has all.
 MAX_COLUMNS = 6
@@ -32,7 +33,7 @@ def compare(
     show("")
     _print_differences(found.data)
     show("")
-    _print_verdict(found.verdict_data)
+    _print_verdict(found)
 
 
 def _print_results(comparison: dict[str, Any]) -> None:
@@ -71,7 +72,8 @@ def _distinct(values: dict[str, Any]) -> str:
     return ", ".join(dict.fromkeys(clean(value) for value in values.values()))
 
 
-def _print_verdict(verdict: dict[str, Any]) -> None:
+def _print_verdict(comparison: Comparison) -> None:
+    verdict = comparison.verdict_data
     if verdict["message"]:
         say(verdict["message"])
         return
@@ -85,4 +87,4 @@ def _print_verdict(verdict: dict[str, Any]) -> None:
         for group in verdict["standings"]
     ]
     print_table(["GROUP*", "N>", "MEAN>", "95 %"], rows, empty="There are no groups.")
-    show("\n".join(f"{pair['text']} {pair.get('warning', '')}".strip() for pair in verdict["pairs"]))
+    show(comparison.verdict)
