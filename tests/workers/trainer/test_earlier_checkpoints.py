@@ -1,4 +1,4 @@
-"""Checkpoints that an earlier version wrote: every method plays them and goes on from them."""
+"""Checkpoints that an earlier version wrote: every method plays them and continues from them."""
 
 import hashlib
 import json

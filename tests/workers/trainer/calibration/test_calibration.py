@@ -112,14 +112,14 @@ def test_continuous_actions_have_no_regret(tmp_path: Path, capsys: pytest.Captur
 def test_mistakes_are_explained_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made_checkpoint.write(tmp_path, CATCH)
 
-    def ask(*arguments: object) -> str:
+    def refusal(*arguments: object) -> str:
         assert main(["--run-dir", str(tmp_path), *map(str, arguments)]) == 2
         said = capsys.readouterr()
         assert said.out == ""
         assert said.err.count("\n") == 1
         return said.err
 
-    assert "from 1 to 100" in ask("--episodes", 0)
-    assert "give a number from 1" in ask("--every", 0)
-    assert "from 8 to 256" in ask("--futures", 500)
-    assert "use episodes" in ask("--protocol", "no-op-5min")
+    assert "from 1 to 100" in refusal("--episodes", 0)
+    assert "give a number from 1" in refusal("--every", 0)
+    assert "from 8 to 256" in refusal("--futures", 500)
+    assert "use episodes" in refusal("--protocol", "no-op-5min")

@@ -1,4 +1,4 @@
-"""Means of futures are unbiased, and their intervals cover the exactly solved value as often as they promise."""
+"""Means of futures are unbiased, and their intervals cover the exactly solved value at the stated rate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def board(row: int, ball: int, paddle: int) -> torch.Tensor:
 
 
 def solved(subject: Subject, gamma: float, row: int, ball: int, paddle: int) -> float:
-    """Return the value of a state of Catch under the network's policy, by looking at every continuation."""
+    """Return the value of a state of Catch under the network's policy, by following every continuation."""
     policy = torch.softmax(subject.network.predict(board(row, ball, paddle), ())[0].numbers[0], dim=-1).tolist()
     value = 0.0
     for action, probability in enumerate(policy):
@@ -78,10 +78,10 @@ def test_intervals_cover_the_solved_value_of_catch(trials: int, least: float, mo
     assert mean == pytest.approx(value, abs=4 * CATCH.gamma**4 / (64 * trials) ** 0.5)
 
 
-# A chain: action 1 pays 1 and goes on with probability 0.8 (else the game ends), action 0 costs a life
+# A chain: action 1 pays 1, action 0 costs a life, and the game continues with probability 0.8
 
 
-GO_ON, POLICY = 0.8, 0.7
+CONTINUES, POLICY = 0.8, 0.7
 
 
 class Chain:
@@ -111,7 +111,7 @@ class Chain:
         self.score += float(action)
         self.lives -= int(action == 0)
         self.frames += 1
-        self.over = bool(self._random.random() >= GO_ON)
+        self.over = bool(self._random.random() >= CONTINUES)
 
     def branch(self, seeds: Sequence[int]) -> "list[Chain]":
         return [Chain(seed) for seed in seeds]
@@ -138,7 +138,7 @@ class Critic:
 def chain(config: RunConfig, horizon: int, trials: int) -> tuple[float, float, float]:
     """Return the solved value of the chain, the coverage of the intervals and the mean of the futures."""
     # A lost life ends the return: only the earning action continues.
-    continues = GO_ON * (POLICY if config.life_loss_ends_episode else 1.0)
+    continues = CONTINUES * (POLICY if config.life_loss_ends_episode else 1.0)
     value = POLICY / (1 - continues * config.gamma)
     subject = Subject("CartPole-v1", Critic(value), SAMPLED, lambda: Chain(0), (1,), np.float32, 1)
     moment = Moment(0, Chain(0), (), subject.network.predict(torch.zeros(1, 1), ())[0], 0)

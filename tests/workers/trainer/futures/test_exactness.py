@@ -86,7 +86,7 @@ def test_branches_repeat_the_recorded_game(case: str, tmp_path: Path) -> None:
         for action, _, after in rows[BEFORE:]:
             repeating.step(action)
             assert seen(repeating) == after
-            # Meanwhile the others go elsewhere, which must not change what the first one shows.
+            # The steps of the other branches must not change the first one.
             for other in others:
                 if not other.over:
                     other.step(anything(other, random))
@@ -101,7 +101,7 @@ def test_forced_recorded_actions_lead_to_the_recorded_value(case: str, tmp_path:
     with at_decision(subject, config, BEFORE) as moment:
         drawn = draws(seed=1, episode=1, decision=BEFORE, futures=8)
         branches = simulate(subject, moment, drawn, Plan(len(actions), first=actions))
-    # The network sees more states at once than while recording, which rounds otherwise.
+    # The batch is larger than in the episode, so results are rounded differently.
     values = [branch.value for branch in branches]
     assert values == pytest.approx([rows[-1][1]] * 8, rel=1e-3, abs=1e-4)
 
@@ -114,7 +114,7 @@ def anything(game: PlayableGame, random: np.random.Generator) -> Action:
 
 
 def test_branches_draw_their_own_random_numbers(tmp_path: Path) -> None:
-    """With sticky actions, the same actions lead elsewhere; the same seed leads to the same place."""
+    """Sticky actions depend on the seed of a branch: equal seeds give equal observations."""
     config = PaacConfig(env="ALE/Breakout-v5", repeat_action_probability=0.25, action_set="full")
     subject = made_checkpoint.subject(tmp_path, config, protocol_of(config))
     with at_decision(subject, config, BEFORE) as moment:

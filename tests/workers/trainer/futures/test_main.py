@@ -112,23 +112,23 @@ def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.Ca
 
 
 def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def ask(*arguments: object, status: int = 2) -> str:
+    def refusal(*arguments: object, status: int = 2) -> str:
         return refused(capsys, "--run-dir", run, *SMALL, *arguments, status=status)
 
-    assert "so choose 0 to" in ask("--decision", 100_000)
-    assert "decisions count from 0" in ask("--decision", -1)
-    assert "from 8 to 256" in ask("--futures", 257)
-    assert "from 8 to 256" in ask("--futures", 7)
-    assert "from 1 to 10,000" in ask("--horizon", 0)
-    assert "choose one of left, right" in ask("--first", "jump")
-    assert "leave --first out" in ask("--first", "left", "--each-action")
-    assert "force at most" in ask("--first", "left×99999")
-    assert "--first: String should have at most 100" in ask("--first", "left" * 30)
-    assert "it has 5, 9" in ask("--checkpoint", 6, status=1)
-    assert "belongs to --agent" in ask("--agent-checkpoint", 5)
-    assert "there is no run directory" in ask("--agent", tmp_path / "none")
-    assert "use no-op-5min" in ask("--protocol", "human-starts")
-    assert "use episodes" in ask("--protocol", "no-op-5min")
+    assert "so choose 0 to" in refusal("--decision", 100_000)
+    assert "decisions count from 0" in refusal("--decision", -1)
+    assert "from 8 to 256" in refusal("--futures", 257)
+    assert "from 8 to 256" in refusal("--futures", 7)
+    assert "from 1 to 10,000" in refusal("--horizon", 0)
+    assert "choose one of left, right" in refusal("--first", "jump")
+    assert "leave --first out" in refusal("--first", "left", "--each-action")
+    assert "force at most" in refusal("--first", "left×99999")
+    assert "--first: String should have at most 100" in refusal("--first", "left" * 30)
+    assert "it has 5, 9" in refusal("--checkpoint", 6, status=1)
+    assert "belongs to --agent" in refusal("--agent-checkpoint", 5)
+    assert "there is no run directory" in refusal("--agent", tmp_path / "none")
+    assert "use no-op-5min" in refusal("--protocol", "human-starts")
+    assert "use episodes" in refusal("--protocol", "no-op-5min")
 
 
 def test_another_games_agent_and_a_damaged_checkpoint_are_refused(

@@ -11,13 +11,13 @@ from workers.trainer.learning.returns import generalized_advantages, n_step_retu
 STEP = st.tuples(
     st.floats(-5, 5, allow_subnormal=False),  # reward
     st.floats(-5, 5, allow_subnormal=False),  # V(s)
-    st.sampled_from(["goes on", "terminated", "truncated"]),
+    st.sampled_from(["continues", "terminated", "truncated"]),
 )
 
 
 def literal_returns(steps: list[tuple[float, float, str]], bootstrap: float, gamma: float) -> list[float | None]:
-    """Algorithm 1, lines 12–16, for one environment; None for fresh rows, which are not decisions."""
-    fresh = [False] + [end != "goes on" for _, _, end in steps]
+    """Compute lines 12–16 of algorithm 1 for one environment. Fresh rows are not decisions and get None."""
+    fresh = [False] + [end != "continues" for _, _, end in steps]
     # The row after an end is fresh, so it cannot end an episode.
     returns: list[float | None] = [None] * len(steps)
     following = bootstrap
@@ -34,14 +34,14 @@ def literal_returns(steps: list[tuple[float, float, str]], bootstrap: float, gam
 def rollout_of(steps: list[tuple[float, float, str]]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Make the steps after an end fresh. Return the rewards, values, ends by termination, and fresh rows."""
     for t in range(1, len(steps)):
-        if steps[t - 1][2] != "goes on":
-            steps[t] = (0.0, steps[t][1], "goes on")
+        if steps[t - 1][2] != "continues":
+            steps[t] = (0.0, steps[t][1], "continues")
     rewards, values, ends = zip(*steps, strict=True)
     return (
         torch.tensor(rewards, dtype=torch.float64)[:, None],
         torch.tensor(values, dtype=torch.float64)[:, None],
         torch.tensor([end == "terminated" for end in ends])[:, None],
-        torch.tensor([False, *(end != "goes on" for end in ends[:-1])])[:, None],
+        torch.tensor([False, *(end != "continues" for end in ends[:-1])])[:, None],
     )
 
 
@@ -99,7 +99,7 @@ def literal_advantage(
         following = 0.0 if end == "terminated" else values[i + 1]
         advantage += weight * (reward + gamma * following - value)
         weight *= gamma * lam
-        if end != "goes on":
+        if end != "continues":
             break
     return advantage
 

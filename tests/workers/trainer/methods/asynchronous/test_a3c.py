@@ -43,7 +43,7 @@ class FakeLink(Link):
 
 
 class Scripted(OwnEnvironment):
-    """Shows numbered observations; steps follow the script: "." goes on, "x" dead, "l" lost life, "t" time limit."""
+    """Shows numbered observations; steps follow the script: "." continues, "x" dead, "l" lost life, "t" time limit."""
 
     def __init__(self, script: str, actions: ActionSpace, shift: float = 0.0) -> None:
         self._script, self._shift = script, shift

@@ -24,7 +24,7 @@ T_MAX, N_E = 4, 3
 
 
 def made_rollout(shape: tuple[int, ...], num_actions: int) -> Rollout:
-    """Make a rollout in which one episode terminates, one is cut off by a time limit and one goes on."""
+    """Make a rollout in which one episode terminates, one is cut off by a time limit and one continues."""
     random = torch.Generator().manual_seed(0)
     terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
     fresh = torch.zeros(T_MAX, N_E, dtype=torch.bool)

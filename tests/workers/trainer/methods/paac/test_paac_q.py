@@ -18,7 +18,7 @@ CONFIG = PaacQConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX, gamma=0.9)
 
 
 def made_rollout(target: ActionValues) -> Rollout:
-    """Make a rollout: one episode terminates, one is cut off by a time limit, one loses a life, and one goes on."""
+    """Make a rollout: one episode terminates, one is cut off by a time limit, one loses a life, and one continues."""
     random = torch.Generator().manual_seed(0)
     terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
     fresh = torch.zeros(T_MAX, N_E, dtype=torch.bool)
