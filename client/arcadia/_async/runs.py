@@ -116,7 +116,7 @@ class AsyncRun(AsyncResource, RunRecord):
         return [Change(data) for data in found["items"]]
 
     async def diagnosis(self) -> list[Finding]:
-        """Return what is wrong with the run, with causes and settings that may help."""
+        """Return the faults of the run, with their causes and settings that may help."""
         return [Finding(data) for data in await self._client.transport.get(f"{self._path}/diagnosis")]
 
     async def edit(

@@ -115,7 +115,7 @@ class Run(Resource, RunRecord):
         return [Change(data) for data in found["items"]]
 
     def diagnosis(self) -> list[Finding]:
-        """Return what is wrong with the run, with causes and settings that may help."""
+        """Return the faults of the run, with their causes and settings that may help."""
         return [Finding(data) for data in self._client.transport.get(f"{self._path}/diagnosis")]
 
     def edit(
