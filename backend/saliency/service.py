@@ -75,11 +75,6 @@ def find_file(session: Session, replay_id: int) -> File:
     return file
 
 
-def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
-    """Store the progress of the computation."""
-    job.done = min(event.done, job.total)
-
-
 def keep(session: Session, job: Job, event: ev.SaliencyEvent) -> None:
     """Check that the result file has arrived. It is found by its job."""
     find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), event.file)

@@ -147,6 +147,11 @@ def _log(_session: Session, job: Job, event: ev.Log) -> None:
         job.message = event.message
 
 
+def _advance(_session: Session, job: Job, event: ev.Advanced) -> None:
+    """Store the progress of a computation."""
+    job.done = min(event.done, job.total)
+
+
 def _end(_session: Session, job: Job, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
     """Store how the process ended. The job changes state when its worker releases it or falls silent."""
     job.outcome = event.kind
@@ -176,18 +181,16 @@ _RESULTS: dict[JobKind, _Results] = {
     "live": _NOTHING,
     "play": _Results({ev.GameKept: kept_games.keep}, lambda _session, _job: True, lambda _session, _job: None),
     "film": _Results(
-        {ev.Advanced: saliency.advance, ev.Film: kept_games.keep_film}, kept_games.has_film, kept_games.discard_film
+        {ev.Advanced: _advance, ev.Film: kept_games.keep_film}, kept_games.has_film, kept_games.discard_film
     ),
     "recording": _Results({ev.ReplayEvent: keep_recording}, has_recording, discard_recording),
     "saliency": _Results(
-        {ev.Advanced: saliency.advance, ev.SaliencyEvent: saliency.keep},
+        {ev.Advanced: _advance, ev.SaliencyEvent: saliency.keep},
         saliency.has_arrived,
         # An earlier attempt has left only its file, which the claim deletes.
         lambda _session, _job: None,
     ),
-    "futures": _Results(
-        {ev.Advanced: saliency.advance, ev.FuturesEvent: futures.store}, futures.has_result, futures.discard
-    ),
+    "futures": _Results({ev.Advanced: _advance, ev.FuturesEvent: futures.store}, futures.has_result, futures.discard),
 }
 
 _COMMON_HANDLERS: _Handlers = {
