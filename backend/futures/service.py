@@ -33,7 +33,8 @@ def request(session: Session, replay_id: int, wanted: schemas.SimulateFutures) -
     acting_run_id = wanted.agent.run_id if wanted.agent else replay.run_id
     # Every transaction locks runs in the order of their ids.
     runs = {run_id: find_run(session, run_id, lock=True) for run_id in sorted({replay.run_id, acting_run_id})}
-    replay = find_replay(session, replay_id)
+    # Read it again: it may have changed before the locks.
+    replay = find_replay(session, replay_id, lock=True)
     run, acting_run = runs[replay.run_id], runs[acting_run_id]
     refuse_without_agent(acting_run, "simulate futures of")
     track = read_track(session, replay)
