@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.choice import find_chosen
@@ -22,8 +22,9 @@ from workers.contract.futures import FuturesOptions
 from workers.contract.jobs import FuturesParameters
 from workers.contract.tracks import Track
 
-# Limits per run.
+# Limit per run whose agent acts.
 MAX_WAITING_JOBS = 10
+# Limit per replay.
 MAX_KEPT = 200
 
 
@@ -158,7 +159,8 @@ def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutu
 def _check_room(session: Session, replay: Replay, run: Run) -> None:
     if jobs.count_unfinished(session, run, "futures") >= MAX_WAITING_JOBS:
         raise Conflict(f"{MAX_WAITING_JOBS} simulations of run {run.id} already wait. Try again when one is done.")
-    if len(session.scalars(select(Futures.id).where(Futures.replay_id == replay.id)).all()) >= MAX_KEPT:
+    kept = session.scalar(select(func.count(Futures.id)).where(Futures.replay_id == replay.id)) or 0
+    if kept >= MAX_KEPT:
         raise Conflict(f"Replay {replay.id} has {MAX_KEPT} futures, which is the limit. Delete some first.")
 
 
