@@ -12,7 +12,7 @@ router = APIRouter(tags=["runs"])
 
 @router.get("/runs/{run_id}/diagnosis")
 def diagnose_run(db: Db, run: PathRun) -> list[Finding]:
-    """Return what is wrong with a run: causes, evidence, and settings that may help.
+    """Return the faults of a run, with their causes, their evidence, and settings that may help.
 
     To test the suggested settings, send `test` of a finding to POST /studies/preview, then to POST /studies.
     """

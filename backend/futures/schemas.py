@@ -24,7 +24,7 @@ class SimulateFutures(FuturesOptions):
 
     agent: ActingAgent | None = Field(
         default=None,
-        description="The agent that acts in the futures. Default: the one that played the replay. It needs the same "
+        description="The agent that acts in the futures. Default: the agent of the replay. It needs the same "
         "environment and actions.",
     )
 

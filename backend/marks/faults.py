@@ -1,4 +1,4 @@
-"""Rules that find lasting faults in the metrics of a run: what keeps it from learning, or slows it down."""
+"""Rules that find lasting faults in the metrics of a run, which keep it from learning or slow it down."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Registry of the rules that find anomalies, with what they tell people."""
+"""Registry of the rules that find anomalies, with their titles, explanations and causes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

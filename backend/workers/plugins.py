@@ -27,7 +27,7 @@ def can_be_done_by(session: Session, worker: str, table: type[Run] | type[Job]) 
 
 
 def missing_reason(workers: Collection[Worker], needed: str, kind: str) -> str | None:
-    """Return a sentence that all workers of a kind lack needed plug-ins. None if one has them, or without workers."""
+    """Return a message if there are workers of a kind, but none has the needed plug-ins."""
     if not workers or any(has_plugins(worker, needed) for worker in workers):
         return None
     return (

@@ -2219,7 +2219,7 @@ export interface paths {
         };
         /**
          * Diagnose Run
-         * @description Return what is wrong with a run: causes, evidence, and settings that may help.
+         * @description Return the faults of a run, with their causes, their evidence, and settings that may help.
          *
          *     To test the suggested settings, send `test` of a finding to POST /studies/preview, then to POST /studies.
          */
@@ -10589,7 +10589,7 @@ export interface components {
          * @description A request to simulate the futures of a decision.
          */
         SimulateFutures: {
-            /** @description The agent that acts in the futures. Default: the one that played the replay. It needs the same environment and actions. */
+            /** @description The agent that acts in the futures. Default: the agent of the replay. It needs the same environment and actions. */
             agent?: components["schemas"]["ActingAgent"] | null;
             /**
              * Decision
