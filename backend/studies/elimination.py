@@ -33,11 +33,11 @@ class PointEvidence:
     beaten_by: int | None
 
 
-class Against(NamedTuple):
-    """For each point, the mean of its rivals' e-values against it, and the index of the strongest rival."""
+class RoundEvidence(NamedTuple):
+    """Evidence in one round: for each point, its rivals' mean e-value against it, and the strongest rival's index."""
 
-    e: Floats
-    rival: Indices
+    against: Floats
+    rivals: Indices
 
 
 def eliminate(scores: Floats, families: Sequence[object]) -> list[PointEvidence]:
@@ -49,27 +49,27 @@ def eliminate(scores: Floats, families: Sequence[object]) -> list[PointEvidence]
     members = [np.flatnonzero([each == family for each in families]) for family in dict.fromkeys(families)]
     contests = [each for each in members if len(each) > 1]
     # Rivals of a point that are not eliminated, with the point.
-    open_rivals = {point: contest for contest in map(set, map(np.ndarray.tolist, contests)) for point in contest}
+    open_rivals = {point: contest for contest in (set(each.tolist()) for each in contests) for point in contest}
     remaining = set(open_rivals)
     found = {point: PointEvidence(1.0, 2 * LEVEL, None) for point in range(len(scores))}
-    for against in _weigh_rounds(scores, contests):
-        for point in sorted(remaining, key=lambda point: -against.e[point]):
-            threshold = _threshold(point, remaining, against.e)
-            is_beaten = len(open_rivals[point]) > 1 and bool(against.e[point] >= threshold)
-            beaten_by = int(against.rival[point]) if is_beaten else None
-            found[point] = PointEvidence(float(against.e[point]), threshold, beaten_by)
+    for against, rivals in _weigh_rounds(scores, contests):
+        for point in sorted(remaining, key=lambda point: -against[point]):
+            threshold = _threshold(point, remaining, against)
+            is_beaten = len(open_rivals[point]) > 1 and bool(against[point] >= threshold)
+            beaten_by = int(rivals[point]) if is_beaten else None
+            found[point] = PointEvidence(float(against[point]), threshold, beaten_by)
             if is_beaten:
                 remaining.remove(point)
                 open_rivals[point].remove(point)
     return [found[point] for point in range(len(scores))]
 
 
-def _threshold(point: int, remaining: set[int], e: Floats) -> float:
+def _threshold(point: int, remaining: set[int], against: Floats) -> float:
     """Return the e-value at which the mean over each set of remaining points with this one reaches the level."""
-    return LEVEL + sum(max(0.0, LEVEL - float(e[other])) for other in remaining if other != point)
+    return LEVEL + sum(max(0.0, LEVEL - float(against[other])) for other in remaining if other != point)
 
 
-def _weigh_rounds(scores: Floats, contests: Sequence[Indices]) -> Iterator[Against]:
+def _weigh_rounds(scores: Floats, contests: Sequence[Indices]) -> Iterator[RoundEvidence]:
     """Return the evidence after the first seed of each point, the first two, and so on."""
     seeds = np.arange(scores.shape[1])
     pairs = sum(len(contest) ** 2 for contest in contests)
@@ -79,13 +79,13 @@ def _weigh_rounds(scores: Floats, contests: Sequence[Indices]) -> Iterator[Again
         yield from _weigh(np.where(seeds <= rounds, scores, np.nan), contests)
 
 
-def _weigh(scores: Floats, contests: Sequence[Indices]) -> Iterator[Against]:
+def _weigh(scores: Floats, contests: Sequence[Indices]) -> Iterator[RoundEvidence]:
     """Return the evidence in each round. The scores of a round are NaN after its last seed."""
-    e, rival = np.ones(scores.shape[:2]), np.zeros(scores.shape[:2], dtype=np.int64)
+    against, rivals = np.ones(scores.shape[:2]), np.zeros(scores.shape[:2], dtype=np.int64)
     for contest in contests:
         own = scores[:, contest]
         pairs = e_values(own[:, :, np.newaxis], own[:, np.newaxis])
         pairs[:, range(len(contest)), range(len(contest))] = 0.0
-        e[:, contest] = pairs.sum(axis=1) / (len(contest) - 1)
-        rival[:, contest] = contest[pairs.argmax(axis=1)]
-    return map(Against, e, rival)
+        against[:, contest] = pairs.sum(axis=1) / (len(contest) - 1)
+        rivals[:, contest] = contest[pairs.argmax(axis=1)]
+    return map(RoundEvidence, against, rivals)
