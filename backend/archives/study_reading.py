@@ -28,13 +28,13 @@ def restore_study(session: Session, archive: Archive, entry: ArchivedItem, runs:
     if values["state"] == "running":
         values |= {"state": "stopped", "state_reason": None, "finished_at": utc_now()}
     study = Study(**values)
-    _relocate_diagnosis(study, runs)
     session.add(study)
     session.flush()
     of_study = {"study_id": study.id}
     points = [StudyPoint(**each, **of_study) for each in _rows(archive, entry, tables_of.STUDY_POINTS)]
     plan = [StudyRun(**each, **of_study) for each in _rows(archive, entry, tables_of.STUDY_RUNS)]
     _check_plan(study, points, plan)
+    _relocate_diagnosis(study, runs)
     for planned in plan:
         planned.run_id = _local_id(planned.run_id, runs)
     session.add_all([*points, *plan])
@@ -91,11 +91,13 @@ def _check_plan(study: Study, points: list[StudyPoint], plan: list[StudyRun]) ->
 
 
 def _relocate_diagnosis(study: Study, runs: Mapping[int, int]) -> None:
-    """Refer to the run here whose fix the study tests, or to none if the archive does not have it."""
-    tested = study.specification.get("diagnosis")
-    if isinstance(tested, dict):
-        run_id = runs.get(tested.get("run_id", 0))
-        study.specification = {**study.specification, "diagnosis": run_id and {**tested, "run_id": run_id}}
+    """Refer to the imported run whose fix the study tests, or to none if the archive does not contain it."""
+    diagnosed = read_specification(study).diagnosis
+    if diagnosed is None:
+        return
+    run_id = runs.get(diagnosed.run_id)
+    local = None if run_id is None else {"run_id": run_id, "rule": diagnosed.rule}
+    study.specification = {**study.specification, "diagnosis": local}
 
 
 def _local_id(run_id: int | None, runs: Mapping[int, int]) -> int | None:
