@@ -22,6 +22,14 @@ PERIOD = timedelta(days=1)
 MAX_POINTS, MAX_PAIRS = 5, 3
 
 
+@dataclass(frozen=True)
+class StudyVerdict:
+    """The verdict on the best points of a study, or on all points of a study until certain."""
+
+    text: str
+    is_decided: bool
+
+
 def announce_verdicts(database: Database) -> None:
     """Raise an alert for each study that has just finished."""
     with database.read() as session:
@@ -36,14 +44,6 @@ def announce_verdicts(database: Database) -> None:
     with database.write() as session:
         for alert in alerts:
             raise_alert(session, alert)
-
-
-@dataclass(frozen=True)
-class StudyVerdict:
-    """The verdict on the best points of a study."""
-
-    text: str
-    is_decided: bool
 
 
 def read_verdict(session: Session, study: Study) -> StudyVerdict:
