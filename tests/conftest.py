@@ -22,7 +22,7 @@ from backend.database.engine import Database, open_database
 from backend.database.migrations import migrate
 from backend.database.tables import Base
 from tests.factories import Api
-from tests.plugin_packages import Site, close_site, open_site
+from tests.plugin_packages import Site, open_site
 
 WORKER_TOKEN = "worker-secret"
 
@@ -104,11 +104,10 @@ def _remove_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def site(tmp_path: Path) -> Iterator[Site]:
     """Yield a folder for packages of plug-ins."""
-    site = open_site(tmp_path / "site", monkeypatch)
-    yield site
-    close_site(site)
+    with open_site(tmp_path / "site") as site:
+        yield site
 
 
 @pytest.fixture(autouse=True)

@@ -91,16 +91,18 @@ class Site:
         (described / "entry_points.txt").write_text("\n".join(lines))
 
 
-def open_site(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """Return an empty folder of packages, on the path of this process and of those that it starts."""
+@contextmanager
+def open_site(folder: Path) -> Iterator[Site]:
+    """Yield an empty folder of packages, on the path of this process and of those that it starts.
+
+    Remove all plug-ins from this process at the end.
+    """
     folder.mkdir()
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
-    return Site(folder)
-
-
-def close_site(site: Site) -> None:
-    """Remove all plug-ins from this process."""
-    for name in [*PLUGINS]:
-        unload(name)
-    site.forget_modules()
+    site = Site(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        yield site
+        for name in [*PLUGINS]:
+            unload(name)
+        site.forget_modules()

@@ -1,24 +1,38 @@
 """Steps in the browser with runs of plug-ins: replays, evaluations, live games, studies, and pages without them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.installation import Installation
+from tests.plugin_packages import Site
 
 MISSING = re.compile("not installed or not allowed here")
 TABS = ("overview", "curves", "replays", "live", "checkpoints", "evaluations", "lineage", "log", "config", "system")
 
 
 @dataclass(frozen=True)
-class Made:
-    """What exists of a plug-in."""
+class PluginRun:
+    """Numbers of a run of a plug-in, of its evaluation and of its study."""
 
     run: int
     evaluation: int
     study: int
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Installation]:
+    """Yield an installation that allows the packages."""
+    installation = Installation(tmp_path_factory.mktemp("installation"), plugins=",".join(site.names))
+    try:
+        installation.start()
+        installation.worker("one")
+        yield installation
+    finally:
+        installation.close()
 
 
 def number_in(page: Page, part: str) -> int:
@@ -87,16 +101,16 @@ def start_study(page: Page, installation: Installation, run: int) -> int:
     return study
 
 
-def check_pages_without_plugins(page: Page, made: Made, others: Sequence[int] = ()) -> None:
+def check_pages_without_plugins(page: Page, plugin_run: PluginRun, others: Sequence[int] = ()) -> None:
     """Check that all pages work after the plug-ins were removed, and that actions that need them say so."""
-    run = f"/runs/{made.run}"
+    run = f"/runs/{plugin_run.run}"
     for tab in TABS:
         page.goto(f"{run}/{tab}")
         expect(page.get_by_text(re.compile("^This run can only be read, because"))).to_be_visible()
         expect(page.get_by_role("tab", selected=True)).to_have_text(re.compile(tab, re.IGNORECASE))
         expect(page.get_by_role("tabpanel")).not_to_contain_text(re.compile("^Loading"))
     page.goto(run)
-    blocked(page, "Watch live")
+    check_blocked(page, "Watch live")
     page.get_by_role("button", name=re.compile("^Actions for")).click()
     menu = page.get_by_role("menu")
     expect(menu.get_by_text(MISSING)).to_be_visible()
@@ -104,10 +118,10 @@ def check_pages_without_plugins(page: Page, made: Made, others: Sequence[int] = 
         expect(menu.get_by_role("menuitem", name=name)).to_be_disabled()
     page.keyboard.press("Escape")
     page.goto(f"{run}/checkpoints")
-    blocked(page, re.compile("^Fork from"))
+    check_blocked(page, re.compile("^Fork from"))
     page.goto(f"{run}/evaluations")
-    blocked(page, "Evaluate checkpoint")
-    page.goto(f"{run}/evaluations/{made.evaluation}")
+    check_blocked(page, "Evaluate checkpoint")
+    page.goto(f"{run}/evaluations/{plugin_run.evaluation}")
     expect(page.get_by_role("region", name="Episodes").get_by_role("row")).to_have_count(6)
     page.goto(f"{run}/live")
     expect(page.get_by_text("This agent cannot play here")).to_be_visible()
@@ -115,22 +129,22 @@ def check_pages_without_plugins(page: Page, made: Made, others: Sequence[int] = 
     page.locator("video").first.wait_for()
     expect(page.get_by_text("Value estimate").first).to_be_visible()
 
-    page.goto(f"/launch?like={made.run}")
+    page.goto(f"/launch?like={plugin_run.run}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    runs = [made.run, *others]
+    runs = [plugin_run.run, *others]
     for path, text in (
-        ("/", f"#{made.run}"),
+        ("/", f"#{plugin_run.run}"),
         ("/?charts=episode/return", "Curves of"),
         ("/?by=method", "Method"),
         (f"/compare?runs={','.join(map(str, runs))}", "Mean of last 100"),
-        (f"/studies/{made.study}", "Finished"),
+        (f"/studies/{plugin_run.study}", "Finished"),
         ("/studies", "Studies"),
         ("/games", "Games"),
         ("/papers", "Asynchronous"),
         ("/papers/a3c/figure-2", "Figure 2"),
         ("/projects/Main", "Best agents"),
         ("/projects/Main/board", "Main"),
-        (f"/embed?figure=%2Fapi%2Fv1%2Ffigures%2Fcurves%3Fruns%3D{made.run}", "Return per episode"),
+        (f"/embed?figure=%2Fapi%2Fv1%2Ffigures%2Fcurves%3Fruns%3D{plugin_run.run}", "Return per episode"),
         ("/workers", "It is not installed."),
         ("/launch", "Environment"),
         *((path, "") for path in ("/reports", "/aliases", "/alerts", "/wall")),
@@ -140,7 +154,7 @@ def check_pages_without_plugins(page: Page, made: Made, others: Sequence[int] = 
         expect(page.get_by_text(text).filter(visible=True).first).to_be_visible()
 
 
-def blocked(page: Page, name: str | re.Pattern[str]) -> None:
+def check_blocked(page: Page, name: str | re.Pattern[str]) -> None:
     """Check that a button does nothing, and shows why."""
     button = page.get_by_role("button", name=name).first
     expect(button).to_have_attribute("aria-disabled", "true")

@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser import plugin_pages
-from tests.browser.plugin_pages import Made
+from tests.browser.plugin_pages import PluginRun
+from tests.browser.plugin_pages import installation as installation
 from tests.installation import REPOSITORY, Installation
-from tests.plugin_packages import ENVIRONMENT, METHOD, Site, close_site, open_site
+from tests.plugin_packages import ENVIRONMENT, METHOD, Site, open_site
 from workers.contract.plugins import scaffold
 
 # test_plugins.py shows the same for packages of the templates that did not need pip.
@@ -38,37 +39,23 @@ def sources(folder: Path) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Yield a folder with the packages."""
-    with pytest.MonkeyPatch.context() as patch:
-        site = open_site(tmp_path_factory.mktemp("packages") / "site", patch)
+    with open_site(tmp_path_factory.mktemp("packages") / "site") as site:
         site.pip_install(*sources(tmp_path_factory.mktemp("sources")))
         yield site
-        close_site(site)
-
-
-@pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Installation]:
-    """Yield an installation that allows the packages."""
-    installation = Installation(tmp_path_factory.mktemp("installation"), plugins=",".join(site.names))
-    try:
-        installation.start()
-        installation.worker("one")
-        yield installation
-    finally:
-        installation.close()
 
 
 def test_plug_ins_learn_and_their_pages_outlive_them(page: Page, installation: Installation, site: Site) -> None:
-    made = []
+    runs: list[PluginRun] = []
     for preset, (settings, goal) in PRESETS.items():
         run = plugin_pages.launch_preset(page, preset, **settings)
         assert installation.wait_for_state(run, "finished")["best_return"] >= goal, preset
         plugin_pages.watch_replay(page, run)
         evaluation = plugin_pages.evaluate(page, installation, run)
         plugin_pages.watch_live(page, installation, run)
-        made.append(Made(run, evaluation, plugin_pages.start_study(page, installation, run)))
+        runs.append(PluginRun(run, evaluation, plugin_pages.start_study(page, installation, run)))
     # An open page would report that the backend is gone.
     page.goto("about:blank")
     with site.uninstalled():
         installation.restart()
-        for each in made:
-            plugin_pages.check_pages_without_plugins(page, each, [other.run for other in made if other != each])
+        for each in runs:
+            plugin_pages.check_pages_without_plugins(page, each, [other.run for other in runs if other != each])

@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import plugin_pages
-from tests.browser.plugin_pages import Made
+from tests.browser.plugin_pages import PluginRun
+from tests.browser.plugin_pages import installation as installation
 from tests.installation import Installation
-from tests.plugin_packages import ENVIRONMENT, METHOD, Site, close_site, open_site
+from tests.plugin_packages import ENVIRONMENT, METHOD, Site, open_site
 
 TOY = {"algorithm": "toy", "env": "Maze/Corridor-v0", "total_steps": 2_000, "num_envs": 4}
 
@@ -17,25 +18,11 @@ TOY = {"algorithm": "toy", "env": "Maze/Corridor-v0", "total_steps": 2_000, "num
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Yield a folder with two packages from templates and a faulty one."""
-    with pytest.MonkeyPatch.context() as patch:
-        site = open_site(tmp_path_factory.mktemp("packages") / "site", patch)
+    with open_site(tmp_path_factory.mktemp("packages") / "site") as site:
         site.install_template("environment", ENVIRONMENT)
         site.install_template("method", METHOD)
         site.install("faulty", "raise ValueError('no luck')")
         yield site
-        close_site(site)
-
-
-@pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Installation]:
-    """Yield an installation that allows the packages."""
-    installation = Installation(tmp_path_factory.mktemp("installation"), plugins=",".join(site.names))
-    try:
-        installation.start()
-        installation.worker("one")
-        yield installation
-    finally:
-        installation.close()
 
 
 def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installation) -> None:
@@ -48,8 +35,7 @@ def test_a_plug_in_is_launched_from_the_form(page: Page, installation: Installat
     expect(page.get_by_text("Weight of the squared error of V beside the policy's loss").first).to_be_visible()
     page.get_by_role("textbox", name=re.compile("total_steps$")).fill("2000")
     page.get_by_role("button", name="Launch run", exact=True).last.click()
-    page.wait_for_url(re.compile(r"/runs/\d+"))
-    run = int(page.url.split("/runs/")[1].split("?")[0])
+    run = plugin_pages.number_in(page, "runs")
     expect(page.get_by_text("Finished").first).to_be_visible()
     assert installation.run(run)["versions"][METHOD] == "0.1.0"
     page.goto(f"/runs/{run}/replays")
@@ -69,7 +55,7 @@ def test_pages_work_after_plug_ins_are_uninstalled(page: Page, installation: Ins
     installation.wait_until(lambda: installation.read(f"evaluations/{evaluation}")["state"] == "done")
     with site.uninstalled():
         installation.restart()
-        plugin_pages.check_pages_without_plugins(page, Made(run, evaluation, started))
+        plugin_pages.check_pages_without_plugins(page, PluginRun(run, evaluation, started))
     # An open page would report that the backend is gone.
     page.goto("about:blank")
     installation.restart()
