@@ -27,7 +27,7 @@ def pair_of(studies: Studies, study: dict[str, Any]) -> dict[str, Any]:
     return dict(pair)
 
 
-def test_seeds_added_after_a_verdict_are_a_warning(studies: Studies) -> None:
+def test_seeds_added_after_a_verdict_cause_a_warning(studies: Studies) -> None:
     study = studies.start(axes=TWO_RATES, seeds=3)
     studies.train_all(slightly_better)
     assert pair_of(studies, study)["warning"] == ""
@@ -39,14 +39,14 @@ def test_seeds_added_after_a_verdict_are_a_warning(studies: Studies) -> None:
     assert "does not confirm it (e-value" in pair["warning"]
 
 
-def test_seeds_planned_at_the_start_are_none(studies: Studies) -> None:
+def test_seeds_planned_at_the_start_cause_no_warning(studies: Studies) -> None:
     study = studies.start(axes=TWO_RATES, seeds=6, max_concurrent_runs=1)
     studies.train_all(slightly_better)
     pair = pair_of(studies, study)
     assert (pair["significant"], pair["warning"]) == (True, "")
 
 
-def test_a_difference_that_allows_repeated_looks_has_none(studies: Studies) -> None:
+def test_a_difference_that_the_repeated_test_confirms_has_no_warning(studies: Studies) -> None:
     study = studies.start(axes=TWO_RATES, seeds=3)
     studies.train_all(clearly_better)
     studies.act(study["id"], "extend", seeds=3)
@@ -55,7 +55,7 @@ def test_a_difference_that_allows_repeated_looks_has_none(studies: Studies) -> N
     assert (pair["significant"], pair["warning"]) == (True, "")
 
 
-def test_single_runs_launched_after_a_verdict_are_a_warning(studies: Studies) -> None:
+def test_single_runs_launched_after_a_verdict_cause_a_warning(studies: Studies) -> None:
     study = studies.start(axes=TWO_RATES, seeds=5)
     studies.train_all(slightly_better)
     run = studies.read(study["id"])["table"][0]["runs"][0]["run_id"]

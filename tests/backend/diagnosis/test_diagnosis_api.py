@@ -2,31 +2,17 @@
 
 from typing import Any
 
-import pytest
-
-from backend.config import Settings
-from backend.database.engine import Database
-from backend.doorbell import Doorbell
 from backend.marks.rules import RULES
-from backend.studies.scheduler import StudyScheduler
 from tests.backend.archives.conftest import Archives
+from tests.backend.archives.conftest import archives as archives
 from tests.backend.reported.conftest import Script
+from tests.backend.reported.conftest import script as script
 from tests.backend.studies.conftest import Studies
+from tests.backend.studies.conftest import schedule as schedule
+from tests.backend.studies.conftest import studies as studies
 from tests.factories import CARTPOLE, Api, metrics
 
 ABSURD = {**CARTPOLE, "learning_rate": 5.0}
-
-
-@pytest.fixture
-def archives(api: Api) -> Archives:
-    """Calls of the archives API."""
-    return Archives(api.user)
-
-
-@pytest.fixture
-def studies(api: Api, database: Database, settings: Settings) -> Studies:
-    """Return helpers for studies."""
-    return Studies(api, StudyScheduler(database, settings, Doorbell("")).run_once)
 
 
 def diagnosis(api: Api, run_id: int) -> list[dict[str, Any]]:
@@ -42,12 +28,6 @@ def stalled(api: Api, config: dict[str, Any] = ABSURD) -> int:
     sent = [metrics(seq, 20 * (seq - 2), returns=[9.0 + seq % 2]) for seq in range(2, 52)]
     api.send(run_id, attempt, *sent).raise_for_status()
     return run_id
-
-
-@pytest.fixture
-def script(api: Api) -> Script:
-    """A script that has not begun."""
-    return Script(api.user)
 
 
 def without_preset(specification: dict[str, Any]) -> dict[str, Any]:

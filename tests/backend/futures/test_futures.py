@@ -46,7 +46,7 @@ MADE = FuturesDocument(
 DOCUMENT: dict[str, Any] = json.loads(MADE.model_dump_json())
 
 
-def ask(api: Api, replay_id: int, status: int = 201, **wanted: Any) -> dict[str, Any]:
+def request(api: Api, replay_id: int, status: int = 201, **wanted: Any) -> dict[str, Any]:
     """Request futures."""
     answer = api.user.post(f"/api/v1/replays/{replay_id}/futures", json={"decision": 1} | wanted)
     assert answer.status_code == status, answer.text
@@ -69,11 +69,11 @@ def read(api: Api, futures_id: int) -> dict[str, Any]:
     return found
 
 
-def test_a_worker_simulates_them_from_the_recorded_actions(api: Api) -> None:
+def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
     run_id, replay_id = replay(api)
-    asked = ask(api, replay_id, futures=16, first=["UP", "UP"], until="reward")
-    assert (asked["state"], asked["total"], asked["document"]) == ("queued", 1, None)
-    assert (asked["run_id"], asked["agent_run_id"], asked["agent_step"]) == (run_id, run_id, 100)
+    requested = request(api, replay_id, futures=16, first=["UP", "UP"], until="reward")
+    assert (requested["state"], requested["total"], requested["document"]) == ("queued", 1, None)
+    assert (requested["run_id"], requested["agent_run_id"], requested["agent_step"]) == (run_id, run_id, 100)
     claimed = simulate(api)
     assert claimed["kind"] == "futures"
     assert claimed["checkpoint"]["step"] == 100
@@ -89,71 +89,71 @@ def test_a_worker_simulates_them_from_the_recorded_actions(api: Api) -> None:
         "first": ["UP", "UP"],
         "each_action": False,
     }
-    done = read(api, asked["id"])
+    done = read(api, requested["id"])
     assert (done["state"], done["done"]) == ("done", 1)
     assert done["document"] == DOCUMENT
     assert done["document"]["value"] == "NaN"
     assert api.user.get(f"/api/v1/replays/{replay_id}/futures").json() == [done]
 
 
-def test_each_action_is_a_simulation_of_its_own(api: Api) -> None:
+def test_each_action_has_a_separate_simulation(api: Api) -> None:
     _, replay_id = replay(api)
-    assert ask(api, replay_id, each_action=True)["total"] == 3
+    assert request(api, replay_id, each_action=True)["total"] == 3
 
 
 def test_another_run_of_the_game_can_act(api: Api) -> None:
     run_id, replay_id = replay(api)
     other, _ = replay(api)
-    asked = ask(api, replay_id, agent={"run_id": other, "checkpoint": "newest"})
-    assert (asked["run_id"], asked["agent_run_id"]) == (run_id, other)
+    requested = request(api, replay_id, agent={"run_id": other, "checkpoint": "newest"})
+    assert (requested["run_id"], requested["agent_run_id"]) == (run_id, other)
     assert simulate(api)["checkpoint"]["step"] == 100
 
 
 def test_a_lost_attempt_is_repeated_and_stored_once(api: Api) -> None:
     _, replay_id = replay(api)
-    asked = ask(api, replay_id)
+    requested = request(api, replay_id)
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     assert api.send_of_job(*held, started(1), event(2, "futures", document=DOCUMENT)).is_success
     assert api.release_job(*held, "lost").json() == {"state": "queued"}
-    assert read(api, asked["id"])["document"] is None
+    assert read(api, requested["id"])["document"] is None
     simulate(api)
     assert [each["state"] for each in api.user.get(f"/api/v1/replays/{replay_id}/futures").json()] == ["done"]
 
 
 def test_a_process_without_a_result_has_failed(api: Api) -> None:
     _, replay_id = replay(api)
-    asked = ask(api, replay_id)
+    requested = request(api, replay_id)
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     assert api.send_of_job(*held, started(1), event(2, "finished")).is_success
     assert api.release_job(*held, "finished").json() == {"state": "failed"}
-    assert read(api, asked["id"])["reason"]
+    assert read(api, requested["id"])["reason"]
 
 
-def test_they_can_be_deleted_while_they_wait(api: Api) -> None:
+def test_waiting_futures_can_be_deleted(api: Api) -> None:
     _, replay_id = replay(api)
-    asked = ask(api, replay_id)
-    assert api.user.delete(f"/api/v1/futures/{asked['id']}").status_code == 204
-    assert api.user.get(f"/api/v1/futures/{asked['id']}").status_code == 404
+    requested = request(api, replay_id)
+    assert api.user.delete(f"/api/v1/futures/{requested['id']}").status_code == 204
+    assert api.user.get(f"/api/v1/futures/{requested['id']}").status_code == 404
     assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
 
 
-def test_a_deleted_run_takes_them_along(api: Api) -> None:
+def test_deleting_a_run_deletes_its_futures(api: Api) -> None:
     run_id, replay_id = replay(api)
     other, attempt = api.running(config=PONG)
     api.upload(other, attempt, checkpoint_path(50), WEIGHTS)
     assert api.send(other, attempt, checkpoint(2, 50, WEIGHTS)).is_success
-    own, of_other = ask(api, replay_id), ask(api, replay_id, agent={"run_id": other, "checkpoint": "newest"})
+    own, of_other = request(api, replay_id), request(api, replay_id, agent={"run_id": other, "checkpoint": "newest"})
     assert api.release(run_id, 1, "finished").is_success
     assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
     assert [api.user.get(f"/api/v1/futures/{each['id']}").status_code for each in (own, of_other)] == [404, 404]
     assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
 
 
-def test_bad_requests_say_what_would_be_right(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_requests_are_refused_with_the_reason(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     _, replay_id = replay(api)
-    assert "no replay 999" in ask(api, 999, 404)["detail"]
+    assert "no replay 999" in request(api, 999, 404)["detail"]
     for wanted, message in (
         ({"decision": 3}, "3 decisions, so choose 0 to 2"),
         ({"first": ["JUMP"]}, "choose from NOOP, UP"),
@@ -163,14 +163,14 @@ def test_bad_requests_say_what_would_be_right(api: Api, monkeypatch: pytest.Monk
         ({"agent": {"run_id": replay(api, PONG | {"env": "ALE/Breakout-v5"})[0]}}, "same environment"),
         ({"agent": {"run_id": replay(api, PONG | {"action_set": "full"})[0]}}, "same actions"),
     ):
-        errors = ask(api, replay_id, 422, **wanted)["errors"]
+        errors = request(api, replay_id, 422, **wanted)["errors"]
         assert message in errors[0]["message"], errors
-    assert "no run 999" in ask(api, replay_id, 404, agent={"run_id": 999})["detail"]
+    assert "no run 999" in request(api, replay_id, 404, agent={"run_id": 999})["detail"]
     _, pruned = replay(api, track=made_track(played_by=b"other weights"))
-    assert "was deleted" in ask(api, pruned, 409)["detail"]
+    assert "was deleted" in request(api, pruned, 409)["detail"]
     _, broken = replay(api, track=b"no archive")
-    assert "cannot be read" in ask(api, broken, 409)["detail"]
+    assert "cannot be read" in request(api, broken, 409)["detail"]
     monkeypatch.setattr(service, "MAX_KEPT", 0)
-    assert "Delete some first" in ask(api, replay_id, 409)["detail"]
+    assert "Delete some first" in request(api, replay_id, 409)["detail"]
     monkeypatch.setattr(service, "MAX_WAITING_JOBS", 0)
-    assert "already wait" in ask(api, replay_id, 409)["detail"]
+    assert "already wait" in request(api, replay_id, 409)["detail"]
