@@ -31,6 +31,10 @@ export function parseNumber(text: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
+/** Return true if a text is a whole number in a range. */
+export const isWholeBetween = (text: string, min: number, max: number): boolean =>
+  /^\d+$/.test(text.trim()) && Number(text) >= min && Number(text) <= max;
+
 /** Format a number so that parseNumber reads it back: grouped if whole, exponential below 0.0001. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);

@@ -1,14 +1,7 @@
 import { Button, CloseButton, Input, SegmentedControl, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
-import {
-  countForced,
-  type Draft,
-  formatRepeated,
-  isWholeBetween,
-  MAX_FORCED,
-  mergeRepeated,
-  type Repeated,
-} from "./draft";
+import { isWholeBetween } from "@/config-form/numbers";
+import { countForced, type Draft, formatRepeated, MAX_FORCED, mergeRepeated, type Repeated } from "./draft";
 import classes from "./futures.module.css";
 
 interface ForcedActionsProps {

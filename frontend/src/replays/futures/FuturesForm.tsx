@@ -1,10 +1,9 @@
 import { Button, Input, NativeSelect, SegmentedControl, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
 import { comparisonQuery } from "@/api/comparisons";
 import { useRequestFutures } from "@/api/futures";
 import { RunsField } from "@/charts/fields/RunsField";
-import { placeErrors } from "@/config-form/serverErrors";
+import { useRequestForm } from "@/config-form/useRequestForm";
 import { FormErrors } from "@/ui/FormErrors";
 import type { PlayableReplay } from "../places";
 import {
@@ -40,34 +39,19 @@ const UNTIL: { value: Until; label: string }[] = [
 
 /** Form that simulates futures from the current decision. */
 export function FuturesForm({ replay, env, names, now, onRequested }: FuturesFormProps) {
-  const [draft, setDraft] = useState(() => createDraft(replay.run_id));
-  const [problems, setProblems] = useState<Problems>({});
-  const [refusals, setRefusals] = useState<string[]>([]);
   const request = useRequestFutures(replay);
-  const update = (change: Partial<Draft>) => {
-    setDraft((before) => ({ ...before, ...change }));
-    setProblems({});
-    setRefusals([]);
-  };
-
-  async function submit(event: FormEvent) {
-    event.preventDefault();
-    const invalid = findProblems(draft);
-    setProblems(invalid);
-    setRefusals([]);
-    if (Object.keys(invalid).length > 0) return;
-    try {
-      const { id } = await request.mutateAsync(toRequest(draft, now()));
+  const { draft, problems, refusals, update, submit } = useRequestForm({
+    createDraft: () => createDraft(replay.run_id),
+    fields: FIELDS,
+    findProblems,
+    async send(valid) {
+      const { id } = await request.mutateAsync(toRequest(valid, now()));
       onRequested(id);
-    } catch (error) {
-      const { byField, general } = placeErrors(error, FIELDS);
-      setProblems(byField);
-      setRefusals(general);
-    }
-  }
+    },
+  });
 
   return (
-    <form className={classes.form} onSubmit={(event) => void submit(event)} noValidate>
+    <form className={classes.form} onSubmit={submit} noValidate>
       <Stack gap="sm">
         <div className={classes.pair}>
           <TextInput

@@ -1,6 +1,7 @@
 /** Draft of the form for futures, its checks, and the API request. */
 
 import type { FuturesRequest } from "@/api/types";
+import { isWholeBetween } from "@/config-form/numbers";
 import { exact } from "@/ui/format";
 
 export type Until = NonNullable<FuturesRequest["until"]>;
@@ -40,9 +41,6 @@ export const createDraft = (run: number): Draft => ({
   run,
   checkpoint: "best",
 });
-
-export const isWholeBetween = (text: string, min: number, max: number) =>
-  /^\d+$/.test(text.trim()) && Number(text) >= min && Number(text) <= max;
 
 export const countForced = (sequence: readonly Repeated[]) =>
   sequence.reduce((sum, { times }) => sum + times, 0);

@@ -1,6 +1,7 @@
 /** Draft of the evaluation form, its checks, and the API request. */
 
 import type { Acting, Checkpoint, EvaluationChoices, EvaluationRequest } from "@/api/types";
+import { isWholeBetween } from "@/config-form/numbers";
 import { exact, short } from "@/ui/format";
 
 export interface Draft {
@@ -35,9 +36,6 @@ export function createDraft(choices: EvaluationChoices, chosen: Checkpoint | und
     epsilon: String(defaultActing.epsilon ?? DEFAULT_EPSILON),
   };
 }
-
-const isWholeBetween = (text: string, min: number, max: number) =>
-  /^\d+$/.test(text.trim()) && Number(text) >= min && Number(text) <= max;
 
 /** Return what the server would refuse, by field. */
 export function findProblems({ episodes, seed, acting, epsilon }: Draft): Problems {

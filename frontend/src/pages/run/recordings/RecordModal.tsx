@@ -1,9 +1,9 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { useRequestRecording } from "@/api/recordings";
 import type { Checkpoint, Run } from "@/api/types";
-import { placeErrors } from "@/config-form/serverErrors";
+import { isWholeBetween } from "@/config-form/numbers";
+import { useRequestForm } from "@/config-form/useRequestForm";
 import { short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { FormErrors } from "@/ui/FormErrors";
@@ -21,42 +21,19 @@ const MAX_VALUES = { seed: Number.MAX_SAFE_INTEGER, episode: 999_999 };
 
 /** Dialog that requests a replay of one episode from a checkpoint. */
 export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
-  const [draft, setDraft] = useState<Record<Field, string>>({ seed: "1", episode: "0" });
-  const [problems, setProblems] = useState<Partial<Record<Field, string>>>({});
-  const [refusals, setRefusals] = useState<string[]>([]);
   const request = useRequestRecording(run.id);
   const navigate = useNavigate();
-
-  function setField(field: Field, text: string) {
-    setDraft((before) => ({ ...before, [field]: text }));
-    setProblems({});
-    setRefusals([]);
-  }
-
-  async function submit(event: FormEvent) {
-    event.preventDefault();
-    const invalid = FIELDS.filter((field) => !isWholeUpTo(draft[field], MAX_VALUES[field]));
-    setProblems(
-      Object.fromEntries(
-        invalid.map((field) => [field, `Enter a whole number from 0 to ${MAX_VALUES[field]}.`]),
-      ),
-    );
-    if (invalid.length > 0) return;
-    try {
-      await request.mutateAsync({
-        checkpoint: checkpoint.id,
-        seed: Number(draft.seed),
-        episode: Number(draft.episode),
-      });
+  const { draft, problems, refusals, update, submit } = useRequestForm({
+    createDraft: () => ({ seed: "1", episode: "0" }),
+    fields: FIELDS,
+    findProblems,
+    async send({ seed, episode }) {
+      await request.mutateAsync({ checkpoint: checkpoint.id, seed: Number(seed), episode: Number(episode) });
       notifyDone(`Recording at ${short(checkpoint.step, "steps")} requested.`);
       onClose();
       await navigate(`/runs/${run.id}/replays`);
-    } catch (error) {
-      const { byField, general } = placeErrors(error, FIELDS);
-      setProblems(byField);
-      setRefusals(general);
-    }
-  }
+    },
+  });
 
   const field = (name: Field, label: string, description: string) => (
     <TextInput
@@ -65,7 +42,7 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
       inputMode="numeric"
       value={draft[name]}
       error={problems[name]}
-      onChange={(event) => setField(name, event.currentTarget.value)}
+      onChange={(event) => update({ [name]: event.currentTarget.value })}
     />
   );
 
@@ -76,7 +53,7 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
       title={`Record the checkpoint at ${short(checkpoint.step, "steps")}`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      <form onSubmit={(event) => void submit(event)} noValidate>
+      <form onSubmit={submit} noValidate>
         <Stack gap="md">
           <Text size="sm">
             A worker plays one episode with the run's protocol and records it with the agent's values and
@@ -103,4 +80,9 @@ export function RecordModal({ run, checkpoint, onClose }: RecordModalProps) {
   );
 }
 
-const isWholeUpTo = (text: string, max: number) => /^\d+$/.test(text.trim()) && Number(text) <= max;
+function findProblems(draft: Record<Field, string>): Partial<Record<Field, string>> {
+  const invalid = FIELDS.filter((field) => !isWholeBetween(draft[field], 0, MAX_VALUES[field]));
+  return Object.fromEntries(
+    invalid.map((field) => [field, `Enter a whole number from 0 to ${MAX_VALUES[field]}.`]),
+  );
+}
