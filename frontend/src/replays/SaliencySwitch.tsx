@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useRequestSaliency, useDeleteSaliency } from "@/api/replays";
 import { runQuery } from "@/api/runs";
@@ -8,6 +8,7 @@ import { unsupportedReason } from "@/ui/states";
 import { TextWithCode } from "@/ui/TextWithCode";
 import type { PlayableReplay } from "./places";
 import type { SaliencyShown } from "./saliency";
+import { UnfinishedJob } from "./UnfinishedJob";
 import { useSaliencies, useSaliencyState } from "./useSaliency";
 
 interface SaliencySwitchProps {
@@ -67,28 +68,18 @@ function Choice({ replay, shown, setShown }: Omit<SaliencySwitchProps, "blocked"
 }
 
 function UnderWay({ saliency }: { saliency: Saliency }) {
-  const { run_id, replay_id, state, done, total, reason } = saliency;
+  const { run_id, replay_id, done, total } = saliency;
   const remove = useDeleteSaliency(run_id);
   const percent = Math.floor((100 * done) / Math.max(1, total));
   return (
-    <>
-      <Text size="xs" role="status">
-        {state === "running" && !reason ? (
-          `Computing, ${percent} %`
-        ) : (
-          <TextWithCode>{reason ?? "Waiting for a worker"}</TextWithCode>
-        )}
-      </Text>
-      <Button
-        size="compact-xs"
-        variant="default"
-        aria-label="Cancel saliency"
-        loading={remove.isPending}
-        onClick={() => remove.mutate(replay_id)}
-      >
-        Cancel
-      </Button>
-    </>
+    <UnfinishedJob
+      job={saliency}
+      size="xs"
+      progress={`Computing, ${percent} %`}
+      cancelLabel="Cancel saliency"
+      isCancelling={remove.isPending}
+      onCancel={() => remove.mutate(replay_id)}
+    />
   );
 }
 

@@ -1,12 +1,12 @@
-import { Button, Group, Progress, Stack, Text } from "@mantine/core";
+import { Group, Progress, Stack, Text } from "@mantine/core";
 import { isUnfinished, useDeleteFutures } from "@/api/futures";
 import type { Futures, FuturesDocument } from "@/api/types";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { exact, plural, score } from "@/ui/format";
 import { Reason } from "@/ui/Reason";
-import { TextWithCode } from "@/ui/TextWithCode";
 import { Fact, Readout } from "@/stage/Readout";
 import type { PlayableReplay } from "../places";
+import { UnfinishedJob } from "../UnfinishedJob";
 import { ActionTable } from "./ActionTable";
 import { describeReturns, drawReturns, drawScores, drawSurvival } from "./figures";
 import classes from "./futures.module.css";
@@ -27,7 +27,8 @@ export function FuturesResult({ replay, futures, taken }: FuturesResultProps) {
     return (
       <Stack gap={4} role="status">
         <Text size="sm" fw={600}>
-          The simulation from {nameDecision(futures.decision)} failed
+          The simulation from {nameDecision(futures.decision)}{" "}
+          {futures.state === "cancelled" ? "was cancelled" : "failed"}
         </Text>
         <Reason of={futures} />
       </Stack>
@@ -36,27 +37,19 @@ export function FuturesResult({ replay, futures, taken }: FuturesResultProps) {
 }
 
 function UnderWay({ replay, futures }: Pick<FuturesResultProps, "replay" | "futures">) {
-  const { id, state, reason, done, total } = futures;
+  const { id, decision, state, done, total } = futures;
   const cancel = useDeleteFutures(replay);
   return (
     <Stack gap="xs">
-      <Group gap="xs" wrap="nowrap">
-        <Text size="sm" role="status" flex={1}>
-          {state === "running" && !reason ? (
-            `Simulating from ${nameDecision(futures.decision)}, ${done} of ${plural(total, "simulation")} done`
-          ) : (
-            <TextWithCode>{reason ?? "Waiting for a worker"}</TextWithCode>
-          )}
-        </Text>
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label="Cancel simulation"
-          loading={cancel.isPending}
-          onClick={() => cancel.mutate(id)}
-        >
-          Cancel
-        </Button>
+      <Group gap="xs" wrap="nowrap" justify="space-between">
+        <UnfinishedJob
+          job={futures}
+          size="sm"
+          progress={`Simulating from ${nameDecision(decision)}, ${done} of ${plural(total, "simulation")} done`}
+          cancelLabel="Cancel simulation"
+          isCancelling={cancel.isPending}
+          onCancel={() => cancel.mutate(id)}
+        />
       </Group>
       <Progress
         value={(100 * done) / Math.max(1, total)}
