@@ -1,5 +1,5 @@
 import { Button, type ButtonProps, Tooltip } from "@mantine/core";
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 import { Link } from "react-router";
 
 interface BlockableButtonProps extends ButtonProps {
@@ -10,19 +10,22 @@ interface BlockableButtonProps extends ButtonProps {
   /** Address that the button opens, instead of `onClick`. */
   to?: string;
   onClick?: () => void;
+  /** Reference to the button, for one without `to`. */
+  ref?: Ref<HTMLButtonElement>;
   "aria-label"?: string;
+  "aria-expanded"?: boolean;
   children: ReactNode;
 }
 
 /** Button of an action that can be unavailable. It stays focusable, so that the reason can be read. */
-export function BlockableButton({ blocked, tooltip, to, onClick, ...button }: BlockableButtonProps) {
+export function BlockableButton({ blocked, tooltip, to, onClick, ref, ...button }: BlockableButtonProps) {
   const label = blocked ?? tooltip;
   return (
     <Tooltip label={label} disabled={label === undefined} multiline maw={320}>
       {blocked !== null ? (
-        <Button {...button} aria-disabled data-disabled />
+        <Button ref={ref} {...button} aria-disabled data-disabled />
       ) : to === undefined ? (
-        <Button {...button} onClick={onClick} />
+        <Button ref={ref} {...button} onClick={onClick} />
       ) : (
         <Button {...button} component={Link} to={to} />
       )}

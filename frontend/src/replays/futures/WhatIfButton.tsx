@@ -1,5 +1,5 @@
-import { Button, Tooltip } from "@mantine/core";
 import { IconArrowsSplit2 } from "@tabler/icons-react";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 
 interface WhatIfButtonProps {
@@ -13,19 +13,17 @@ interface WhatIfButtonProps {
 export function WhatIfButton({ opened, blocked, onToggle }: WhatIfButtonProps) {
   const button = useCatchFocus<HTMLButtonElement>(!opened);
   return (
-    <Tooltip label={blocked ?? "Simulate how the game could continue from here"}>
-      <Button
-        ref={button}
-        size="compact-sm"
-        variant={opened ? "light" : "default"}
-        leftSection={<IconArrowsSplit2 size={14} aria-hidden />}
-        aria-expanded={opened}
-        aria-disabled={blocked !== null}
-        data-disabled={blocked !== null || undefined}
-        onClick={blocked === null ? onToggle : undefined}
-      >
-        What if…
-      </Button>
-    </Tooltip>
+    <BlockableButton
+      ref={button}
+      blocked={blocked}
+      tooltip="Simulate how the game could continue from here"
+      size="compact-sm"
+      variant={opened ? "light" : "default"}
+      leftSection={<IconArrowsSplit2 size={14} aria-hidden />}
+      aria-expanded={opened}
+      onClick={onToggle}
+    >
+      What if…
+    </BlockableButton>
   );
 }
