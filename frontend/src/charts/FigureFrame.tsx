@@ -16,7 +16,17 @@ import type { PlotArea } from "./plotArea";
 import { loadPlotly, type PlotlyLibrary } from "./plotly";
 import { useVisible } from "./useVisible";
 
-interface FigureFrameProps<Answer, Key extends QueryKey> {
+/** Files that the menu of a chart saves. A bare chart has no menu, as for readers of another site. */
+type MenuProps =
+  | { bare: true; file?: undefined; points?: undefined }
+  | {
+      bare?: boolean;
+      /** Name of saved files without their extension. */
+      file: string;
+      points: () => Promise<Points>;
+    };
+
+interface FrameProps<Answer, Key extends QueryKey> {
   title: string;
   /** Name of the figure while it loads. */
   noun?: "chart" | "curve";
@@ -39,15 +49,13 @@ interface FigureFrameProps<Answer, Key extends QueryKey> {
   height: number;
   /** Message in place of an empty figure. */
   empty?: string;
-  file: string;
   /** Path of the page that shows only this chart. By default, it shows the figure at this address. */
   embed?: string;
-  /** Hide the menu, as for readers of another site. */
-  bare?: boolean;
-  points: () => Promise<Points>;
   /** Content above the plot, given where its x axis is. */
   overlay?: (area: PlotArea) => ReactNode;
 }
+
+type FigureFrameProps<Answer, Key extends QueryKey> = FrameProps<Answer, Key> & MenuProps;
 
 /** Space for an overlay above the plot, in pixels. */
 const OVERLAY_ROOM = 24;

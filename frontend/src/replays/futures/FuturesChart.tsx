@@ -31,8 +31,6 @@ export function FuturesChart({ of, title, label, legend = false, figure }: Futur
       legend={legend}
       height={260}
       empty="No finite returns to show."
-      file={`futures-${of.id}`}
-      points={() => Promise.resolve({ header: [], rows: [] })}
     />
   );
 }
