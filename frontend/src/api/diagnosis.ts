@@ -7,7 +7,7 @@ export const diagnosisKeys = {
   list: (run: number) => [...runKeys.everythingOf(run), "diagnosis"] as const,
 };
 
-/** What is wrong with a run, with the studies that test fixes. */
+/** The findings about a run, with the studies that test fixes. */
 export const diagnosisQuery = (run: number) =>
   queryOptions({
     queryKey: diagnosisKeys.list(run),

@@ -13,7 +13,7 @@ import classes from "../run.module.css";
 import { describeSetting } from "./describeSetting";
 import { TestFixModal } from "./TestFixModal";
 
-/** What is wrong with a run, and settings that may help. Empty without findings. */
+/** Findings about a run, with settings that may help. Empty without findings. */
 export function DiagnosisCard({ run }: { run: Run }) {
   const { data = [] } = useQuery(diagnosisQuery(run.id));
   const [hidden] = useHiddenMarks();
@@ -38,7 +38,7 @@ function FindingView({ run, finding }: { run: Run; finding: Finding }) {
   const [isOpen, dialog] = useDisclosure(false);
   return (
     <article aria-label={finding.title}>
-      <Title order={3} size="h5">
+      <Title order={3} size="sm">
         {finding.title}
       </Title>
       <Text size="sm">{finding.cause}</Text>
