@@ -1,9 +1,8 @@
 import { Button, Group, NativeSelect, Radio, Stack, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { useRequestEvaluation } from "@/api/evaluations";
 import type { Acting, Checkpoint, EvaluationChoices, Run, StartSet } from "@/api/types";
-import { placeErrors } from "@/config-form/serverErrors";
+import { useRequestForm } from "@/config-form/useRequestForm";
 import { evaluationName } from "@/ui/evaluationName";
 import { plural } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
@@ -38,37 +37,23 @@ const ACTING_NAMES: Record<Acting["name"], string> = {
 };
 
 export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: EvaluateFormProps) {
-  const [draft, setDraft] = useState(() => createDraft(choices, chosen));
-  const [problems, setProblems] = useState<Problems>({});
-  const [refusals, setRefusals] = useState<string[]>([]);
   const request = useRequestEvaluation(run.id);
   const navigate = useNavigate();
-  const update = (change: Partial<Draft>) => {
-    setDraft((before) => ({ ...before, ...change }));
-    setProblems({});
-    setRefusals([]);
-  };
-  const protocol = choices.protocols.find(({ name }) => name === draft.protocol);
-
-  async function submit(event: FormEvent) {
-    event.preventDefault();
-    const invalid = findProblems(draft);
-    setProblems(invalid);
-    if (Object.keys(invalid).length > 0) return;
-    try {
-      const evaluation = await request.mutateAsync(toRequest(draft));
+  const { draft, problems, refusals, update, submit } = useRequestForm({
+    createDraft: () => createDraft(choices, chosen),
+    fields: FIELDS,
+    findProblems,
+    async send(valid) {
+      const evaluation = await request.mutateAsync(toRequest(valid));
       notifyDone(`Evaluation by ${evaluationName(evaluation)} requested.`);
       onClose();
       await navigate(`/runs/${run.id}/evaluations`);
-    } catch (error) {
-      const { byField, general } = placeErrors(error, FIELDS);
-      setProblems(byField);
-      setRefusals(general);
-    }
-  }
+    },
+  });
+  const protocol = choices.protocols.find(({ name }) => name === draft.protocol);
 
   return (
-    <form onSubmit={(event) => void submit(event)} noValidate>
+    <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <NoPlayer />
         <NativeSelect
