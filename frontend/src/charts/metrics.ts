@@ -1,7 +1,7 @@
 /** Titles and charts of metrics from the server's catalog. Unknown metrics get a title from their name. */
 
 import type { MetricSection } from "@/api/types";
-import { isSize } from "@/ui/format";
+import { capitalize, isSize } from "@/ui/format";
 
 /** Sections with their metrics in display order. */
 export type Catalog = readonly MetricSection[];
@@ -40,10 +40,6 @@ function listed(catalog: Catalog) {
   ]);
 }
 
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 const known = (catalog: Catalog, name: string) => listed(catalog).find((metric) => metric.name === name);
 
 /** Return a metric's unit, or an empty string if its title names it or it is unknown. */
@@ -55,7 +51,7 @@ export function metricUnit(catalog: Catalog, name: string): string {
 export function metricTitle(catalog: Catalog, name: string): string {
   const metric = known(catalog, name);
   if (metric) return metric.unit && !isSize(metric.unit) ? `${metric.title}, ${metric.unit}` : metric.title;
-  return capitalized((name.split("/").at(-1) ?? name).replaceAll("_", " "));
+  return capitalize((name.split("/").at(-1) ?? name).replaceAll("_", " "));
 }
 
 /** Sort metrics in catalog order, followed by unknown ones by name. */
@@ -77,7 +73,7 @@ export function metricSections(catalog: Catalog, names: readonly string[]): Name
   );
   return prefixes.map((prefix) => ({
     prefix,
-    title: catalog.find((section) => section.prefix === prefix)?.title ?? capitalized(prefix),
+    title: catalog.find((section) => section.prefix === prefix)?.title ?? capitalize(prefix),
     names: ordered.filter((name) => prefixOf(name) === prefix),
   }));
 }

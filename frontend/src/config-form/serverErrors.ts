@@ -1,6 +1,7 @@
 /** Places of server errors in the form. */
 
 import { ApiError, type FieldError } from "@/api/problem";
+import { toSentence } from "@/ui/format";
 import type { FieldErrors } from "./draft";
 
 export interface PlacedErrors {
@@ -24,12 +25,8 @@ function placed(errors: readonly FieldError[], known: readonly string[]): Placed
   for (const { field, message } of errors) {
     const path = field.split(".");
     const name = known.find((candidate) => path.includes(candidate));
-    if (name) byField[name] = sentence(message);
-    else general.push(FORM_NAMES.includes(field) ? sentence(message) : `${field}: ${message}`);
+    if (name) byField[name] = toSentence(message);
+    else general.push(FORM_NAMES.includes(field) ? toSentence(message) : `${field}: ${message}`);
   }
   return { byField, general };
-}
-
-function sentence(message: string): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
 }

@@ -1,5 +1,5 @@
 import { Checkbox } from "@mantine/core";
-import { plural, short } from "./format";
+import { plural, short, toSentence } from "./format";
 
 interface ConfirmCostProps {
   cost: { runs: number; steps: number; confirm: string | null };
@@ -16,7 +16,7 @@ export function ConfirmCost({ cost, confirmed, onChange }: ConfirmCostProps) {
       checked={confirmed}
       onChange={({ currentTarget }) => onChange(currentTarget.checked)}
       label={`Start ${short(cost.steps, "steps")} in ${plural(cost.runs, "run")}`}
-      description={`${cost.confirm.charAt(0).toUpperCase()}${cost.confirm.slice(1)}.`}
+      description={toSentence(cost.confirm)}
     />
   );
 }

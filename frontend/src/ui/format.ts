@@ -163,3 +163,10 @@ export function plural(count: number, noun: string, nouns = `${noun}s`): string 
 export function lowerCaseLabel(label: string): string {
   return label.replace("Figure", "figure").replace("Table", "table");
 }
+
+/** Return a text with a capital first letter. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Return a clause of the server as a sentence. */
+export const toSentence = (clause: string): string =>
+  `${capitalize(clause)}${/[.!?]$/.test(clause) ? "" : "."}`;

@@ -1,4 +1,5 @@
 import type { Run, RunState } from "@/api/types";
+import { toSentence } from "./format";
 
 export const STATES: readonly RunState[] = [
   "queued",
@@ -36,7 +37,7 @@ export function hasAgent(run: Pick<Run, "origin">): boolean {
 
 /** Return why this server cannot start, evaluate or play a run, as a sentence. Null if it can. */
 export function unsupportedReason({ unsupported_because: clause }: Pick<Run, "unsupported_because">) {
-  return clause && `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+  return clause && toSentence(clause);
 }
 
 /** Return what logged or imported a run, for example "Python" or "TensorBoard". */

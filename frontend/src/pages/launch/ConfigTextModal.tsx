@@ -6,7 +6,7 @@ import { configText, type TextFormat } from "@/config-form/configText";
 import { sameValue, shown } from "@/config-form/draft";
 import { type Variant, variantFor } from "@/config-form/schema";
 import { CopyText } from "@/ui/CopyText";
-import { plural } from "@/ui/format";
+import { plural, toSentence } from "@/ui/format";
 import { FormErrors } from "@/ui/FormErrors";
 import classes from "./launch.module.css";
 
@@ -175,7 +175,7 @@ function Result({ parsed, changes, values, variants }: ResultProps) {
 function problemText({ line, field, message }: ParsedConfig["errors"][number]): string {
   const place = [line === null ? "" : `line ${line}`, field ?? ""].filter(Boolean).join(", ");
   const text = place ? `${place}: ${message}` : message;
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return toSentence(text);
 }
 
 /** Return the parsed values that differ from the form's. */

@@ -7,7 +7,7 @@ import type { PaperItem } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { useCurrentProject } from "@/ui/currentProject";
-import { lowerCaseLabel, plural, short } from "@/ui/format";
+import { lowerCaseLabel, plural, short, toSentence } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import classes from "./papers.module.css";
 import { ownParts, partCost, type Share, SHARES, suggestedShare } from "./texts";
@@ -135,7 +135,7 @@ function ConfirmRun({ item, parts, share, onClose }: ConfirmRunProps) {
       )}
       {data?.too_short && (
         <Alert variant="light" color="yellow" p="xs" mt="xs">
-          <Text size="sm">{sentence(data.too_short)}</Text>
+          <Text size="sm">{toSentence(data.too_short)}</Text>
         </Alert>
       )}
       {data && !refused && (
@@ -150,8 +150,4 @@ function ConfirmRun({ item, parts, share, onClose }: ConfirmRunProps) {
       )}
     </ConfirmModal>
   );
-}
-
-function sentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }

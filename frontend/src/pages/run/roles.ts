@@ -1,5 +1,5 @@
 import type { RolePlace } from "@/api/types";
-import { plural } from "@/ui/format";
+import { capitalize, plural } from "@/ui/format";
 
 type Kind = RolePlace["kind"];
 
@@ -38,9 +38,7 @@ function describeKinds(places: readonly RolePlace[]): HostRoles["roles"] {
   return KINDS.flatMap((kind) => {
     const numbers = places.filter((place) => place.kind === kind).map(({ number }) => number);
     const name = noun(kind, numbers.length);
-    return numbers.length > 0
-      ? [{ name: name.charAt(0).toUpperCase() + name.slice(1), numbers: formatRanges(numbers) }]
-      : [];
+    return numbers.length > 0 ? [{ name: capitalize(name), numbers: formatRanges(numbers) }] : [];
   });
 }
 

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useDeleteFutures } from "@/api/futures";
 import type { Futures } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
-import { score } from "@/ui/format";
+import { capitalize, score } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import type { PlayableReplay } from "../places";
 import classes from "./futures.module.css";
@@ -46,7 +46,7 @@ export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps
               aria-pressed={futures.id === chosen}
               onClick={() => onChoose(futures)}
             >
-              {toTitle(nameDecision(futures.decision))}:{" "}
+              {capitalize(nameDecision(futures.decision))}:{" "}
               {futures.document ? `mean ${score(futures.document.mean)}` : STATES[futures.state]}
               <Text component="span" size="xs" c="dimmed" display="block">
                 {describeOptions(futures)}
@@ -79,5 +79,3 @@ export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps
     </section>
   );
 }
-
-const toTitle = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -4,7 +4,7 @@ import { useRequestEvaluation } from "@/api/evaluations";
 import type { Acting, Checkpoint, EvaluationChoices, Run, StartSet } from "@/api/types";
 import { useRequestForm } from "@/config-form/useRequestForm";
 import { evaluationName } from "@/ui/evaluationName";
-import { plural } from "@/ui/format";
+import { plural, toSentence } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { notifyDone } from "@/ui/notify";
 import { FormErrors } from "@/ui/FormErrors";
@@ -19,7 +19,7 @@ import {
   findProblems,
   toRequest,
 } from "./request";
-import { describeActing, toSentence } from "./words";
+import { describeActing } from "./words";
 
 interface EvaluateFormProps {
   run: Run;

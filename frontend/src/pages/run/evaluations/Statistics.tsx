@@ -1,11 +1,11 @@
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationWithEpisodes, MetricValue } from "@/api/types";
-import { humanPercent, score } from "@/ui/format";
+import { humanPercent, score, toSentence } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
-import { formatInterval, toSentence } from "./words";
+import { formatInterval } from "./words";
 
 const NOT_FOR_ONE_EPISODE = "Not available for a single episode.";
 

@@ -41,7 +41,3 @@ export const formatInterval = ([low, high]: readonly [MetricValue, MetricValue])
 export function formatMean({ mean, standard_error }: Pick<Evaluation, "mean" | "standard_error">): string {
   return standard_error === null ? score(mean) : `${score(mean)} ± ${score(standard_error)}`;
 }
-
-/** Turn a clause of the server into a sentence. */
-export const toSentence = (words: string) =>
-  `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;

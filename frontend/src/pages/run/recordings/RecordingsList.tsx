@@ -2,7 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useCancelRecording, useDeleteRecording, recordingsQuery } from "@/api/recordings";
 import type { Recording, Run } from "@/api/types";
-import { short } from "@/ui/format";
+import { capitalize, short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { TextWithCode } from "@/ui/TextWithCode";
 import runClasses from "../run.module.css";
@@ -39,7 +39,7 @@ function RecordingRow({ recording }: { recording: Recording }) {
     <Group gap="xs" justify="space-between" wrap="nowrap" py={4}>
       <div>
         <Text size="sm">
-          {name.charAt(0).toUpperCase() + name.slice(1)} {STATES[state]}.
+          {capitalize(name)} {STATES[state]}.
         </Text>
         {reason && (
           <Text size="sm" c="dimmed">
