@@ -76,7 +76,7 @@ function MenuContent({ run, onLaunched, onPurged, children }: RunMenuProps) {
     onPurged?.();
   });
 
-  const isUnsupported = Boolean(run.unsupported_because);
+  const isUnsupported = run.unsupported_because !== null;
   const item = (action: RunAction) => (
     <ActionItem key={action} run={run} action={action} onClick={() => perform(action)} />
   );

@@ -291,8 +291,7 @@ const confirmed = (study: StudySpecification, cost: StudyCost | null): StartStud
 
 /** Return the URL to open: a comparison grouped by seed if all runs exist and fit, else the study's page. */
 function addressOf(study: Study, isStudy: boolean): string {
-  if (isStudy) return `/studies/${study.id}`;
-  if (study.verdict !== null) return `/studies/${study.id}`;
+  if (isStudy || study.verdict !== null) return `/studies/${study.id}`;
   const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
   return ids.length <= MAX_RUNS && ids.every((id) => id !== null)
     ? `/compare?runs=${ids.join(",")}`

@@ -125,8 +125,8 @@ interface SectionChartsProps {
 }
 
 function SectionCharts({ run, view, charts }: SectionChartsProps) {
-  // The metric of a finding, whose link leads to its chart.
-  const wanted = useLocation().hash.slice(1);
+  // Links of findings name the metric to scroll to.
+  const linkedMetric = useLocation().hash.slice(1);
   const [limit, setLimit] = useState(FIRST_CHARTS);
   const hidden = charts.length - limit;
   return (
@@ -135,7 +135,7 @@ function SectionCharts({ run, view, charts }: SectionChartsProps) {
         {charts.slice(0, limit).map((chart) => (
           <div
             key={chart.metrics.join()}
-            ref={chart.metrics.includes(wanted) ? scrollIntoView : undefined}
+            ref={chart.metrics.includes(linkedMetric) ? scrollIntoView : undefined}
             className={classes.card}
           >
             <Figure

@@ -106,7 +106,7 @@ function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
   );
 }
 
-/** Whether a study until certain has decided on a point, with the evidence in the tooltip. */
+/** Decision of a study until certain about a point, with the evidence in the tooltip. */
 function DecisionText({ study, point }: { study: Study; point: StudyPoint }) {
   const { decision } = point;
   if (!decision) return null;

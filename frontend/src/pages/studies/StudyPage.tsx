@@ -86,7 +86,7 @@ function StudySheet({ study }: { study: Study }) {
   );
 }
 
-/** Which points a study until certain has found best or undecided. */
+/** Verdict of a study until certain: its best and its undecided points. */
 function CertainVerdict({ verdict, limit }: { verdict: string; limit: number | undefined }) {
   return (
     <section className={classes.card} aria-label="Verdict">

@@ -30,7 +30,7 @@ export function alsoMade({ state, runs_remaining }: Study): string | null {
     : `This also creates its ${exact(runs_remaining)} remaining runs.`;
 }
 
-/** Return what a study until certain has decided on a point. */
+/** Return the decision of a study until certain about a point. */
 export function decisionOf(study: Study, { decision }: StudyPoint): string {
   if (!decision) return "";
   if (decision.state === "undecided") return "Undecided";
