@@ -14,9 +14,9 @@ from workers.contract.worker_api import JobKind
 
 # A free worker that has not claimed a job after this time is probably slowed down by other work.
 EXPECTED_CLAIM_TIME = timedelta(seconds=15)
-# A person waits for these jobs, so they go first. All others run in the order of their creation.
-INTERACTIVE: tuple[JobKind, ...] = ("live", "play", "futures")
-ORDER = (case((Job.kind.in_(INTERACTIVE), 0), else_=1), Job.created_at, Job.id)
+LIVE_GAMES: tuple[JobKind, ...] = ("live", "play")
+# A person waits for live games and futures, so they go first. All others run in the order of their creation.
+ORDER = (case((Job.kind.in_([*LIVE_GAMES, "futures"]), 0), else_=1), Job.created_at, Job.id)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from backend.config import Settings
 from backend.database.tables import Checkpoint, Job, Run
 from backend.errors import Conflict, NotFound
 from backend.jobs import service as jobs
-from backend.jobs.queue import INTERACTIVE, read_queue
+from backend.jobs.queue import LIVE_GAMES, read_queue
 from backend.live_games.schemas import AskLive, LiveGame
 from backend.web.lookup import find_job, refuse_without_agent
 from workers.contract.live import LiveParameters
@@ -78,7 +78,7 @@ def _of_run(session: Session, run: Run) -> Sequence[Job]:
 
 def check_capacity(session: Session, settings: Settings) -> None:
     """Raise Conflict if no more live games are allowed. Games of agents and of people both count."""
-    query = select(func.count()).where(Job.kind.in_(INTERACTIVE), Job.state.in_(jobs.UNFINISHED))
+    query = select(func.count()).where(Job.kind.in_(LIVE_GAMES), Job.state.in_(jobs.UNFINISHED))
     if (session.scalar(query) or 0) >= settings.max_live_games:
         raise Conflict(
             f"The limit of live games ({settings.max_live_games}, ARCADIA_MAX_LIVE_GAMES) is reached. "

@@ -12,7 +12,7 @@ from backend.database.engine import Database
 from backend.errors import NotFound, Problem
 from backend.files.service import find_file
 from backend.files.storage import stored_path
-from backend.jobs.queue import INTERACTIVE
+from backend.jobs.queue import LIVE_GAMES
 from backend.jobs.service import UNFINISHED
 from backend.live_games import service
 from backend.live_games.stage import Stage
@@ -146,7 +146,7 @@ async def _follow(db: Database, player: Outbox, job_id: int, attempt: int, playe
 
 def _require_unfinished(db: Database, live_id: int) -> None:
     with db.read() as session:
-        job = service.find_live_job(session, live_id, *INTERACTIVE)
+        job = service.find_live_job(session, live_id, *LIVE_GAMES)
         if job.state not in UNFINISHED:
             raise EndError(ENDED, "This game is over.")
 
@@ -155,7 +155,7 @@ def _read_checkpoint_id(db: Database, job_id: int, attempt: int) -> int | None:
     """Return the id of the checkpoint that a live game started with, or None if a person plays."""
     with db.read() as session:
         job = current_job(session, job_id, attempt)
-        if job.kind not in INTERACTIVE:
+        if job.kind not in LIVE_GAMES:
             raise NotFound(f"Job {job_id} is not a live game.")
         return job.checkpoint_id
 

@@ -15,7 +15,7 @@ from backend.database.engine import Database
 from backend.database.tables import Job
 from backend.failure_log import FailureLog
 from backend.jobs import service as jobs
-from backend.jobs.queue import INTERACTIVE
+from backend.jobs.queue import LIVE_GAMES
 from backend.live_games.stage import Stage
 from backend.live_games.stages import Stages
 
@@ -76,7 +76,7 @@ async def _repeat(games: QueuedGames) -> None:
 
 def _queued(db: Database) -> set[int]:
     with db.read() as session:
-        return set(session.scalars(select(Job.id).where(Job.state == "queued", Job.kind.in_(INTERACTIVE))))
+        return set(session.scalars(select(Job.id).where(Job.state == "queued", Job.kind.in_(LIVE_GAMES))))
 
 
 def _cancel(db: Database, number: int) -> None:

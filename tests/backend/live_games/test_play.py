@@ -7,7 +7,10 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from backend.live_games import unwatched
+from tests.backend.futures.test_futures import read as read_futures
+from tests.backend.futures.test_futures import request as request_futures
 from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, reported, watching
+from tests.backend.test_saliency import replay
 from tests.factories import Api, event, started
 from tests.workers.waiting import wait_until
 from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
@@ -71,6 +74,15 @@ def test_a_game_without_viewers_is_cancelled(api: Api, monkeypatch: pytest.Monke
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
     number = ask(api)["id"]
     wait_until(lambda: state_of(api, number) == "cancelled")
+
+
+def test_futures_wait_for_a_worker_without_viewers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    _, replay_id = replay(api)
+    futures_id = request_futures(api, replay_id)["id"]
+    number = ask(api)["id"]
+    wait_until(lambda: state_of(api, number) == "cancelled")
+    assert read_futures(api, futures_id)["state"] == "queued"
 
 
 def test_a_restarted_backend_cancels_a_queued_game_without_viewers(
