@@ -40,7 +40,7 @@ class Futures(FuturesOptions):
     state: JobState
     reason: str | None = Field(description="Why they are waiting or have failed.")
     traceback: str | None = Field(description="The traceback if they failed because of a bug.")
-    done: int = Field(description="The number of finished simulations: one, and one for each forced action.")
+    done: int = Field(description="Progress in decisions. Ended futures skip the rest of theirs.")
     total: int
     document: FuturesDocument | None = Field(description="The result. Null until they are done.")
     created_at: datetime

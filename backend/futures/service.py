@@ -54,7 +54,7 @@ def request(session: Session, replay_id: int, wanted: schemas.SimulateFutures) -
         episode=track.head.episode,
         actions=track.columns["action"][: options.decision].tolist(),
     )
-    total = 1 + len(track.head.action_names) * options.each_action
+    total = options.work(len(track.head.action_names))
     job = jobs.enqueue(session, acting_run, checkpoint, "futures", parameters.model_dump(mode="json"), total)
     futures = Futures(replay_id=replay.id, job_id=job.id, options=options.model_dump(mode="json"))
     session.add(futures)

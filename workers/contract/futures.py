@@ -105,6 +105,10 @@ class FuturesOptions(BaseModel):
     )
     each_action: Truth = Field(default=False, description="Also force each action first and compare them.")
 
+    def work(self, actions: int) -> int:
+        """Return the total length of the simulations in decisions, for an environment with this many actions."""
+        return self.horizon * (1 + actions * self.each_action)
+
     @model_validator(mode="after")
     def forces_in_one_way(self) -> Self:
         """Raise if both a sequence and each action are forced."""

@@ -153,7 +153,9 @@ def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: 
     report.started(player.checkpoint.file.step, player.checkpoint.file.frames, which.seed, 1)
     request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which)
     actions = [*recorded_actions(which.actions)]
-    report.simulated(experiment.simulated(request, player, actions=actions, should_stop=stop.requested))
+    report.simulated(
+        experiment.simulated(request, player, actions=actions, should_stop=stop.requested, advance=report.advanced)
+    )
 
 
 def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:

@@ -12,12 +12,15 @@ from workers.trainer.futures.moments import Moment, moments
 from workers.trainer.futures.players import Player, load, load_other
 from workers.trainer.futures.request import FuturesRequest, parsed_actions
 from workers.trainer.futures.returns import estimate, future, score_fan, survival
-from workers.trainer.futures.simulating import FutureSeeds, Plan, draws, simulate
+from workers.trainer.futures.simulating import Branch, Plan, draws, simulate
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.host import devices
 from workers.trainer.methods.trained_networks import Action
 from workers.trainer.recording.diary import displayed_numbers
 from workers.trainer.recording.recording import StoppedError
+
+Advance = Callable[[int, int], None]
+"""Receives the finished and the total work of the simulations, in decisions."""
 
 
 def run(request: FuturesRequest, should_stop: Callable[[], bool] = lambda: False) -> FuturesDocument:
@@ -34,6 +37,7 @@ def simulated(
     other: Player | None = None,
     actions: Sequence[Action] = (),
     should_stop: Callable[[], bool] = lambda: False,
+    advance: Advance = lambda _done, _total: None,
 ) -> FuturesDocument:
     """Play the episode up to the requested decision, and simulate its futures.
 
@@ -45,9 +49,10 @@ def simulated(
     with closing(played):
         moment = moment_at(played, options.decision, should_stop)
         plan = Plan(options.horizon, options.until, first_actions(options, moment.game))
-        drawn = draws(request.seed, request.episode, options.decision, options.futures)
-        branches = simulate(acting.subject, moment, drawn, plan, should_stop)
-        of_actions = list(by_action(acting, moment, drawn, plan, should_stop)) if options.each_action else []
+        total = options.work(len(moment.game.action_names))
+        simulations = Simulations(acting, moment, request, plan, should_stop, lambda done: advance(done, total))
+        branches = simulations.next(plan.first)
+        of_actions = list(by_action(simulations)) if options.each_action else []
     futures = [future(branch, acting.config) for branch in branches]
     returns = [each.discounted_return for each in futures]
     return FuturesDocument(
@@ -99,14 +104,46 @@ def first_actions(options: FuturesOptions, game: PlayableGame) -> tuple[int, ...
     return parsed_actions(options.first, game.action_names)
 
 
-def by_action(
-    acting: Player, moment: Moment, drawn: Sequence[FutureSeeds], plan: Plan, should_stop: Callable[[], bool]
-) -> Iterator[ActionFutures]:
-    """Force each action first and simulate the futures, with the same random numbers for every action."""
+class Simulations:
+    """Simulations from one moment, one after another, with the same random numbers."""
+
+    def __init__(
+        self,
+        acting: Player,
+        moment: Moment,
+        request: FuturesRequest,
+        plan: Plan,
+        should_stop: Callable[[], bool],
+        advance: Callable[[int], None],
+    ) -> None:
+        self.acting, self.moment = acting, moment
+        self._plan, self._should_stop, self._advance = plan, should_stop, advance
+        self._drawn = draws(request.seed, request.episode, moment.decision, request.options.futures)
+        self._done = 0
+
+    def next(self, first: tuple[int, ...]) -> list[Branch]:
+        """Simulate the futures that begin with these actions."""
+        plan, before = replace(self._plan, first=first), self._done
+        self._done += plan.horizon
+        branches = simulate(
+            self.acting.subject,
+            self.moment,
+            self._drawn,
+            plan,
+            self._should_stop,
+            lambda played: self._advance(before + played),
+        )
+        self._advance(self._done)
+        return branches
+
+
+def by_action(simulations: Simulations) -> Iterator[ActionFutures]:
+    """Force each action first and simulate the futures."""
+    acting, moment = simulations.acting, simulations.moment
     output_kind = acting.subject.network.output_kind
     numbers = displayed_numbers(moment.output.numbers[0], output_kind, moment.game.actions).tolist()
     for action, (name, number) in enumerate(zip(moment.game.action_names, numbers, strict=True)):
-        branches = simulate(acting.subject, moment, drawn, replace(plan, first=(action,)), should_stop)
+        branches = simulations.next((action,))
         yield ActionFutures(
             name=name,
             probability=number if output_kind == "policy" else None,

@@ -75,13 +75,15 @@ def simulate(
     drawn: Sequence[FutureSeeds],
     plan: Plan,
     should_stop: Callable[[], bool] = lambda: False,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> list[Branch]:
-    """Play one future per draw from a moment to its end."""
+    """Play one future per draw from a moment to its end. `advance` receives the number of decisions played."""
     games = moment.game.branch([each.game_seed for each in drawn])
     branches = [Branch(agent, game, each.acting_seed, plan) for game, each in zip(games, drawn, strict=True)]
     observations = np.stack([game.observation for game in games])
     memory = tuple((h.repeat(len(games), 1), c.repeat(len(games), 1)) for h, c in moment.memory)
     open_rows = list(range(len(games)))
+    played = 0
     try:
         while open_rows:
             if should_stop():
@@ -95,6 +97,8 @@ def simulate(
                     branch.step(output.numbers[row : row + 1])
                     observations[row] = branch.game.observation
             open_rows = [row for row in open_rows if branches[row].value is None]
+            played += bool(open_rows)
+            advance(played)
     finally:
         for game in games:
             game.close()

@@ -102,6 +102,18 @@ def test_recorded_actions_are_taken_instead_of_the_agents(run: Path) -> None:
     assert simulated(request, player, actions=others).value != simulated(request, player).value
 
 
+def test_progress_covers_all_simulations(run: Path) -> None:
+    options = FuturesOptions(decision=2, futures=8, horizon=5, each_action=True)
+    progress: list[tuple[int, int]] = []
+    request = FuturesRequest(run, None, None, seed=3, episode=0, options=options)
+    simulated(request, load(run, None, None), advance=lambda done, total: progress.append((done, total)))
+    done = [at for at, _ in progress]
+    assert done == sorted(done)
+    assert {0 < at < 5 for at in done} == {True, False}
+    assert {5, 10, 15} <= set(done)
+    assert {total for _, total in progress} == {15}
+
+
 def test_the_table_says_whether_the_critic_is_right(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--run-dir", str(run), *map(str, SMALL), "--each-action", "--until", "reward"]) == 0
     said = capsys.readouterr().out
