@@ -5,7 +5,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from backend.database.engine import Db
 from backend.doorbell import Bell
 from backend.futures import service
-from backend.futures.schemas import Futures, SimulateFutures
+from backend.futures.schemas import Futures, FuturesSummary, SimulateFutures
 from backend.replays.service import find_replay
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
@@ -20,12 +20,12 @@ def request_futures(db: Db, bell: Bell, once: Idempotent, replay_id: PathId, wan
     with once.write(db) as session:
         futures, job = service.request(session, replay_id, wanted)
         bell.ring_after_commit(session, job)
-        return once.store(session, service.to_schemas(session, [(futures, job)])[0])
+        return once.store(session, service.to_schema(session, futures, job))
 
 
 @router.get("/replays/{replay_id}/futures")
-def list_futures(db: Db, replay_id: PathId) -> list[Futures]:
-    """List the futures of a replay, newest first."""
+def list_futures(db: Db, replay_id: PathId) -> list[FuturesSummary]:
+    """List the futures of a replay without their results, newest first."""
     with db.read() as session:
         return service.list_futures(session, find_replay(session, replay_id))
 
@@ -42,7 +42,7 @@ async def wait_for_futures(
 def read_futures(db: Db, futures_id: PathId) -> Futures:
     """Return futures, immediately or once their simulation has ended."""
     with db.read() as session:
-        return service.to_schemas(session, [service.find(session, futures_id)])[0]
+        return service.to_schema(session, *service.find(session, futures_id))
 
 
 @router.delete("/futures/{futures_id}", status_code=204)

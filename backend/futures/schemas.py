@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.checkpoints.choice import CheckpointChoice
-from workers.contract.futures import FuturesDocument, FuturesOptions
+from workers.contract.futures import FuturesDocument, FuturesOptions, Interval
 from workers.contract.values import Id
 from workers.contract.worker_api import JobState
 
@@ -29,8 +29,11 @@ class SimulateFutures(FuturesOptions):
     )
 
 
-class Futures(FuturesOptions):
-    """Futures of a decision of a replay, and their result when they are done."""
+class FuturesSummary(FuturesOptions):
+    """Futures of a decision of a replay, and the main numbers of their result."""
+
+    # NaN and infinity are values. JSON has them as the strings "NaN", "Infinity" and "-Infinity".
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
     id: int
     replay_id: int
@@ -42,6 +45,14 @@ class Futures(FuturesOptions):
     traceback: str | None = Field(description="The traceback if they failed because of a bug.")
     done: int = Field(description="Progress in decisions. Ended futures skip the rest of theirs.")
     total: int
-    document: FuturesDocument | None = Field(description="The result. Null until they are done.")
+    value: float | None = Field(description="V(s), or the highest Q(s, a), at the decision. Null until they are done.")
+    mean: float | None = Field(description="Mean discounted return. Null until they are done.")
+    interval: Interval | None = Field(description="The 95 % t-interval of the mean.")
     created_at: datetime
     finished_at: datetime | None
+
+
+class Futures(FuturesSummary):
+    """Futures of a decision of a replay, and their result when they are done."""
+
+    document: FuturesDocument | None = Field(description="The result. Null until they are done.")

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from backend.checkpoints.choice import find_chosen
 from backend.database.engine import after_commit
@@ -26,6 +27,8 @@ from workers.contract.tracks import Track
 MAX_WAITING_JOBS = 10
 # Limit per replay.
 MAX_KEPT = 200
+# The numbers of a result that summaries have.
+NO_NUMBERS = {"value": None, "mean": None, "interval": None}
 
 
 def request(session: Session, replay_id: int, wanted: schemas.SimulateFutures) -> tuple[Futures, Job]:
@@ -76,23 +79,30 @@ def find(session: Session, futures_id: int, *, lock: bool = False) -> tuple[Futu
     return futures, job
 
 
-def list_futures(session: Session, replay: Replay) -> list[schemas.Futures]:
-    """Return the futures of a replay, newest first."""
+def list_futures(session: Session, replay: Replay) -> list[schemas.FuturesSummary]:
+    """Return the summaries of a replay's futures, newest first."""
     query = select(Futures, Job).join(Job, Job.id == Futures.job_id).where(Futures.replay_id == replay.id)
-    rows = session.execute(query.order_by(Futures.id.desc())).all()
-    return to_schemas(session, [(futures, job) for futures, job in rows])
+    rows = session.execute(query.options(defer(Futures.document)).order_by(Futures.id.desc())).all()
+    return _summarize(session, [(futures, job) for futures, job in rows])
 
 
-def to_schemas(session: Session, found: Sequence[tuple[Futures, Job]]) -> list[schemas.Futures]:
-    """Convert futures to their API schemas."""
+def to_schema(session: Session, futures: Futures, job: Job) -> schemas.Futures:
+    """Convert futures to their API schema."""
+    summary = _summarize(session, [(futures, job)])[0]
+    document = futures.document if job.state == "done" else None
+    return schemas.Futures.model_validate(summary.model_dump() | {"document": document})
+
+
+def _summarize(session: Session, found: Sequence[tuple[Futures, Job]]) -> list[schemas.FuturesSummary]:
     queue = read_queue(session) if any(job.state == "queued" for _, job in found) else None
     at = Checkpoint.id.in_([job.checkpoint_id for _, job in found])
     steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
     of = Replay.id.in_([futures.replay_id for futures, _ in found])
     runs: dict[int, int] = dict(session.execute(select(Replay.id, Replay.run_id).where(of)).all())
+    results = _read_numbers(session, [futures.id for futures, job in found if job.state == "done"])
     same = ("state", "traceback", "done", "total", "created_at", "finished_at")
     return [
-        schemas.Futures.model_validate(
+        schemas.FuturesSummary.model_validate(
             futures.options
             | {name: getattr(job, name) for name in same}
             | {
@@ -102,11 +112,17 @@ def to_schemas(session: Session, found: Sequence[tuple[Futures, Job]]) -> list[s
                 "agent_run_id": job.run_id,
                 "agent_step": steps[job.checkpoint_id],
                 "reason": jobs.state_reason(job, queue),
-                "document": futures.document if job.state == "done" else None,
             }
+            | results.get(futures.id, NO_NUMBERS)
         )
         for futures, job in found
     ]
+
+
+def _read_numbers(session: Session, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """Return the main numbers of results, without loading the results."""
+    query = select(Futures.id, *(Futures.document[name] for name in NO_NUMBERS)).where(Futures.id.in_(ids))
+    return {futures_id: dict(zip(NO_NUMBERS, numbers, strict=True)) for futures_id, *numbers in session.execute(query)}
 
 
 def delete(session: Session, job: Job) -> None:

@@ -2,30 +2,41 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { call } from "./client";
 import { OWN_ERRORS } from "./mutationState";
 import { replayKeys } from "./replays";
-import type { Futures, FuturesRequest, Replay } from "./types";
+import type { Futures, FuturesRequest, FuturesSummary, Replay } from "./types";
 
 const UNFINISHED_REFETCH_MS = 2000;
 
 type OfReplay = Pick<Replay, "id" | "run_id">;
 
 export const futuresKeys = {
-  /** The futures of a replay with their results. Fetched again with the run's replays. */
+  /** The futures of a replay without their results. Fetched again with the run's replays. */
   list: ({ run_id, id }: OfReplay) => [...replayKeys.list(run_id), id, "futures"] as const,
+  result: (id: number) => ["futures", id] as const,
 };
 
-export const isUnfinished = ({ state }: Pick<Futures, "state">) => state === "queued" || state === "running";
+export const isUnfinished = ({ state }: Pick<FuturesSummary, "state">) =>
+  state === "queued" || state === "running";
 
 /** The futures of a replay, newest first. */
 export const futuresQuery = (replay: OfReplay) =>
   queryOptions({
     queryKey: futuresKeys.list(replay),
-    queryFn: ({ signal }): Promise<Futures[]> =>
+    queryFn: ({ signal }): Promise<FuturesSummary[]> =>
       call("get", "/api/v1/replays/{replay_id}/futures", {
         params: { path: { replay_id: replay.id } },
         signal,
       }),
     // The live stream does not report progress, so poll.
     refetchInterval: ({ state }) => (state.data?.some(isUnfinished) ? UNFINISHED_REFETCH_MS : false),
+  });
+
+/** Finished futures with their result, which never changes. */
+export const futuresResultQuery = (id: number) =>
+  queryOptions({
+    queryKey: futuresKeys.result(id),
+    queryFn: ({ signal }): Promise<Futures> =>
+      call("get", "/api/v1/futures/{futures_id}", { params: { path: { futures_id: id } }, signal }),
+    staleTime: Infinity,
   });
 
 /** Queue a job that simulates the futures of a decision. */

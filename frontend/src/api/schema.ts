@@ -1663,7 +1663,7 @@ export interface paths {
         };
         /**
          * List Futures
-         * @description List the futures of a replay, newest first.
+         * @description List the futures of a replay without their results, newest first.
          */
         get: operations["list_futures"];
         put?: never;
@@ -5991,7 +5991,7 @@ export interface components {
             document: components["schemas"]["FuturesDocument"] | null;
             /**
              * Done
-             * @description The number of finished simulations: one, and one for each forced action.
+             * @description Progress in decisions. Ended futures skip the rest of theirs.
              */
             done: number;
             /**
@@ -6021,6 +6021,19 @@ export interface components {
             horizon?: number;
             /** Id */
             id: number;
+            /**
+             * Interval
+             * @description The 95 % t-interval of the mean.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Mean
+             * @description Mean discounted return. Null until they are done.
+             */
+            mean: number | null;
             /**
              * Reason
              * @description Why they are waiting or have failed.
@@ -6052,6 +6065,11 @@ export interface components {
              * @enum {string}
              */
             until?: "horizon" | "reward" | "life";
+            /**
+             * Value
+             * @description V(s), or the highest Q(s, a), at the decision. Null until they are done.
+             */
+            value: number | null;
         };
         /**
          * FuturesDocument
@@ -6177,6 +6195,113 @@ export interface components {
              * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
+        };
+        /**
+         * FuturesSummary
+         * @description Futures of a decision of a replay, and the main numbers of their result.
+         */
+        FuturesSummary: {
+            /**
+             * Agent Run Id
+             * @description The run whose agent acts in the futures.
+             */
+            agent_run_id: number;
+            /**
+             * Agent Step
+             * @description The step of the checkpoint that acts in them.
+             */
+            agent_step: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Decision
+             * @description The decision to continue from, counted from 0.
+             */
+            decision: number;
+            /**
+             * Done
+             * @description Progress in decisions. Ended futures skip the rest of theirs.
+             */
+            done: number;
+            /**
+             * Each Action
+             * @description Also force each action first and compare them.
+             * @default false
+             */
+            each_action?: boolean;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * First
+             * @description Names of actions that every future begins with, in order.
+             * @default []
+             */
+            first?: string[];
+            /**
+             * Futures
+             * @default 64
+             */
+            futures?: number;
+            /**
+             * Horizon
+             * @description Longest future, in decisions.
+             * @default 200
+             */
+            horizon?: number;
+            /** Id */
+            id: number;
+            /**
+             * Interval
+             * @description The 95 % t-interval of the mean.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Mean
+             * @description Mean discounted return. Null until they are done.
+             */
+            mean: number | null;
+            /**
+             * Reason
+             * @description Why they are waiting or have failed.
+             */
+            reason: string | null;
+            /** Replay Id */
+            replay_id: number;
+            /**
+             * Run Id
+             * @description The run of the replay.
+             */
+            run_id: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /** Total */
+            total: number;
+            /**
+             * Traceback
+             * @description The traceback if they failed because of a bug.
+             */
+            traceback: string | null;
+            /**
+             * Until
+             * @description Also stop at the next reward or lost life.
+             * @default horizon
+             * @enum {string}
+             */
+            until?: "horizon" | "reward" | "life";
+            /**
+             * Value
+             * @description V(s), or the highest Q(s, a), at the decision. Null until they are done.
+             */
+            value: number | null;
         };
         /**
          * Game
@@ -15212,7 +15337,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Futures"][];
+                    "application/json": components["schemas"]["FuturesSummary"][];
                 };
             };
             /** @description The error, with the wrong fields. */

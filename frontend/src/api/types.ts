@@ -91,6 +91,7 @@ export type SaliencyMaps = Schema["SaliencyMaps"];
 export type FuturesRequest = Schema["SimulateFutures"];
 export type FuturesDocument = Schema["FuturesDocument"];
 export type Futures = Schema["Futures"];
+export type FuturesSummary = Schema["FuturesSummary"];
 export type ActionFutures = Schema["ActionFutures"];
 export type LiveGame = Schema["LiveGame"];
 export type KeptGame = Schema["KeptGame"];

@@ -58,7 +58,7 @@ def simulate(api: Api, outcome: str = "finished") -> dict[str, Any]:
     """Simulate the oldest futures that wait, as a worker does. Return the claim."""
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
-    reported = event(2, "advanced", 100, done=1, total=1), event(3, "futures", 100, document=DOCUMENT)
+    reported = event(2, "advanced", 100, done=150, total=200), event(3, "futures", 100, document=DOCUMENT)
     assert api.send_of_job(*held, started(1), *reported, event(4, "finished")).is_success
     assert api.release_job(*held, outcome).is_success
     return claimed
@@ -72,7 +72,7 @@ def read(api: Api, futures_id: int) -> dict[str, Any]:
 def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
     run_id, replay_id = replay(api)
     requested = request(api, replay_id, futures=16, first=["UP", "UP"], until="reward")
-    assert (requested["state"], requested["total"], requested["document"]) == ("queued", 1, None)
+    assert (requested["state"], requested["total"], requested["document"]) == ("queued", 200, None)
     assert (requested["run_id"], requested["agent_run_id"], requested["agent_step"]) == (run_id, run_id, 100)
     claimed = simulate(api)
     assert claimed["kind"] == "futures"
@@ -90,15 +90,17 @@ def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
         "each_action": False,
     }
     done = read(api, requested["id"])
-    assert (done["state"], done["done"]) == ("done", 1)
+    assert (done["state"], done["done"]) == ("done", 150)
     assert done["document"] == DOCUMENT
     assert done["document"]["value"] == "NaN"
+    assert (done["value"], done["mean"], done["interval"]) == ("NaN", 0.5, [0.1, 0.9])
+    del done["document"]
     assert api.user.get(f"/api/v1/replays/{replay_id}/futures").json() == [done]
 
 
 def test_each_action_has_a_separate_simulation(api: Api) -> None:
     _, replay_id = replay(api)
-    assert request(api, replay_id, each_action=True)["total"] == 3
+    assert request(api, replay_id, each_action=True, horizon=50)["total"] == 3 * 50
 
 
 def test_another_run_of_the_game_can_act(api: Api) -> None:

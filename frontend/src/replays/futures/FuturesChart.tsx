@@ -1,11 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Figure, Futures } from "@/api/types";
+import type { Figure, FuturesSummary } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
 
 interface FuturesChartProps {
-  of: Futures;
+  of: FuturesSummary;
   title: string;
   label: string;
   legend?: boolean;

@@ -2,7 +2,7 @@ import { ActionIcon, Text, Title } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { useDeleteFutures } from "@/api/futures";
-import type { Futures } from "@/api/types";
+import type { FuturesSummary } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { capitalize, score } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
@@ -12,12 +12,12 @@ import { describeAgent, describeOptions, nameDecision } from "./words";
 
 interface FuturesListProps {
   replay: PlayableReplay;
-  list: readonly Futures[];
+  list: readonly FuturesSummary[];
   chosen: number | null;
-  onChoose: (futures: Futures) => void;
+  onChoose: (futures: FuturesSummary) => void;
 }
 
-const STATES: Record<Futures["state"], string> = {
+const STATES: Record<FuturesSummary["state"], string> = {
   queued: "waiting",
   running: "simulating",
   done: "done",
@@ -47,7 +47,7 @@ export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps
               onClick={() => onChoose(futures)}
             >
               {capitalize(nameDecision(futures.decision))}:{" "}
-              {futures.document ? `mean ${score(futures.document.mean)}` : STATES[futures.state]}
+              {futures.state === "done" ? `mean ${score(futures.mean)}` : STATES[futures.state]}
               <Text component="span" size="xs" c="dimmed" display="block">
                 {describeOptions(futures)}
                 {futures.agent_run_id !== replay.run_id && `, ${describeAgent(futures)}`}

@@ -1,7 +1,9 @@
 import { Group, Progress, Stack, Text } from "@mantine/core";
-import { isUnfinished, useDeleteFutures } from "@/api/futures";
-import type { Futures, FuturesDocument } from "@/api/types";
+import { useQuery } from "@tanstack/react-query";
+import { futuresResultQuery, isUnfinished, useDeleteFutures } from "@/api/futures";
+import type { FuturesDocument, FuturesSummary } from "@/api/types";
 import { NoPlayer } from "@/ui/NoPlayer";
+import { QueryError } from "@/ui/QueryError";
 import { exact, plural, score } from "@/ui/format";
 import { Reason } from "@/ui/Reason";
 import { Fact, Readout } from "@/stage/Readout";
@@ -15,7 +17,7 @@ import { conclude, describeAgent, describeLostLives, formatEstimate, nameDecisio
 
 interface FuturesResultProps {
   replay: PlayableReplay;
-  futures: Futures;
+  futures: FuturesSummary;
   /** Name of the action that the agent took at the decision. */
   taken: string | undefined;
 }
@@ -23,7 +25,7 @@ interface FuturesResultProps {
 /** The progress of futures, their result, or why they failed. */
 export function FuturesResult({ replay, futures, taken }: FuturesResultProps) {
   if (isUnfinished(futures)) return <UnderWay replay={replay} futures={futures} />;
-  if (!futures.document)
+  if (futures.state !== "done")
     return (
       <Stack gap={4} role="status">
         <Text size="sm" fw={600}>
@@ -33,11 +35,23 @@ export function FuturesResult({ replay, futures, taken }: FuturesResultProps) {
         <Reason of={futures} />
       </Stack>
     );
-  return <Result futures={futures} document={futures.document} taken={taken} />;
+  return <Loaded futures={futures} taken={taken} />;
+}
+
+function Loaded({ futures, taken }: Pick<FuturesResultProps, "futures" | "taken">) {
+  const { data, error, refetch } = useQuery(futuresResultQuery(futures.id));
+  if (data?.document) return <Result futures={futures} document={data.document} taken={taken} />;
+  if (error) return <QueryError error={error} retry={() => void refetch()} />;
+  return (
+    <Text size="sm" c="dimmed" role="status">
+      Loading the result…
+    </Text>
+  );
 }
 
 function UnderWay({ replay, futures }: Pick<FuturesResultProps, "replay" | "futures">) {
   const { id, decision, state, done, total } = futures;
+  const percent = Math.round((100 * done) / Math.max(1, total));
   const cancel = useDeleteFutures(replay);
   return (
     <Stack gap="xs">
@@ -45,24 +59,20 @@ function UnderWay({ replay, futures }: Pick<FuturesResultProps, "replay" | "futu
         <UnfinishedJob
           job={futures}
           size="sm"
-          progress={`Simulating from ${nameDecision(decision)}, ${done} of ${plural(total, "simulation")} done`}
+          progress={`Simulating from ${nameDecision(decision)}, ${percent} % done`}
           cancelLabel="Cancel simulation"
           isCancelling={cancel.isPending}
           onCancel={() => cancel.mutate(id)}
         />
       </Group>
-      <Progress
-        value={(100 * done) / Math.max(1, total)}
-        animated={state === "running"}
-        aria-label="Simulations done"
-      />
+      <Progress value={percent} animated={state === "running"} aria-label="Progress of the simulation" />
       {state === "queued" && <NoPlayer />}
     </Stack>
   );
 }
 
 interface ResultProps {
-  futures: Futures;
+  futures: FuturesSummary;
   document: FuturesDocument;
   taken: string | undefined;
 }

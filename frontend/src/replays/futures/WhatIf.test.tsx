@@ -29,6 +29,7 @@ function open({ futures = [], replay = {}, track = aTrack(), answers = {} }: Sce
     "GET /runs/1/replays": [aReplay(2, 2000, { track_file_id: 401, ...replay })],
     "GET /replays/2/track": track,
     "GET /replays/2/futures": () => futures,
+    "GET /futures/7": () => futures.find(({ id }) => id === 7),
     "GET /workers": [aWorker("one")],
     ...answers,
   });
@@ -184,7 +185,7 @@ describe("asking what if", () => {
 describe("a simulation", () => {
   it("shows its progress and can be cancelled", async () => {
     const futures: Futures[] = [];
-    const running = { state: "running", document: null, done: 1, total: 3 } as const;
+    const running = { state: "running", document: null, done: 150, total: 600 } as const;
     const { of } = open({
       futures,
       answers: {
@@ -197,7 +198,7 @@ describe("a simulation", () => {
     });
     await openPanel();
     await press("Simulate");
-    expect(await screen.findByText("Simulating from decision 3, 1 of 3 simulations done")).toBeTruthy();
+    expect(await screen.findByText("Simulating from decision 3, 25 % done")).toBeTruthy();
     await press("Cancel simulation");
     await waitFor(() => expect(screen.queryByText(/Simulating from/)).toBeNull());
     expect(of("DELETE /futures/7")).toHaveLength(1);
@@ -205,12 +206,14 @@ describe("a simulation", () => {
 
   it("appears when it is done", async () => {
     const futures = [someFutures(7, { state: "running", document: null })];
-    open({ futures });
+    const { of } = open({ futures });
     await openPanel();
     await press("Decision 3: simulating 8 futures of up to 200 decisions");
     await screen.findByText(/^Simulating from decision 3/);
+    expect(of("GET /futures/7")).toHaveLength(0);
     futures[0] = someFutures(7);
     expect(await screen.findByText("The critic is too low.", {}, { timeout: 5000 })).toBeTruthy();
+    expect(of("GET /futures/7")).toHaveLength(1);
   });
 
   it("shows why it failed", async () => {

@@ -1,6 +1,6 @@
 /** Sentences about futures. */
 
-import type { ActionFutures, Futures, FuturesDocument } from "@/api/types";
+import type { ActionFutures, FuturesDocument, FuturesSummary } from "@/api/types";
 import { exact, plural, score, short } from "@/ui/format";
 import { formatRepeated, mergeRepeated } from "./draft";
 
@@ -63,7 +63,7 @@ export function describeLostLives({ futures }: FuturesDocument): string | null {
 const UNTIL = { horizon: "", reward: " until the next reward", life: " until a lost life" };
 
 /** Return the options of futures: "64 futures of up to 200 decisions, LEFT × 10 first". */
-export function describeOptions(of: Futures): string {
+export function describeOptions(of: FuturesSummary): string {
   const { futures = 0, horizon = 0, until = "horizon", first = [], each_action = false } = of;
   const parts = [`${futures} futures of up to ${plural(horizon, "decision")}${UNTIL[until]}`];
   if (first.length > 0) parts.push(`${formatActions(first)} first`);
@@ -72,7 +72,7 @@ export function describeOptions(of: Futures): string {
 }
 
 /** Return the agent that acts in the futures of another run or checkpoint. */
-export const describeAgent = ({ agent_run_id, agent_step }: Futures) =>
+export const describeAgent = ({ agent_run_id, agent_step }: FuturesSummary) =>
   `run ${agent_run_id} at ${short(agent_step, "steps")}`;
 
 export const nameDecision = (decision: number) => `decision ${exact(decision + 1)}`;
