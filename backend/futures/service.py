@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, defer
 
 from backend.checkpoints.choice import find_chosen
+from backend.checkpoints.playing import usual_acting_of
 from backend.database.engine import after_commit
 from backend.database.tables import Checkpoint, Futures, Job, Replay, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
@@ -160,9 +161,12 @@ def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutu
     if acting_run.env != run.env:
         message = f"run {acting_run.id} plays {acting_run.env}, not {run.env}: name a run of the same environment"
         raise Invalid(FieldError(field="agent.run_id", message=message))
-    if acting_run.config.get("action_set") != run.config.get("action_set"):
+    if _action_set(acting_run) != _action_set(run):
         message = f"run {acting_run.id} has another action set than run {run.id}: name a run with the same actions"
         raise Invalid(FieldError(field="agent.run_id", message=message))
+    if wanted.temperature != 1 and usual_acting_of(acting_run).name != "sampled":
+        message = f"the agent of run {acting_run.id} acts by action values, not by a policy: leave the temperature at 1"
+        raise Invalid(FieldError(field="temperature", message=message))
     if track.head.numbers_kind == "gaussian" and (wanted.first or wanted.each_action):
         message = "only discrete actions can be forced, and those of this replay are numbers"
         raise Invalid(FieldError(field="first", message=message))
@@ -170,6 +174,11 @@ def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutu
         if name not in names:
             message = f"there is no action {name!r}: choose from {', '.join(names)}"
             raise Invalid(FieldError(field="first", message=message))
+
+
+def _action_set(run: Run) -> str:
+    # Imported agents of other libraries have no action set in their configuration.
+    return run.config.get("action_set") or "minimal"
 
 
 def _check_room(session: Session, replay: Replay, run: Run) -> None:

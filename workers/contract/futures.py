@@ -11,6 +11,8 @@ MIN_FUTURES, MAX_FUTURES, USUAL_FUTURES = 8, 256, 64
 MAX_HORIZON, USUAL_HORIZON = 10_000, 200
 Until = Literal["horizon", "reward", "life"]
 Interval = tuple[float, float]
+MIN_TEMPERATURE, MAX_TEMPERATURE = 0.01, 100.0
+Temperature = Annotated[float, Field(ge=MIN_TEMPERATURE, le=MAX_TEMPERATURE), NO_BOOLEAN]
 FAN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -48,7 +50,9 @@ class ActionFutures(MeanReturn):
     """Discounted return of the futures that begin with one action."""
 
     name: Text
-    probability: float | None = Field(description="By the policy; None for methods that learn values.")
+    probability: float | None = Field(
+        description="By the policy, without a temperature; None for methods that learn values."
+    )
     action_value: float | None = Field(description="Q(s, a); None for methods that learn a policy.")
 
 
@@ -69,6 +73,7 @@ class FuturesDocument(MeanReturn):
     until: Until
     first: list[Text] = Field(description="The forced first actions.")
     acting: Acting
+    temperature: float = Field(default=1.0, description="By which the policy's logits are divided.")
     agent: Text | None = Field(description="The run directory of another agent that acts in the futures.")
     agent_step: Count | None
     gamma: float
@@ -104,6 +109,11 @@ class FuturesOptions(BaseModel):
         default=[], max_length=USUAL_HORIZON, description="Names of actions that every future begins with, in order."
     )
     each_action: Truth = Field(default=False, description="Also force each action first and compare them.")
+    temperature: Temperature = Field(
+        default=1.0,
+        description="Divides the logits of the policy, or multiplies the variance of continuous actions. "
+        "Above 1, futures explore more. Only for agents that draw actions from a policy.",
+    )
 
     def work(self, actions: int) -> int:
         """Return the total length of the simulations in decisions, for an environment with this many actions."""

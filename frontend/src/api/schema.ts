@@ -3544,7 +3544,7 @@ export interface components {
             name: string;
             /**
              * Probability
-             * @description By the policy; None for methods that learn values.
+             * @description By the policy, without a temperature; None for methods that learn values.
              */
             probability: number | null;
         };
@@ -6051,6 +6051,12 @@ export interface components {
              * @enum {string}
              */
             state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Temperature
+             * @description Divides the logits of the policy, or multiplies the variance of continuous actions. Above 1, futures explore more. Only for agents that draw actions from a policy.
+             * @default 1
+             */
+            temperature?: number;
             /** Total */
             total: number;
             /**
@@ -6154,6 +6160,12 @@ export interface components {
              * @description Share of futures that, after each decision, have neither lost a life nor reached the game's end.
              */
             survival: number[];
+            /**
+             * Temperature
+             * @description By which the policy's logits are divided.
+             * @default 1
+             */
+            temperature?: number;
             /** @description Futures whose return ended in a terminal state. */
             terminal: components["schemas"]["MeanReturn"];
             /**
@@ -6283,6 +6295,12 @@ export interface components {
              * @enum {string}
              */
             state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Temperature
+             * @description Divides the logits of the policy, or multiplies the variance of continuous actions. Above 1, futures explore more. Only for agents that draw actions from a policy.
+             * @default 1
+             */
+            temperature?: number;
             /** Total */
             total: number;
             /**
@@ -10744,6 +10762,12 @@ export interface components {
              * @default 200
              */
             horizon?: number;
+            /**
+             * Temperature
+             * @description Divides the logits of the policy, or multiplies the variance of continuous actions. Above 1, futures explore more. Only for agents that draw actions from a policy.
+             * @default 1
+             */
+            temperature?: number;
             /**
              * Until
              * @description Also stop at the next reward or lost life.

@@ -71,7 +71,7 @@ def read(api: Api, futures_id: int) -> dict[str, Any]:
 
 def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
     run_id, replay_id = replay(api)
-    requested = request(api, replay_id, futures=16, first=["UP", "UP"], until="reward")
+    requested = request(api, replay_id, futures=16, first=["UP", "UP"], until="reward", temperature=0.5)
     assert (requested["state"], requested["total"], requested["document"]) == ("queued", 200, None)
     assert (requested["run_id"], requested["agent_run_id"], requested["agent_step"]) == (run_id, run_id, 100)
     claimed = simulate(api)
@@ -88,6 +88,7 @@ def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
         "until": "reward",
         "first": ["UP", "UP"],
         "each_action": False,
+        "temperature": 0.5,
     }
     done = read(api, requested["id"])
     assert (done["state"], done["done"]) == ("done", 150)
@@ -161,6 +162,8 @@ def test_invalid_requests_are_refused_with_the_reason(api: Api, monkeypatch: pyt
         ({"first": ["JUMP"]}, "choose from NOOP, UP"),
         ({"first": ["UP"], "each_action": True}, "leave first out"),
         ({"futures": 257}, "less than or equal to 256"),
+        ({"temperature": 0}, "greater than or equal to 0.01"),
+        ({"temperature": 2, "agent": {"run_id": replay(api, PONG | {"algorithm": "n_step_q"})[0]}}, "action values"),
         ({"futures": 7}, "greater than or equal to 8"),
         ({"agent": {"run_id": replay(api, PONG | {"env": "ALE/Breakout-v5"})[0]}}, "same environment"),
         ({"agent": {"run_id": replay(api, PONG | {"action_set": "full"})[0]}}, "same actions"),

@@ -44,11 +44,12 @@ def simulated(
     Another agent may act in them. Recorded actions make the episode the same on another host.
     """
     began, acting, options = time.monotonic(), other or player, request.options
+    check_temperature(options, acting)
     watching = other.subject if other else None
     played = moments(player.subject, player.protocol, request.seed, request.episode, other=watching, actions=actions)
     with closing(played):
         moment = moment_at(played, options.decision, should_stop)
-        plan = Plan(options.horizon, options.until, first_actions(options, moment.game))
+        plan = Plan(options.horizon, options.until, first_actions(options, moment.game), options.temperature)
         total = options.work(len(moment.game.action_names))
         simulations = Simulations(acting, moment, request, plan, should_stop, lambda done: advance(done, total))
         branches = simulations.next(plan.first)
@@ -67,6 +68,7 @@ def simulated(
         until=options.until,
         first=[moment.game.action_names[action] for action in plan.first],
         acting=acting.subject.acting,
+        temperature=options.temperature,
         agent=str(request.agent) if request.agent else None,
         agent_step=other.checkpoint.file.step if other else None,
         gamma=acting.config.gamma,
@@ -95,6 +97,15 @@ def moment_at(episode: Iterable[Moment], decision: int, should_stop: Callable[[]
             return moment
         last = moment.decision
     raise RequestError(f"--decision {decision}: the episode has {last + 1} decisions, so choose 0 to {last}")
+
+
+def check_temperature(options: FuturesOptions, acting: Player) -> None:
+    """Raise if a temperature is requested of an agent that draws no actions from a policy."""
+    if options.temperature != 1 and acting.subject.acting.name != "sampled":
+        raise RequestError(
+            f"--temperature {options.temperature:g}: this agent acts {acting.subject.acting} by action values, "
+            "not by a policy, so leave the temperature out"
+        )
 
 
 def first_actions(options: FuturesOptions, game: PlayableGame) -> tuple[int, ...]:

@@ -8,7 +8,16 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from workers.contract.futures import MAX_FUTURES, MAX_HORIZON, MIN_FUTURES, USUAL_FUTURES, USUAL_HORIZON, FuturesOptions
+from workers.contract.futures import (
+    MAX_FUTURES,
+    MAX_HORIZON,
+    MAX_TEMPERATURE,
+    MIN_FUTURES,
+    MIN_TEMPERATURE,
+    USUAL_FUTURES,
+    USUAL_HORIZON,
+    FuturesOptions,
+)
 from workers.trainer.evaluation.request import RequestError
 from workers.trainer.recording.request import check_episode, episode_parser
 
@@ -47,6 +56,13 @@ def parser() -> argparse.ArgumentParser:
         help="force the first action, as LEFT, or several, as LEFT×10 or LEFTx10; repeat it for a sequence",
     )
     add("--each-action", action="store_true", help="also force each action first and compare them")
+    add(
+        "--temperature",
+        type=float,
+        default=1.0,
+        metavar="T",
+        help="divide the policy's logits by T: above 1 futures explore more, below 1 less (default: 1)",
+    )
     add("--agent", type=Path, metavar="DIR", help="let the agent of another run act in the futures")
     add("--agent-checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
     add("--json", action="store_true", help="print one JSON document instead of a table")
@@ -87,6 +103,10 @@ def read(options: argparse.Namespace) -> FuturesRequest:
         raise RequestError(f"--decision {options.decision}: decisions count from 0")
     if options.first and options.each_action:
         raise RequestError("--each-action forces each action first: leave --first out")
+    if not MIN_TEMPERATURE <= options.temperature <= MAX_TEMPERATURE:
+        raise RequestError(
+            f"--temperature {options.temperature:g}: give a number from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}"
+        )
     if options.agent_checkpoint is not None and options.agent is None:
         raise RequestError("--agent-checkpoint belongs to --agent DIR")
     if options.agent is not None and not options.agent.is_dir():

@@ -18,11 +18,12 @@ from workers.trainer.recording.recording import StoppedError
 
 @dataclass(frozen=True)
 class Plan:
-    """How futures begin and end: the forced first actions, the longest length, and what else ends them."""
+    """How futures begin, act and end: the forced first actions, the temperature, the longest length and other ends."""
 
     horizon: int
     until: Until = "horizon"
     first: tuple[int, ...] = ()
+    temperature: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Branch:
         self.rewards: list[float] = []
         self.lives_lost: list[bool] = []
         self.value: float | None = None
-        self._choose = chooser(agent.acting, game.actions, acting_seed)
+        self._choose = chooser(agent.acting, game.actions, acting_seed, plan.temperature)
         self._plan = plan
 
     @property

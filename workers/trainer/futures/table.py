@@ -40,6 +40,8 @@ def _head(document: FuturesDocument) -> list[str]:
         lines.append(f"Futures end at the next {'lost life' if document.until == 'life' else 'reward'}.")
     if document.first:
         lines.append(f"Forced first: {', '.join(document.first)}")
+    if document.temperature != 1:
+        lines.append(f"Temperature: {document.temperature:g}")
     if document.agent:
         lines.append(f"Acting agent: {document.agent}, checkpoint of step {document.agent_step:,}")
     return lines

@@ -29,13 +29,13 @@ def check(acting: Acting, output_kind: OutputKind, actions: ActionSpace) -> None
         raise ActingError("acting epsilon-greedy needs discrete actions, and these are continuous: use sampled")
 
 
-def chooser(acting: Acting, actions: ActionSpace, seed: int) -> Choose:
-    """Return the function that chooses the actions of one episode."""
+def chooser(acting: Acting, actions: ActionSpace, seed: int, temperature: float = 1.0) -> Choose:
+    """Return the function that chooses the actions of one episode. Only sampled actions have a temperature."""
     if acting.name == "random":
         return _uniform(actions, seed)
     if acting.name == "sampled":
         policy = policy_over(actions, torch.Generator().manual_seed(seed))
-        return lambda numbers: action_of(policy.sample(numbers))
+        return lambda numbers: action_of(policy.sample(numbers, temperature))
     if isinstance(actions, Continuous):
         return lambda numbers: action_of(numbers[:, : actions.size])  # the means; variances come last
     epsilons = np.array([acting.epsilon or 0.0])

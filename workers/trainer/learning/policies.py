@@ -18,9 +18,10 @@ class Categorical:
     def __init__(self, random: torch.Generator) -> None:
         self.random = random
 
-    def sample(self, numbers: Tensor) -> Tensor:
-        """Draw one action per row."""
-        return self.choose(numbers, self.draw(torch.empty_like(numbers)))
+    def sample(self, numbers: Tensor, temperature: float = 1.0) -> Tensor:
+        """Draw one action per row from the softmax of the numbers divided by the temperature."""
+        # Equal to dividing the numbers, because an argmax does not depend on a common factor.
+        return self.choose(numbers, temperature * self.draw(torch.empty_like(numbers)))
 
     def draw(self, noise: Tensor) -> Tensor:
         """Fill `noise` with the random numbers of its rows: an exponential race for each action."""
@@ -50,9 +51,10 @@ class Gaussian:
         self.random = random
         self._size = size
 
-    def sample(self, numbers: Tensor) -> Tensor:
-        """Draw one action per row."""
-        return self.choose(numbers, self.draw(torch.empty_like(numbers[..., : self._size])))
+    def sample(self, numbers: Tensor, temperature: float = 1.0) -> Tensor:
+        """Draw one action per row, with the variance multiplied by the temperature."""
+        noise = self.draw(torch.empty_like(numbers[..., : self._size]))
+        return self.choose(numbers, temperature**0.5 * noise)
 
     def draw(self, noise: Tensor) -> Tensor:
         """Fill `noise` with the random numbers of its rows."""

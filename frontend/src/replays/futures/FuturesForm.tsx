@@ -71,13 +71,23 @@ export function FuturesForm({ replay, env, names, now, onRequested }: FuturesFor
             onChange={(event) => update({ horizon: event.currentTarget.value })}
           />
         </div>
-        <NativeSelect
-          label="Until"
-          data={UNTIL}
-          value={draft.until}
-          error={problems.until}
-          onChange={(event) => update({ until: event.currentTarget.value as Until })}
-        />
+        <div className={classes.pair}>
+          <NativeSelect
+            label="Until"
+            data={UNTIL}
+            value={draft.until}
+            error={problems.until}
+            onChange={(event) => update({ until: event.currentTarget.value as Until })}
+          />
+          <TextInput
+            label="Temperature"
+            title="Divides the policy's logits. Above 1, the agent explores more."
+            inputMode="decimal"
+            value={draft.temperature}
+            error={problems.temperature}
+            onChange={(event) => update({ temperature: event.currentTarget.value })}
+          />
+        </div>
         <ForcedActions names={names} draft={draft} error={problems.first} onChange={update} />
         <ActingAgent env={env} draft={draft} problems={problems} onChange={update} />
         <FormErrors messages={refusals} />

@@ -130,6 +130,7 @@ function Facts({ futures, document }: Pick<ResultProps, "futures" | "document">)
       <Readout>
         <Fact is="Decision">{exact(futures.decision + 1)}</Fact>
         <Fact is="Agent">{describeAgent(futures)}</Fact>
+        {futures.temperature !== 1 && <Fact is="Temperature">{futures.temperature}</Fact>}
         <Fact is="Score from here">{formatEstimate(total)}</Fact>
         {terminal.count > 0 && (
           <Fact is="Ended">

@@ -87,6 +87,7 @@ describe("asking what if", () => {
         futures: 64,
         horizon: 200,
         until: "horizon",
+        temperature: 1,
         first: [],
         each_action: false,
         agent: null,
@@ -163,6 +164,23 @@ describe("asking what if", () => {
     await press("Simulate");
     expect(await screen.findByText("Enter a whole number from 8 to 256.")).toBeTruthy();
     expect(of("POST /replays/2/futures")).toHaveLength(0);
+  });
+
+  it("sends the temperature and shows it in the result", async () => {
+    const futures: Futures[] = [];
+    const answers = { "POST /replays/2/futures": accepting(futures, { temperature: 2.5 }) };
+    const { of } = open({ futures, answers });
+    await openPanel();
+    const temperature = screen.getByRole("textbox", { name: "Temperature" });
+    await userEvent.clear(temperature);
+    await press("Simulate");
+    expect(await screen.findByText("Enter a number from 0.01 to 100.")).toBeTruthy();
+    await userEvent.type(temperature, "2.5");
+    await press("Simulate");
+    expect(
+      await button("Decision 3: mean 1.75 8 futures of up to 200 decisions, temperature 2.5"),
+    ).toBeTruthy();
+    expect(of("POST /replays/2/futures").at(-1)?.body).toMatchObject({ temperature: 2.5 });
   });
 
   it("shows why the server refuses", async () => {

@@ -16,6 +16,7 @@ export interface Draft {
   futures: string;
   horizon: string;
   until: Until;
+  temperature: string;
   forcing: "none" | "sequence" | "each";
   sequence: readonly Repeated[];
   agent: "same" | "other";
@@ -25,16 +26,26 @@ export interface Draft {
 
 export const [MIN_FUTURES, MAX_FUTURES] = [8, 256];
 const MAX_HORIZON = 10_000;
+export const [MIN_TEMPERATURE, MAX_TEMPERATURE] = [0.01, 100];
 /** Maximum number of forced actions. */
 export const MAX_FORCED = 200;
 
-export const FIELDS = ["futures", "horizon", "until", "first", "run_id", "checkpoint"] as const;
+export const FIELDS = [
+  "futures",
+  "horizon",
+  "until",
+  "temperature",
+  "first",
+  "run_id",
+  "checkpoint",
+] as const;
 export type Problems = Partial<Record<(typeof FIELDS)[number], string>>;
 
 export const createDraft = (run: number): Draft => ({
   futures: "64",
   horizon: "200",
   until: "horizon",
+  temperature: "1",
   forcing: "none",
   sequence: [],
   agent: "same",
@@ -46,12 +57,23 @@ export const countForced = (sequence: readonly Repeated[]) =>
   sequence.reduce((sum, { times }) => sum + times, 0);
 
 /** Return what the server would refuse, by field. */
-export function findProblems({ futures, horizon, forcing, sequence, agent, run }: Draft): Problems {
+export function findProblems({
+  futures,
+  horizon,
+  temperature,
+  forcing,
+  sequence,
+  agent,
+  run,
+}: Draft): Problems {
   const problems: Problems = {};
   if (!isWholeBetween(futures, MIN_FUTURES, MAX_FUTURES))
     problems.futures = `Enter a whole number from ${MIN_FUTURES} to ${MAX_FUTURES}.`;
   if (!isWholeBetween(horizon, 1, MAX_HORIZON))
     problems.horizon = `Enter a whole number from 1 to ${exact(MAX_HORIZON)}.`;
+  const heat = Number(temperature);
+  if (temperature.trim() === "" || !(heat >= MIN_TEMPERATURE && heat <= MAX_TEMPERATURE))
+    problems.temperature = `Enter a number from ${MIN_TEMPERATURE} to ${MAX_TEMPERATURE}.`;
   if (forcing === "sequence" && sequence.length === 0) problems.first = "Add at least one action.";
   if (agent === "other" && run === null) problems.run_id = "Pick a run.";
   return problems;
@@ -64,6 +86,7 @@ export function toRequest(draft: Draft, decision: number): FuturesRequest {
     futures: Number(draft.futures),
     horizon: Number(draft.horizon),
     until: draft.until,
+    temperature: Number(draft.temperature),
     first:
       forcing === "sequence"
         ? sequence.flatMap(({ action, times }) => Array.from({ length: times }, () => action))

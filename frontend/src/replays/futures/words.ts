@@ -64,9 +64,17 @@ const UNTIL = { horizon: "", reward: " until the next reward", life: " until a l
 
 /** Return the options of futures: "64 futures of up to 200 decisions, LEFT × 10 first". */
 export function describeOptions(of: FuturesSummary): string {
-  const { futures = 0, horizon = 0, until = "horizon", first = [], each_action = false } = of;
+  const {
+    futures = 0,
+    horizon = 0,
+    until = "horizon",
+    first = [],
+    each_action = false,
+    temperature = 1,
+  } = of;
   const parts = [`${futures} futures of up to ${plural(horizon, "decision")}${UNTIL[until]}`];
   if (first.length > 0) parts.push(`${formatActions(first)} first`);
+  if (temperature !== 1) parts.push(`temperature ${temperature}`);
   if (each_action) parts.push("each action first");
   return parts.join(", ");
 }

@@ -71,6 +71,13 @@ def test_forcing_an_action_is_one_row_of_the_actions(run: Path, capsys: pytest.C
     assert longer.first == ["left", "left", "right"]
 
 
+def test_temperature_changes_the_futures(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    usual, hot = (printed(capsys, "--run-dir", run, *SMALL, "--temperature", each) for each in (1, 10))
+    assert (usual.temperature, hot.temperature) == (1, 10)
+    assert usual.futures == printed(capsys, "--run-dir", run, *SMALL).futures
+    assert hot.futures != usual.futures
+
+
 def test_methods_that_learn_values_show_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made_checkpoint.write(tmp_path, GorilaConfig(env="CartPole-v1"))
     found = printed(capsys, "--run-dir", tmp_path, *SMALL, "--each-action")
@@ -137,10 +144,16 @@ def test_mistakes_are_explained_in_a_sentence(run: Path, tmp_path: Path, capsys:
     assert "force at most" in refusal("--first", "left×99999")
     assert "--first: String should have at most 100" in refusal("--first", "left" * 30)
     assert "it has 5, 9" in refusal("--checkpoint", 6, status=1)
+    assert "from 0.01 to 100" in refusal("--temperature", 0)
     assert "belongs to --agent" in refusal("--agent-checkpoint", 5)
     assert "there is no run directory" in refusal("--agent", tmp_path / "none")
     assert "use no-op-5min" in refusal("--protocol", "human-starts")
     assert "use episodes" in refusal("--protocol", "no-op-5min")
+
+
+def test_agents_that_act_by_values_have_no_temperature(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made_checkpoint.write(tmp_path, GorilaConfig(env="CartPole-v1"))
+    assert "by action values" in refused(capsys, "--run-dir", tmp_path, *SMALL, "--temperature", 2)
 
 
 def test_another_games_agent_and_a_damaged_checkpoint_are_refused(

@@ -17,6 +17,27 @@ def test_a_categorical_policy_draws_actions_as_often_as_they_are_probable() -> N
     assert torch.allclose(frequencies, probabilities, atol=4 * math.sqrt(0.25 / 40_000))
 
 
+@pytest.mark.parametrize("temperature", [0.5, 3.0])
+def test_a_temperature_divides_the_logits(temperature: float) -> None:
+    logits = torch.tensor([1.0, 0.2, -0.5, -2.0])
+    drawn = Categorical(torch.Generator().manual_seed(4)).sample(logits.expand(40_000, 4), temperature)
+    exponentials = [math.exp(each / temperature) for each in logits.tolist()]
+    literal = torch.tensor(exponentials) / sum(exponentials)
+    frequencies = torch.bincount(drawn, minlength=4) / 40_000
+    assert torch.allclose(frequencies, literal, atol=4 * math.sqrt(0.25 / 40_000))
+    # The same random numbers choose the same actions from divided logits.
+    same = Categorical(torch.Generator().manual_seed(4)).sample(logits.expand(40_000, 4) / temperature)
+    assert (same == drawn).float().mean() > 0.9999
+
+
+def test_a_temperature_multiplies_the_variance_of_a_gaussian() -> None:
+    numbers = torch.tensor([1.5, -2.0, 0.7]).expand(40_000, 3)
+    drawn = Gaussian(torch.Generator().manual_seed(4), 2).sample(numbers, 4.0)
+    variance = 4 * math.log(1 + math.exp(0.7))
+    torch.testing.assert_close(drawn.mean(0), torch.tensor([1.5, -2.0]), rtol=0, atol=5 * math.sqrt(variance / 40_000))
+    torch.testing.assert_close(drawn.var(0), torch.full((2,), variance), rtol=0.05, atol=0)
+
+
 def test_a_categorical_policys_log_probability_and_entropy_follow_its_softmax() -> None:
     numbers = torch.tensor([[0.3, -1.2, 2.0], [1.0, 1.0, 1.0]])
     log_chosen, entropy = Categorical(torch.Generator()).judge(numbers, torch.tensor([2, 0]))
