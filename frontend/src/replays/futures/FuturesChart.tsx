@@ -10,10 +10,12 @@ interface FuturesChartProps {
   label: string;
   legend?: boolean;
   figure: Figure;
+  /** Id of the futures that are also drawn. */
+  against?: number | undefined;
 }
 
 /** A small chart of futures, drawn from their result. */
-export function FuturesChart({ of, title, label, legend = false, figure }: FuturesChartProps) {
+export function FuturesChart({ of, title, label, legend = false, figure, against }: FuturesChartProps) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
   return (
     <FigureFrame
@@ -21,13 +23,13 @@ export function FuturesChart({ of, title, label, legend = false, figure }: Futur
       title={title}
       label={label}
       query={queryOptions({
-        queryKey: ["futures-figure", of.id, title],
+        queryKey: ["futures-figure", of.id, title, against],
         queryFn: () => figure,
         staleTime: Infinity,
       })}
       zoom={zoom}
       onZoom={setZoom}
-      revision={String(of.id)}
+      revision={`${of.id} ${against ?? ""}`}
       legend={legend}
       height={260}
       empty="No finite returns to show."

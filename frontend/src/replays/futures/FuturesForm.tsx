@@ -1,10 +1,13 @@
 import { Button, Input, NativeSelect, SegmentedControl, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { comparisonQuery } from "@/api/comparisons";
+import { checkpointsQuery } from "@/api/checkpoints";
 import { useRequestFutures } from "@/api/futures";
+import type { Checkpoint } from "@/api/types";
 import { RunsField } from "@/charts/fields/RunsField";
 import { useRequestForm } from "@/config-form/useRequestForm";
 import { FormErrors } from "@/ui/FormErrors";
+import { exact } from "@/ui/format";
 import type { PlayableReplay } from "../places";
 import {
   createDraft,
@@ -99,6 +102,17 @@ export function FuturesForm({ replay, env, names, now, onRequested }: FuturesFor
   );
 }
 
+/** Return the checkpoints to choose from: best, newest, aliases, and each kept one. */
+function listChoices(checkpoints: readonly Checkpoint[]) {
+  const kept = checkpoints.filter(({ available }) => available).sort((a, b) => b.step - a.step);
+  return [
+    { value: "best", label: "Best" },
+    { value: "newest", label: "Newest" },
+    ...kept.flatMap(({ aliases }) => aliases.map((alias) => ({ value: alias, label: `Alias ${alias}` }))),
+    ...kept.map(({ id, step }) => ({ value: String(id), label: exact(step, "steps") })),
+  ];
+}
+
 interface ActingAgentProps {
   env: string;
   draft: Draft;
@@ -113,8 +127,21 @@ function ActingAgent({ env, draft, problems, onChange }: ActingAgentProps) {
     ...comparisonQuery(runs, [], false),
     enabled: draft.agent === "other" && runs.length > 0,
   });
+  const checkpoints = useQuery({
+    ...checkpointsQuery(draft.run ?? 0),
+    enabled: draft.agent === "other" && draft.run !== null,
+  });
   return (
-    <Input.Wrapper label="Agent" labelElement="div">
+    <Input.Wrapper
+      label="Agent"
+      labelElement="div"
+      description={
+        draft.agent === "other"
+          ? "Any checkpoint of a run or an imported agent with the same environment and actions."
+          : undefined
+      }
+      inputWrapperOrder={["label", "input", "description", "error"]}
+    >
       <Stack gap={8}>
         <SegmentedControl
           size="xs"
@@ -136,17 +163,14 @@ function ActingAgent({ env, draft, problems, onChange }: ActingAgentProps) {
               runs={runs}
               known={known.data?.runs ?? []}
               error={problems.run_id}
-              onChange={([run]) => onChange({ run: run ?? null })}
+              onChange={([run]) => onChange({ run: run ?? null, checkpoint: "best" })}
             />
             <NativeSelect
               label="Checkpoint"
-              data={[
-                { value: "best", label: "Best" },
-                { value: "newest", label: "Newest" },
-              ]}
+              data={listChoices(checkpoints.data ?? [])}
               value={draft.checkpoint}
               error={problems.checkpoint}
-              onChange={(event) => onChange({ checkpoint: event.currentTarget.value as Draft["checkpoint"] })}
+              onChange={(event) => onChange({ checkpoint: event.currentTarget.value })}
             />
           </>
         )}

@@ -8,7 +8,7 @@ import { capitalize, score } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import type { PlayableReplay } from "../places";
 import classes from "./futures.module.css";
-import { describeAgent, describeOptions, nameDecision } from "./words";
+import { describeAgent, describeOptions, isByAnother, nameDecision } from "./words";
 
 interface FuturesListProps {
   replay: PlayableReplay;
@@ -50,7 +50,7 @@ export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps
               {futures.state === "done" ? `mean ${score(futures.mean)}` : STATES[futures.state]}
               <Text component="span" size="xs" c="dimmed" display="block">
                 {describeOptions(futures)}
-                {futures.agent_run_id !== replay.run_id && `, ${describeAgent(futures)}`}
+                {isByAnother(futures, replay) && `, ${describeAgent(futures)}`}
               </Text>
             </button>
             <ActionIcon

@@ -1,5 +1,6 @@
-import { Group, Progress, Stack, Text } from "@mantine/core";
+import { Group, NativeSelect, Progress, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { futuresResultQuery, isUnfinished, useDeleteFutures } from "@/api/futures";
 import type { FuturesDocument, FuturesSummary } from "@/api/types";
 import { NoPlayer } from "@/ui/NoPlayer";
@@ -13,17 +14,29 @@ import { ActionTable } from "./ActionTable";
 import { describeReturns, drawReturns, drawScores, drawSurvival } from "./figures";
 import classes from "./futures.module.css";
 import { FuturesChart } from "./FuturesChart";
-import { conclude, describeAgent, describeLostLives, formatEstimate, nameDecision, summarize } from "./words";
+import {
+  conclude,
+  describeAgent,
+  describeLostLives,
+  formatEstimate,
+  isByAnother,
+  nameDecision,
+  nameForComparison,
+  summarize,
+} from "./words";
 
 interface FuturesResultProps {
   replay: PlayableReplay;
   futures: FuturesSummary;
+  /** Other futures of the same decision. */
+  others: readonly FuturesSummary[];
   /** Name of the action that the agent took at the decision. */
   taken: string | undefined;
 }
 
 /** The progress of futures, their result, or why they failed. */
-export function FuturesResult({ replay, futures, taken }: FuturesResultProps) {
+export function FuturesResult(props: FuturesResultProps) {
+  const { replay, futures } = props;
   if (isUnfinished(futures)) return <UnderWay replay={replay} futures={futures} />;
   if (futures.state !== "done")
     return (
@@ -35,12 +48,12 @@ export function FuturesResult({ replay, futures, taken }: FuturesResultProps) {
         <Reason of={futures} />
       </Stack>
     );
-  return <Loaded futures={futures} taken={taken} />;
+  return <Loaded {...props} />;
 }
 
-function Loaded({ futures, taken }: Pick<FuturesResultProps, "futures" | "taken">) {
-  const { data, error, refetch } = useQuery(futuresResultQuery(futures.id));
-  if (data?.document) return <Result futures={futures} document={data.document} taken={taken} />;
+function Loaded(props: FuturesResultProps) {
+  const { data, error, refetch } = useQuery(futuresResultQuery(props.futures.id));
+  if (data?.document) return <Result {...props} document={data.document} />;
   if (error) return <QueryError error={error} retry={() => void refetch()} />;
   return (
     <Text size="sm" c="dimmed" role="status">
@@ -71,28 +84,52 @@ function UnderWay({ replay, futures }: Pick<FuturesResultProps, "replay" | "futu
   );
 }
 
-interface ResultProps {
-  futures: FuturesSummary;
+interface ResultProps extends FuturesResultProps {
   document: FuturesDocument;
-  taken: string | undefined;
 }
 
-function Result({ futures, document, taken }: ResultProps) {
+function Result({ replay, futures, others, document, taken }: ResultProps) {
+  const [against, setAgainst] = useState<FuturesSummary | null>(null);
+  const { data } = useQuery({ ...futuresResultQuery(against?.id ?? 0), enabled: against !== null });
+  const other = against && data?.document ? { name: nameForComparison(against), of: data.document } : null;
+  const finished = others.filter(({ state }) => state === "done");
   const { score_fan: fan, survival, gamma, clip_rewards } = document;
   const mayEnd = survival.some((share) => share < 1);
   return (
     <>
       <Text>
-        {summarize(document)} <strong>{conclude(document)}</strong>
+        {summarize(document, isByAnother(futures, replay) ? describeAgent(futures) : null)}{" "}
+        <strong>{conclude(document)}</strong>
       </Text>
       <Facts futures={futures} document={document} />
+      {finished.length > 0 && (
+        <NativeSelect
+          label="Compare with"
+          size="xs"
+          data={[
+            { value: "", label: "Nothing" },
+            ...finished.map((each) => ({ value: String(each.id), label: nameForComparison(each) })),
+          ]}
+          value={against?.id ?? ""}
+          onChange={({ currentTarget: { value } }) =>
+            setAgainst(finished.find(({ id }) => String(id) === value) ?? null)
+          }
+        />
+      )}
+      {other && (
+        <Text size="sm">
+          {other.name}: {plural(other.of.count, "future")} average {formatEstimate(other.of)}, V ={" "}
+          {score(other.of.value)}.
+        </Text>
+      )}
       <div className={classes.charts}>
         <FuturesChart
           of={futures}
           title="Discounted returns"
           label={describeReturns(document)}
           legend
-          figure={drawReturns(document)}
+          figure={drawReturns(document, other)}
+          against={against?.id}
         />
         {fan.length > 1 && (
           <FuturesChart
@@ -100,7 +137,8 @@ function Result({ futures, document, taken }: ResultProps) {
             title="Score over time"
             label={`Quantiles of the score over ${plural(fan.length, "decision")}.`}
             legend
-            figure={drawScores(fan)}
+            figure={drawScores(fan, other)}
+            against={against?.id}
           />
         )}
         {mayEnd && (

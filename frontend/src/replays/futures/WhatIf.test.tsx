@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Futures, Replay } from "@/api/types";
-import { aReplay } from "@/testing/files";
+import { aCheckpoint, aReplay } from "@/testing/files";
 import { aFuturesDocument, someFutures } from "@/testing/futures";
 import { renderPage } from "@/testing/render";
 import { aRun, runListOf } from "@/testing/runs";
@@ -124,6 +124,8 @@ describe("asking what if", () => {
       futures,
       answers: {
         "GET /runs": runListOf([aRun({ id: 3, name: "Other" })]),
+        "GET /runs/1/checkpoints": [aCheckpoint(11, 1000)],
+        "GET /runs/3/checkpoints": [aCheckpoint(31, 1000, { aliases: ["champion"] }), aCheckpoint(32, 2000)],
         "POST /replays/2/futures": accepting(futures, { agent_run_id: 3 }),
       },
     });
@@ -135,12 +137,22 @@ describe("asking what if", () => {
     fireEvent.click(screen.getByRole("combobox", { name: "Pick a run" }));
     fireEvent.click(await screen.findByRole("option", { name: /^Other · / }));
     expect(of("GET /runs")[0]?.query.get("env")).toBe("ALE/Pong-v5");
-    await userEvent.selectOptions(screen.getByRole("combobox", { name: "Checkpoint" }), "newest");
-    await press("Simulate");
+    const checkpoint = screen.getByRole("combobox", { name: "Checkpoint" });
+    for (const [option, sent] of [
+      ["Newest", "newest"],
+      [/^2.000 steps$/, 32],
+      ["Alias champion", "champion"],
+    ] as const) {
+      await userEvent.selectOptions(checkpoint, await screen.findByRole("option", { name: option }));
+      await press("Simulate");
+      await waitFor(() =>
+        expect(of("POST /replays/2/futures").at(-1)?.body).toMatchObject({
+          agent: { run_id: 3, checkpoint: sent },
+        }),
+      );
+    }
     expect(await screen.findByText("run 3 at 2 k steps")).toBeTruthy();
-    expect(of("POST /replays/2/futures").at(-1)?.body).toMatchObject({
-      agent: { run_id: 3, checkpoint: "newest" },
-    });
+    expect(screen.getByText(/^V = 0.5. 8 futures by run 3 at 2 k steps average/)).toBeTruthy();
   });
 
   it("does not force actions that are numbers", async () => {
@@ -274,6 +286,24 @@ describe("a simulation", () => {
     expect(await screen.findByRole("columnheader", { name: "Q-value" })).toBeTruthy();
     for (const title of ["Discounted returns", "Score over time", "No life lost and not over"])
       expect(screen.getByText(title)).toBeTruthy();
+  });
+
+  it("is compared with another agent's in the same charts", async () => {
+    const mean = { mean: 2.5, interval: [2, 3] as [number, number] };
+    open({
+      futures: [someFutures(8, { agent_run_id: 3 }), someFutures(7), someFutures(6, { decision: 5 })],
+      answers: {
+        "GET /futures/8": someFutures(8, { agent_run_id: 3, document: aFuturesDocument(mean) }),
+      },
+    });
+    await openPanel();
+    await press("Decision 3: mean 1.75 8 futures of up to 200 decisions");
+    const select = await screen.findByRole("combobox", { name: "Compare with" });
+    expect(within(select).getAllByRole("option")).toHaveLength(2);
+    await userEvent.selectOptions(select, "Run 3 at 2 k steps");
+    expect(
+      await screen.findByText("Run 3 at 2 k steps: 8 futures average 2.5 (95 % 2.0 to 3.0), V = 0.5."),
+    ).toBeTruthy();
   });
 
   it("is deleted after a question", async () => {

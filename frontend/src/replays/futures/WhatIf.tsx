@@ -56,6 +56,7 @@ export function WhatIf({ replay, env, thoughts, head, steps, onClose }: WhatIfPr
             key={shown.id}
             replay={replay}
             futures={shown}
+            others={list.filter((each) => each.id !== shown.id && each.decision === shown.decision)}
             taken={action_names[Number(thoughts.action[shown.decision])]}
           />
         ) : (

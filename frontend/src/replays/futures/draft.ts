@@ -21,7 +21,8 @@ export interface Draft {
   sequence: readonly Repeated[];
   agent: "same" | "other";
   run: number | null;
-  checkpoint: "best" | "newest";
+  /** best, newest, an alias, or the id of a checkpoint. */
+  checkpoint: string;
 }
 
 export const [MIN_FUTURES, MAX_FUTURES] = [8, 256];
@@ -92,7 +93,10 @@ export function toRequest(draft: Draft, decision: number): FuturesRequest {
         ? sequence.flatMap(({ action, times }) => Array.from({ length: times }, () => action))
         : [],
     each_action: forcing === "each",
-    agent: agent === "other" && run !== null ? { run_id: run, checkpoint } : null,
+    agent:
+      agent === "other" && run !== null
+        ? { run_id: run, checkpoint: /^\d+$/.test(checkpoint) ? Number(checkpoint) : checkpoint }
+        : null,
   };
 }
 

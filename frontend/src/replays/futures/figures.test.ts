@@ -27,6 +27,14 @@ describe("the histogram of returns", () => {
     expect(data.map(({ name }) => name)).toEqual(["Ended: 4", "Bootstrapped: 4", "V", "Mean"]);
   });
 
+  it("draws the returns of other futures as a line in the same bins", () => {
+    const other = { name: "Run 3", of: aFuturesDocument() };
+    const { data } = drawReturns(aFuturesDocument(), other);
+    const line = data.find(({ name }) => name === "Run 3");
+    expect(line).toMatchObject({ mode: "lines", x: data[0]?.["x"] });
+    expect((line?.["y"] as number[]).reduce((sum, count) => sum + count)).toBe(8);
+  });
+
   it("omits an empty kind and numbers that cannot be drawn", () => {
     const [first] = aFuturesDocument().futures;
     const document = aFuturesDocument({

@@ -9,6 +9,7 @@ const ENDED = "#0072b2";
 const BOOTSTRAPPED = "#56b4e9";
 const VALUE = "#d55e00";
 const MEAN = "#009e73";
+const OTHER = "#cc79a7";
 const OUTER_BAND = "rgba(86, 180, 233, 0.3)";
 const INNER_BAND = "rgba(86, 180, 233, 0.5)";
 
@@ -41,12 +42,22 @@ export function binsOf(values: readonly number[]): Bins {
   };
 }
 
+/** Other futures of the same decision to compare with. */
+export interface Other {
+  name: string;
+  of: FuturesDocument;
+}
+
 /** Return the histogram of discounted returns, with the value estimate and the mean. */
-export function drawReturns({ futures, value, mean, interval }: FuturesDocument): Figure {
+export function drawReturns(
+  { futures, value, mean, interval }: FuturesDocument,
+  other: Other | null = null,
+): Figure {
   const ended = futures.filter(({ bootstrap }) => bootstrap === null);
   const bootstrapped = futures.filter(({ bootstrap }) => bootstrap !== null);
   const returnsOf = (some: typeof futures) => some.map(({ discounted_return }) => Number(discounted_return));
-  const bins = binsOf(returnsOf(futures));
+  const others = other ? returnsOf(other.of.futures) : [];
+  const bins = binsOf([...returnsOf(futures), ...others]);
   const bars = (name: string, some: typeof futures, color: string) => ({
     type: "bar",
     name: `${name}: ${some.length}`,
@@ -56,7 +67,7 @@ export function drawReturns({ futures, value, mean, interval }: FuturesDocument)
     marker: { color, line: { color: ENDED, width: 1 } },
     hovertemplate: `%{y} futures near %{x}<extra>${name}</extra>`,
   });
-  const top = Math.max(1, ...bins.countOf(returnsOf(futures)));
+  const top = Math.max(1, ...bins.countOf(returnsOf(futures)), ...bins.countOf(others));
   const mark = (name: string, at: number, color: string, dash: string) => ({
     type: "scatter",
     mode: "lines",
@@ -70,6 +81,19 @@ export function drawReturns({ futures, value, mean, interval }: FuturesDocument)
     data: [
       ...(ended.length > 0 ? [bars("Ended", ended, ENDED)] : []),
       ...(bootstrapped.length > 0 ? [bars("Bootstrapped", bootstrapped, BOOTSTRAPPED)] : []),
+      ...(other
+        ? [
+            {
+              type: "scatter",
+              mode: "lines",
+              name: other.name,
+              x: bins.centers,
+              y: bins.countOf(others),
+              line: { color: OTHER, width: 2, shape: "hvh" },
+              hovertemplate: `%{y} futures near %{x}<extra>${other.name}</extra>`,
+            },
+          ]
+        : []),
       ...(Number.isFinite(value) ? [mark("V", value, VALUE, "solid")] : []),
       ...(mean !== null && Number.isFinite(mean) ? [mark("Mean", mean, MEAN, "dash")] : []),
     ],
@@ -101,7 +125,7 @@ export function drawReturns({ futures, value, mean, interval }: FuturesDocument)
 const DECISIONS_AXIS = { title: { text: "decisions from here" }, rangemode: "tozero" };
 
 /** Return the quantiles of the score after each decision as bands around the median. */
-export function drawScores(fan: readonly (readonly number[])[]): Figure {
+export function drawScores(fan: readonly (readonly number[])[], other: Other | null = null): Figure {
   const x = fan.map((_, at) => at + 1);
   const quantile = (index: number) => fan.map((row) => row[index] ?? NaN);
   const line = (y: number[], options: object) => ({ type: "scatter", mode: "lines", x, y, ...options });
@@ -114,10 +138,20 @@ export function drawScores(fan: readonly (readonly number[])[]): Figure {
       ...band("90 % of futures", 0, 4, OUTER_BAND),
       ...band("50 %", 1, 3, INNER_BAND),
       line(quantile(2), { name: "Median", line: { color: ENDED, width: 2 } }),
+      ...(other ? [drawMedian(other)] : []),
     ],
     layout: { xaxis: DECISIONS_AXIS, yaxis: {}, hovermode: "x" },
   };
 }
+
+const drawMedian = ({ name, of: { score_fan } }: Other) => ({
+  type: "scatter",
+  mode: "lines",
+  name: `Median, ${name}`,
+  x: score_fan.map((_, at) => at + 1),
+  y: score_fan.map((row) => row[2] ?? NaN),
+  line: { color: OTHER, width: 2 },
+});
 
 /** Return the share of futures that have lost no life after each decision. */
 export function drawSurvival(survival: readonly number[]): Figure {

@@ -1,7 +1,8 @@
 /** Sentences about futures. */
 
 import type { ActionFutures, FuturesDocument, FuturesSummary } from "@/api/types";
-import { exact, plural, score, short } from "@/ui/format";
+import { capitalize, exact, plural, score, short } from "@/ui/format";
+import type { PlayableReplay } from "../places";
 import { formatRepeated, mergeRepeated } from "./draft";
 
 type Interval = readonly [number, number];
@@ -44,12 +45,16 @@ export function conclude({ value, interval, first }: FuturesDocument): string {
   return forced ? "There is no clear difference from V." : "The critic agrees.";
 }
 
-/** Return the result in a sentence: "V = 0.53. 64 futures average 0.61 (95 % 0.55 to 0.67)." */
-export function summarize(document: FuturesDocument): string {
+/**
+ * Return the result in a sentence: "V = 0.53. 64 futures average 0.61 (95 % 0.55 to 0.67)." It names the agent that acts
+ * unless it is the replay's.
+ */
+export function summarize(document: FuturesDocument, agent: string | null = null): string {
   const { value, count, first, interval } = document;
   const forced = first.length > 0 ? ` that begin with ${formatActions(first)}` : "";
   const estimate = interval ? formatNumber(value, decimalsFor(widthOf(interval))) : score(value);
-  return `V = ${estimate}. ${plural(count, "future")}${forced} average ${formatEstimate(document)}.`;
+  const by = agent === null ? "" : ` by ${agent}`;
+  return `V = ${estimate}. ${plural(count, "future")}${by}${forced} average ${formatEstimate(document)}.`;
 }
 
 /** Return how many futures lost a life and when: "23 of 64, half within 40 decisions". */
@@ -64,20 +69,27 @@ const UNTIL = { horizon: "", reward: " until the next reward", life: " until a l
 
 /** Return the options of futures: "64 futures of up to 200 decisions, LEFT × 10 first". */
 export function describeOptions(of: FuturesSummary): string {
-  const {
-    futures = 0,
-    horizon = 0,
-    until = "horizon",
-    first = [],
-    each_action = false,
-    temperature = 1,
-  } = of;
-  const parts = [`${futures} futures of up to ${plural(horizon, "decision")}${UNTIL[until]}`];
+  const { futures = 0, horizon = 0, until = "horizon" } = of;
+  const size = `${futures} futures of up to ${plural(horizon, "decision")}${UNTIL[until]}`;
+  return [size, ...listChanges(of)].join(", ");
+}
+
+/** Return how futures differ from the agent's own play. */
+function listChanges({ first = [], each_action = false, temperature = 1 }: FuturesSummary): string[] {
+  const parts = [];
   if (first.length > 0) parts.push(`${formatActions(first)} first`);
   if (temperature !== 1) parts.push(`temperature ${temperature}`);
   if (each_action) parts.push("each action first");
-  return parts.join(", ");
+  return parts;
 }
+
+/** Return the name of futures in a comparison: "Run 3 at 2 k steps, LEFT × 10 first". */
+export const nameForComparison = (of: FuturesSummary) =>
+  [capitalize(describeAgent(of)), ...listChanges(of)].join(", ");
+
+/** Return true if another agent than that of the replay acts in the futures. */
+export const isByAnother = (of: FuturesSummary, { run_id, step }: PlayableReplay) =>
+  of.agent_run_id !== run_id || of.agent_step !== step;
 
 /** Return the agent that acts in the futures of another run or checkpoint. */
 export const describeAgent = ({ agent_run_id, agent_step }: FuturesSummary) =>
