@@ -10,7 +10,7 @@ from tests.installation import Installation
 
 STEPS = 20_000
 # A fast machine also samples ε often enough.
-LONG_STEPS = 200_000
+LONG_STEPS = 40_000
 # Enough for six trainings on a busy machine.
 TRAINING_SECONDS = 900.0
 EXPLORING = {"algorithm": "n_step_q", "env": "CartPole-v1", "num_actors": 1, "hidden_units": 16}

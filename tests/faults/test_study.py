@@ -56,3 +56,22 @@ def test_every_run_of_a_study_is_made_once_and_finishes(installation: Installati
     settings = [(run["config"]["learning_rate"], run["config"]["seed"]) for run in map(installation.run, planned)]
     assert sorted(settings) == [(rate, seed) for rate in RATES for seed in SEEDS]
     assert all(run["step"] >= STUDY["total_steps"] for run in made.values())
+
+
+def test_seeds_until_certain_are_added_once(installation: Installation) -> None:
+    installation.worker("one")
+    until = {"seeds": 1, "until": "certain", "max_seeds": 5, "confirm_steps": 30_000}
+    study = int(installation.post("studies", {**STUDY, **until})["id"])
+
+    for finished in range(2, 9, 2):
+        wait_for_finished(installation, study, finished)
+        installation.backend.end(signal.SIGKILL)
+        installation.backend.start()
+    installation.wait_until(lambda: installation.read(f"studies/{study}")["state"] == "finished")
+
+    found = installation.read(f"studies/{study}")
+    assert [[run["seed"] for run in point["runs"]] for point in found["table"]] == [[1, 2, 3, 4, 5]] * 2
+    planned = sorted(run["run_id"] for point in found["table"] for run in point["runs"])
+    assert planned == sorted(run["id"] for run in installation.read("runs")["items"])
+    assert states_of(installation, study) == ["finished"] * 10
+    assert {point["decision"]["state"] for point in found["table"]} <= {"decided", "limit_reached"}
