@@ -10,7 +10,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     alerts, aliases, backup, jobs, projects, replays
     checkpoints, saliency, start_sets, views
     futures, kept_games, recordings, runs
-    changes, comparisons, evaluations, reported
+    calibrations, changes, comparisons, evaluations, reported
     agents, figures, lineage, marks, worker_api
     games, health, studies
     diagnosis, live_games, papers, suites

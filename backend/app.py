@@ -14,6 +14,7 @@ from backend.alerts.routes import router as alerts
 from backend.aliases.routes import router as aliases
 from backend.archives.routes import router as archives
 from backend.boards.routes import router as boards
+from backend.calibrations.routes import router as calibrations
 from backend.changes.routes import router as changes
 from backend.checkpoints.routes import router as checkpoints
 from backend.comparisons.routes import router as comparisons
@@ -93,6 +94,7 @@ ROUTERS = (
     checkpoints,
     replays,
     evaluations,
+    calibrations,
     start_points,
     recordings,
     saliency,

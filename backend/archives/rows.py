@@ -18,6 +18,8 @@ from backend.metrics.models import MetricClock
 from workers.contract.values import LARGEST, LARGEST_SMALL, NO_BOOLEAN, storable
 
 MAX_TEXT = 50_000_000
+# Jobs whose results are in an archive.
+JOB_KINDS = ("evaluation", "recording", "saliency", "calibration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +89,9 @@ EVALUATIONS = RowTable(
 )
 EPISODES = RowTable(
     "evaluation_episodes", tables.EvaluationEpisode, references={"evaluation_id": "evaluations"}, numbered=False
+)
+CALIBRATIONS = RowTable(
+    "calibrations", tables.Calibration, references={"job_id": "jobs", "checkpoint_id": "checkpoints"}
 )
 MEDIA = RowTable("media", tables.Media, references={"file_id": "files"}, numbered=False)
 

@@ -16,7 +16,7 @@ from backend.archives import rows as tables_of
 from backend.archives.format import ArchivedRun, file_of, points_of, rows_of
 from backend.archives.opening import GUARDS, Archive, BadArchive
 from backend.archives.row_reading import read_lines, read_row, read_rows
-from backend.archives.rows import RowTable
+from backend.archives.rows import JOB_KINDS, RowTable
 from backend.archives.start_sets import restore_start_set
 from backend.database import tables
 from backend.database.columns import utc_now
@@ -78,7 +78,8 @@ class RunReader:
             self._store(table)
         self._aliases()
         self._point_jobs_at_checkpoints()
-        for table in (tables_of.EVALUATIONS, tables_of.EPISODES, tables_of.MEDIA, tables_of.LOG_LINES):
+        of_checkpoints = (tables_of.EVALUATIONS, tables_of.EPISODES, tables_of.CALIBRATIONS)
+        for table in (*of_checkpoints, tables_of.MEDIA, tables_of.LOG_LINES):
             self._store(table)
         self._series()
         run.poster_file_id = self._restored.ids["files"].get(poster) if poster else None
@@ -169,7 +170,7 @@ class RunReader:
         if values["checkpoint_id"] is not None:
             self._checkpoints_of_jobs[number] = values["checkpoint_id"]
             values["checkpoint_id"] = None
-        if values["kind"] not in ("evaluation", "recording", "saliency"):
+        if values["kind"] not in JOB_KINDS:
             raise BadArchive(f"Job {number} is of the kind {values['kind']}, which belongs to no run.")
         if values["state"] in ("queued", "running"):
             values |= {"state": "cancelled", "finished_at": utc_now()}

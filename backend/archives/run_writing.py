@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, undefer
 from backend.aliases.queries import current_changes
 from backend.archives import rows as tables_of
 from backend.archives.format import FilesChoice, file_of, points_of, rows_of
-from backend.archives.rows import RowTable, to_line
+from backend.archives.rows import JOB_KINDS, RowTable, to_line
 from backend.archives.spool import MemberSpool, SpooledItem, content_hash, encode_lines, hash_lines
 from backend.database import tables
 from backend.metrics.models import MetricClock
@@ -21,8 +21,6 @@ from backend.metrics.points import POINT
 from backend.metrics.transfer import iterate_points, list_segments, list_series
 
 BATCH = 500
-# Jobs whose results belong to a run. The others are live games.
-JOB_KINDS = ("evaluation", "recording", "saliency")
 
 
 @dataclass
@@ -83,6 +81,7 @@ def _queries(run_id: int, files: FilesChoice) -> list[tuple[RowTable, Select[Any
             tables_of.EPISODES,
             select(episode).where(episode.evaluation_id.in_(of_run)).order_by(episode.evaluation_id, episode.number),
         ),
+        (tables_of.CALIBRATIONS, _of(tables.Calibration, run_id)),
         (tables_of.MEDIA, _of(tables.Media, run_id)),
         (tables_of.LOG_LINES, _of(line, run_id)),
     ]

@@ -8,8 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.archives.opening import BadArchive
+from backend.calibrations import queries as calibrations
 from backend.checkpoints.best import evaluation_scores
-from backend.database.tables import Evaluation, Job, Run, Study
+from backend.database.tables import Calibration, Evaluation, Job, Run, Study
 from backend.evaluations.queries import list_by_step, with_episodes
 from backend.provenance.queries import read_provenance
 from backend.replays.pruning import list_replays
@@ -41,6 +42,9 @@ def verify_run(session: Session, run: Run) -> None:
         query = select(Evaluation, Job).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == run.id)
         for evaluation, job in session.execute(query):
             with_episodes(session, evaluation, job)
+        calibrations.list_calibrations(session, run)
+        for calibration in session.scalars(select(Calibration).where(Calibration.run_id == run.id)):
+            calibrations.with_document(session, calibration, session.get_one(Job, calibration.job_id))
         read_provenance(session, run, None)
         for replay in list_replays(session, run):
             Replay.model_validate(replay)

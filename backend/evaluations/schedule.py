@@ -4,7 +4,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
-from backend.checkpoints.service import list_resumable
+from backend.checkpoints.service import find_due
 from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.evaluations.service import create_evaluation
@@ -21,11 +21,8 @@ MAX_UNFINISHED = 10
 def schedule_evaluation(session: Session, run: Run) -> None:
     """Request an evaluation of the newest checkpoint if one is due."""
     every = run.config.get("evaluate_every_steps", 0)
-    checkpoint = next(iter(list_resumable(session, run)), None)
-    if not every or checkpoint is None:
-        return
-    last = max(_last_scheduled(session, run), run.parent_step or 0)
-    if checkpoint.step // every <= last // every or _count_unfinished(session, run) >= MAX_UNFINISHED:
+    checkpoint = find_due(session, run, every, _last_scheduled(session, run)) if every else None
+    if checkpoint is None or _count_unfinished(session, run) >= MAX_UNFINISHED:
         return
     protocol, acting = usual_protocol_of(run), usual_acting_of(run)
     if protocol not in PROTOCOLS:  # of a plug-in that is missing

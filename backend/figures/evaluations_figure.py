@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.colors import PALETTE, strokes
-from backend.database.tables import Evaluation, Run
+from backend.database.tables import Calibration, Evaluation, Run
 from backend.evaluations.service import list_finished
 from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import MAX_DRAWABLE, Look, as_text, format_number, significant, to_json, y_axis
@@ -41,7 +41,7 @@ def draw_evaluations(session: Session, run: Run, look: Look, window: Window, smo
         select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id == run.id)
     ).all()
     curve, how = next(iter(read_smoothed_curves(session, series, window, smoothing)), (NO_CURVE, UNSMOOTHED))
-    points = [EvaluationPoint(_locate(row, window), document) for row, document in list_finished(session, run)]
+    points = [EvaluationPoint(locate(row, window), document) for row, document in list_finished(session, run)]
     return evaluations_figure(
         RunCurve(run.id, "Training return", strokes([run.id])[run.id], curve, how),
         [point for point in points if window.low <= point.x <= window.high],
@@ -49,11 +49,11 @@ def draw_evaluations(session: Session, run: Run, look: Look, window: Window, smo
     )
 
 
-def _locate(evaluation: Evaluation, window: Window) -> float:
-    """Return the x of an evaluation's checkpoint."""
+def locate(result: Evaluation | Calibration, window: Window) -> float:
+    """Return the x of the checkpoint of a result."""
     if window.axis == "epoch":
-        return evaluation.frames / FRAMES_PER_EPOCH
-    return float(evaluation.step if window.axis == "step" else evaluation.frames)
+        return result.frames / FRAMES_PER_EPOCH
+    return float(result.step if window.axis == "step" else result.frames)
 
 
 def evaluations_figure(trained: RunCurve, evaluated: Sequence[EvaluationPoint], look: Look) -> Figure:

@@ -17,6 +17,8 @@ from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
 from backend.figures import service
 from backend.figures.action_shares_figure import draw_action_shares, find_tracks
+from backend.figures.calibration_figure import draw_calibration
+from backend.figures.calibrations_figure import Measure, draw_calibrations
 from backend.figures.drawing import Look
 from backend.figures.efficiency_figure import draw_efficiency
 from backend.figures.episode_histogram_figure import draw_episode_histogram
@@ -82,6 +84,7 @@ RunNumber = Annotated[
     ),
 ]
 EvaluationId = Annotated[Id, Query(description="Evaluation ID.")]
+CalibrationId = Annotated[Id, Query(description="Calibration ID.")]
 
 
 @router.get("/figures")
@@ -249,8 +252,7 @@ def read_action_shares(db: Db, runs: RunIds) -> Figure:
 @router.get("/figures/evaluations")
 def read_evaluations(db: Db, query: CurvesQuery) -> Figure:
     """Return the evaluation scores of one run with 95% intervals, over its training return."""
-    if query.x == "time":
-        raise Invalid(FieldError(field="x", message="use step, frames or epoch: evaluations have no training time"))
+    _refuse_time(query.x, "evaluations")
     with db.read() as session:
         run = _require_one(load_runs(session, query.runs))
         figure = draw_evaluations(session, run, query.look, query.window, query.smoothing)
@@ -262,6 +264,29 @@ def read_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
     """Return the histogram of an evaluation's episode scores."""
     with db.read() as session:
         return add_cursor(draw_evaluation_scores(session, evaluation), None)
+
+
+@router.get("/figures/calibrations")
+def read_calibrations(db: Db, query: CurvesQuery, measure: Measure = "bias") -> Figure:
+    """Return an error of the critics of some runs during training, by their calibrations."""
+    _refuse_time(query.x, "calibrations")
+    with db.read() as session:
+        runs = load_runs(session, query.runs)
+        figure = draw_calibrations(session, runs, measure, query.look, query.window)
+    return add_cursor(_add_missing(figure, runs, query.runs), query.after)
+
+
+@router.get("/figures/calibration")
+def read_calibration_plot(db: Db, calibration: CalibrationId) -> Figure:
+    """Return the mean returns of futures against the values of a critic."""
+    with db.read() as session:
+        figure = draw_calibration(session, calibration)
+    return add_cursor(figure, None)
+
+
+def _refuse_time(axis: Axis, results: str) -> None:
+    if axis == "time":
+        raise Invalid(FieldError(field="x", message=f"use step, frames or epoch: {results} have no training time"))
 
 
 def _add_missing(figure: Figure, found: Sequence[Run], requested: str) -> Figure:

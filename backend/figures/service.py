@@ -33,6 +33,8 @@ FIGURES = [
     FigureName(name="action-shares", title="Share of each action in the replays of a run, by checkpoint"),
     FigureName(name="evaluations", title="Evaluation scores of a run during training"),
     FigureName(name="evaluation-scores", title="Episode scores of an evaluation"),
+    FigureName(name="calibrations", title="Error of the critics of several runs during training"),
+    FigureName(name="calibration", title="Values of a critic against the returns of futures"),
 ]
 
 

@@ -21,6 +21,7 @@ OMITTED_FIELDS = (
     "checkpoints_kept",
     "replays_megabytes",
     "evaluate_every_steps",
+    "calibrate_every_steps",
     "evaluation_protocol",
     "ceiling_seconds",
 )

@@ -34,7 +34,7 @@ def queue_measurements(session: Session, configs: Iterable[RunConfig]) -> list[R
 
 
 def _queue(session: Session, config: RunConfig) -> Run:
-    config_without_evaluations = config.model_copy(update={"evaluate_every_steps": 0})
+    config_without_evaluations = config.model_copy(update={"evaluate_every_steps": 0, "calibrate_every_steps": 0})
     run = runs.add_to_queue(
         session, config_without_evaluations, name=NAME_PREFIX + kind_label((config.algorithm, config.env))
     )

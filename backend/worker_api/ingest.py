@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from backend.calibrations.schedule import schedule_calibration
 from backend.changes.service import store_applied
 from backend.checkpoints.pruning import update_best
 from backend.checkpoints.service import frames_at_step, store_checkpoint
@@ -101,6 +102,7 @@ def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoi
     if not store_checkpoint(session, run, attempt, event):
         return
     schedule_evaluation(session, run)
+    schedule_calibration(session, run)
     if event.checkpoint.step > (attempt.resumed_step or 0):
         # This attempt got further than the last one, so earlier losses no longer count.
         run.requeues = 0

@@ -6,6 +6,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from backend.calibrations import schedule as calibration_schedule
+from backend.calibrations import service as calibrations
 from backend.checkpoints.pruning import prune_after_job
 from backend.config import Settings
 from backend.database.tables import Checkpoint, Job, Run
@@ -131,6 +133,7 @@ def conclude(session: Session, settings: Settings, job: Job, outcome: Outcome, m
         # The evaluated checkpoint may be the best now, and checkpoints that were kept for the job may be deleted.
         prune_after_job(session, run)
         catch_up_schedule(session, run)
+        calibration_schedule.catch_up_schedule(session, run)
 
 
 def _requeue_or_fail(session: Session, settings: Settings, job: Job, reason: str) -> None:
@@ -191,6 +194,11 @@ _RESULTS: dict[JobKind, _Results] = {
         lambda _session, _job: None,
     ),
     "futures": _Results({ev.Advanced: _advance, ev.FuturesEvent: futures.store}, futures.has_result, futures.discard),
+    "calibration": _Results(
+        {ev.Advanced: calibrations.advance, ev.CalibrationEvent: calibrations.store_result},
+        calibrations.has_result,
+        calibrations.discard_result,
+    ),
 }
 
 _COMMON_HANDLERS: _Handlers = {

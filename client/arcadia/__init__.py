@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from arcadia._async.alerts import AsyncAlertChannel
     from arcadia._async.checkpoints import AsyncCheckpoint
     from arcadia._async.client import AsyncClient
-    from arcadia._async.jobs import AsyncEvaluation, AsyncJob, AsyncRecording
+    from arcadia._async.jobs import AsyncCalibration, AsyncEvaluation, AsyncJob, AsyncRecording
     from arcadia._async.projects import AsyncProject
     from arcadia._async.replays import AsyncReplay
     from arcadia._async.reports import AsyncReport
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from arcadia._sync.alerts import AlertChannel
     from arcadia._sync.checkpoints import Checkpoint
     from arcadia._sync.client import Client
-    from arcadia._sync.jobs import Evaluation, Job, Recording
+    from arcadia._sync.jobs import Calibration, Evaluation, Job, Recording
     from arcadia._sync.projects import Project
     from arcadia._sync.replays import Replay
     from arcadia._sync.reports import Report
@@ -73,6 +73,7 @@ __all__ = [
     "ApiError",
     "ArcadiaError",
     "AsyncAlertChannel",
+    "AsyncCalibration",
     "AsyncCheckpoint",
     "AsyncClient",
     "AsyncEvaluation",
@@ -83,6 +84,7 @@ __all__ = [
     "AsyncReport",
     "AsyncRun",
     "AsyncStudy",
+    "Calibration",
     "Change",
     "Checkpoint",
     "Client",
@@ -131,7 +133,7 @@ _NAMES_OF_MODULES = {
     "arcadia._async.alerts": "AsyncAlertChannel",
     "arcadia._async.checkpoints": "AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
-    "arcadia._async.jobs": "AsyncEvaluation AsyncJob AsyncRecording",
+    "arcadia._async.jobs": "AsyncCalibration AsyncEvaluation AsyncJob AsyncRecording",
     "arcadia._async.projects": "AsyncProject",
     "arcadia._async.replays": "AsyncReplay",
     "arcadia._async.reports": "AsyncReport",
@@ -140,7 +142,7 @@ _NAMES_OF_MODULES = {
     "arcadia._sync.alerts": "AlertChannel",
     "arcadia._sync.checkpoints": "Checkpoint",
     "arcadia._sync.client": "Client",
-    "arcadia._sync.jobs": "Evaluation Job Recording",
+    "arcadia._sync.jobs": "Calibration Evaluation Job Recording",
     "arcadia._sync.projects": "Project",
     "arcadia._sync.replays": "Replay",
     "arcadia._sync.reports": "Report",

@@ -53,6 +53,7 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
         tools.list_metrics,
         tools.read_metric,
         tools.draw_figure,
+        tools.list_calibrations,
         tools.compare_runs,
         tools.search_log,
         tools.list_projects,
@@ -183,6 +184,12 @@ class Tools:
                 smoothing=smoothing,
             )
             return Image(data=to_image(figure), format="png")
+
+    async def list_calibrations(self, context: Context[Any], run: RunId) -> list[dict[str, Any]]:
+        """List how well the critic of a run's checkpoints predicts returns: bias, rmse, correlation and regret."""
+        async with self._api(context) as api:
+            found = await api.get(f"/runs/{run}/calibrations")
+        return [{name: each[name] for name in ("id", "state", "step", "protocol", "errors")} for each in found]
 
     async def compare_runs(
         self,

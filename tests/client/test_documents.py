@@ -23,6 +23,7 @@ CLASSES = (
     arcadia.Checkpoint,
     arcadia.Replay,
     arcadia.Evaluation,
+    arcadia.Calibration,
     arcadia.Recording,
     arcadia.Report,
     arcadia.Project,

@@ -245,6 +245,10 @@ def test_jobs_are_requested_and_cancelled(finished: Run) -> None:
     assert evaluation.id in [each.id for each in finished.evaluations()]
     evaluation.delete()
     assert evaluation.id not in [each.id for each in finished.evaluations()]
+    calibration = finished.calibrate(episodes=2, futures=8, wait=False)
+    assert calibration.cancel().bias is None
+    assert calibration.id in [each.id for each in finished.calibrations()]
+    calibration.delete()
     recording = finished.record(wait=False)
     # A worker that has taken it already stops a little later.
     with pytest.raises(JobFailedError, match="is cancelled"):
@@ -258,6 +262,9 @@ def test_a_checkpoint_is_evaluated_and_recorded(finished: Run, tmp_path: Path) -
     evaluation = finished.evaluate(episodes=3, timeout=WAIT_SECONDS)
     assert len(evaluation.scores) == 3
     assert evaluation.mean == pytest.approx(np.mean([score for score in evaluation.scores if score is not None]))
+    calibration = finished.calibrate(episodes=1, futures=8, horizon=20, timeout=WAIT_SECONDS)
+    assert len(calibration.moments) == calibration.moments_total
+    assert calibration.bias == pytest.approx(np.mean([each["value"] - each["mean"] for each in calibration.moments]))
     replay = finished.record(timeout=WAIT_SECONDS).replay()
     assert replay.download(tmp_path / "a.mp4").read_bytes()[4:8] == b"ftyp"
     assert len(replay.track()["value"]) == replay.length

@@ -69,6 +69,7 @@ class Scene:
         self.kept_id = games[0]["id"]
         self.recording_id = api.user.post(f"{API}/runs/{self.run_id}/recordings", json={}).json()["id"]
         self.evaluation_id = api.evaluate(self.run_id)["id"]
+        self.calibration_id = api.user.post(f"{API}/runs/{self.run_id}/calibrations", json={}).json()["id"]
         kept = api.user.get(f"{API}/start-sets").json() or [api.import_starts(factories.start_set("human"), "x")]
         self.start_set_id = kept[0]["id"]
         self.study_id = api.user.post(f"{API}/studies", json={**STUDY, "confirm_steps": 4_000}).json()["id"]
@@ -142,6 +143,7 @@ class Scene:
         of_scene = (
             "{run_id}",
             "{evaluation_id}",
+            "{calibration_id}",
             "{recording_id}",
             "{start_set_id}",
             "{study_id}",
@@ -161,6 +163,7 @@ class Scene:
             "file_id": str(self.file_id),
             "checkpoint_id": str(self.checkpoint_id),
             "evaluation_id": str(self.evaluation_id),
+            "calibration_id": str(self.calibration_id),
             "recording_id": str(self.recording_id),
             "start_set_id": str(self.start_set_id),
             "study_id": str(self.study_id),
@@ -217,6 +220,7 @@ class Scene:
             "post /runs/{run_id}/evaluations": [
                 {"checkpoint": "best", "protocol": "episodes", "episodes": 2, "seed": 1, "acting": acting}
             ],
+            "post /runs/{run_id}/calibrations": [{"checkpoint": "newest", "episodes": 2, "every": 9, "futures": 8}],
             "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1}],
             "post /replays/{replay_id}/futures": [{"decision": 1, "futures": 8, "until": "life"}],
             "post /start-sets": [factories.start_set("agent")],

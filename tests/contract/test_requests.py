@@ -24,7 +24,7 @@ REFUSED_THOUGH_VALID = (
     # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.
     "^/api/v1/(compare(/verdict|/thresholds)?|marks|figures/.*|runs/{run_id}/metrics)$",
     # A protocol must be one for the run's environment, a way of acting one for its method, start points of its game.
-    "^/api/v1/runs/{run_id}/(evaluations|recordings)$",
+    "^/api/v1/runs/{run_id}/(evaluations|recordings|calibrations)$",
     # Futures continue from a decision of the replay, by its actions, and begin in one way.
     "^/api/v1/replays/{replay_id}/futures$",
     # A study's parts must fit each other, and its points be such as runs can be made of.

@@ -1,14 +1,39 @@
-"""Results of a calibration: the document that `arcadia calibrate --json` prints."""
+"""Calibrations: their options, and the document that `arcadia calibrate --json` prints."""
 
-from pydantic import Field
+from typing import Annotated
 
-from workers.contract.futures import Interval, ResultPart
+from pydantic import BaseModel, ConfigDict, Field
+
+from workers.contract.futures import MAX_FUTURES, MAX_HORIZON, MIN_FUTURES, USUAL_HORIZON, Interval, ResultPart
 from workers.contract.protocols.acting import Acting
-from workers.contract.values import Count, Text
+from workers.contract.values import NO_BOOLEAN, Count, Text
 
-MAX_EPISODES = 100
+USUAL_EPISODES, MAX_EPISODES = 5, 100
+MAX_EVERY = 1_000_000
+USUAL_FUTURES = 16
+# Without `every`, about this many decisions are judged.
+USUAL_MOMENTS, MAX_MOMENTS = 40, 1_000
 MAX_BINS = 10
 MAX_WORST = 5
+
+
+class CalibrationOptions(BaseModel):
+    """The decisions to judge, and how."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES), NO_BOOLEAN] = USUAL_EPISODES
+    every: Annotated[int, Field(ge=1, le=MAX_EVERY), NO_BOOLEAN] | None = Field(
+        default=None,
+        description="Judge every k-th decision of an episode. Default: so that about "
+        f"{USUAL_MOMENTS} decisions are judged.",
+    )
+    futures: Annotated[int, Field(ge=MIN_FUTURES, le=MAX_FUTURES), NO_BOOLEAN] = Field(
+        default=USUAL_FUTURES, description="Futures of each decision, and of each of its actions."
+    )
+    horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
+        default=USUAL_HORIZON, description="Longest future, in decisions."
+    )
 
 
 class JudgedMoment(ResultPart):
@@ -41,7 +66,17 @@ class Regret(ResultPart):
     interval: Interval | None
 
 
-class CalibrationDocument(ResultPart):
+class CalibrationErrors(ResultPart):
+    """Errors of a checkpoint's values."""
+
+    bias: float = Field(description="Mean of value − mean return: above 0 if the critic is too high.")
+    bias_interval: Interval | None = Field(description="95 % t-interval over moments.")
+    rmse: float = Field(description="Root mean square of value − mean return, without the noise of the mean returns.")
+    correlation: float | None = Field(description="Of values and mean returns; None if one of them is constant.")
+    regret: Regret | None = Field(description="None for continuous actions.")
+
+
+class CalibrationDocument(CalibrationErrors):
     """Errors of a checkpoint's values, by futures at decisions of several episodes."""
 
     env: Text
@@ -56,12 +91,7 @@ class CalibrationDocument(ResultPart):
     horizon: Count
     gamma: float
     clip_rewards: bool
-    bias: float = Field(description="Mean of value − mean return: above 0 if the critic is too high.")
-    bias_interval: Interval | None = Field(description="95 % t-interval over moments.")
-    rmse: float = Field(description="Root mean square of value − mean return, without the noise of the mean returns.")
-    correlation: float | None = Field(description="Of values and mean returns; None if one of them is constant.")
     bins: list[CalibrationBin] = Field(description="Equal numbers of moments, in the order of their values.")
-    regret: Regret | None = Field(description="None for continuous actions.")
     worst: list[JudgedMoment] = Field(description="The moments with the largest errors.")
     moments: list[JudgedMoment]
     seconds: float

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter
 
+from workers.contract.calibrations import CalibrationDocument
 from workers.contract.futures import FuturesDocument
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
@@ -189,6 +190,11 @@ class FuturesEvent(_Event):
     document: FuturesDocument
 
 
+class CalibrationEvent(_Event):
+    kind: Literal["calibration"] = "calibration"
+    document: CalibrationDocument
+
+
 class GameKept(_Event):
     kind: Literal["kept_game"] = "kept_game"
     seed: Annotated[int, Field(ge=0, lt=SEEDS)]
@@ -240,6 +246,7 @@ Event = Annotated[
     | Advanced
     | SaliencyEvent
     | FuturesEvent
+    | CalibrationEvent
     | GameKept
     | Film
     | Stopped

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workers.contract.calibrations import CalibrationOptions
 from workers.contract.futures import FuturesOptions
 from workers.contract.games import EnvironmentId
 from workers.contract.live import LiveAddress
@@ -76,3 +77,10 @@ class FuturesParameters(FuturesOptions):
     seed: Count
     episode: Count
     actions: list[int] | list[list[float]]
+
+
+class CalibrationParameters(CalibrationOptions):
+    """The episodes whose decisions are judged."""
+
+    protocol: str
+    seed: Count

@@ -21,7 +21,7 @@ QueueName = Literal["cpu", "gpu"]
 FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
 # The kinds of assignments, as in API paths.
 Noun = Literal["runs", "jobs"]
-JobKind = Literal["evaluation", "recording", "saliency", "futures", "live", "play", "film"]
+JobKind = Literal["evaluation", "recording", "saliency", "futures", "calibration", "live", "play", "film"]
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 JobDesired = Literal["run", "cancel"]
 

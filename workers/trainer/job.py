@@ -11,6 +11,7 @@ from pathlib import Path
 
 from workers.contract import layout
 from workers.contract.jobs import (
+    CalibrationParameters,
     EvaluationParameters,
     FilmParameters,
     FuturesParameters,
@@ -23,6 +24,7 @@ from workers.contract.plugins.loading import load_named_in_environment
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
 from workers.contract.worker_api import JobKind
+from workers.trainer.calibration.request import CalibrateRequest
 from workers.trainer.evaluate import run_evaluation
 from workers.trainer.evaluation.report import JobReport
 from workers.trainer.evaluation.request import EvaluateRequest
@@ -158,6 +160,21 @@ def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: 
     )
 
 
+def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Compare the critic of a checkpoint with simulated futures."""
+    from workers.trainer.calibration import calibrating  # loads torch, which takes seconds
+    from workers.trainer.futures import players
+    from workers.trainer.host import devices
+
+    stop.interrupts = False
+    devices.compute_in(1)
+    which = CalibrationParameters.model_validate(job.parameters)
+    player = players.load(directory, job.step, which.protocol)
+    report.started(player.checkpoint.file.step, player.checkpoint.file.frames, which.seed, which.episodes)
+    request = CalibrateRequest(directory, job.step, which.protocol, which.seed, which)
+    report.calibrated(calibrating.calibration(request, player, report.advanced, stop.requested))
+
+
 def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Render the video of a game that a person played."""
     from workers.trainer.recording import kept_games  # loads torch, which takes seconds
@@ -205,6 +222,7 @@ WORK: dict[JobKind, Work] = {
     "recording": record_episode,
     "saliency": compute_saliency,
     "futures": simulate_futures,
+    "calibration": calibrate,
     "live": play_live,
     "play": play_live,
     "film": film_kept_game,

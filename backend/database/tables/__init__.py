@@ -18,6 +18,7 @@ from backend.database.tables.base import (
     StudyState,
 )
 from backend.database.tables.boards import MAX_PANEL_KEY, MAX_PANELS, Board, MovedPanel
+from backend.database.tables.calibrations import Calibration
 from backend.database.tables.changes import RunChange
 from backend.database.tables.checkpoints import Checkpoint
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
@@ -55,6 +56,7 @@ __all__ = [
     "Attempt",
     "Base",
     "Board",
+    "Calibration",
     "ChannelKind",
     "Checkpoint",
     "DeliveryState",

@@ -1,4 +1,4 @@
-"""Jobs of workers: evaluations and recordings."""
+"""Jobs of workers: evaluations, calibrations and recordings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TypeVar
 from arcadia._async.replays import AsyncReplay
 from arcadia._async.resource import AsyncResource
 from arcadia.errors import ArcadiaError, JobFailedError
+from arcadia.records.calibration import CalibrationRecord
 from arcadia.records.evaluation import EvaluationRecord
 from arcadia.records.job import JobRecord, RecordingRecord
 
@@ -59,6 +60,16 @@ class AsyncEvaluation(AsyncJob, EvaluationRecord):
     @property
     def _share(self) -> float:
         return self.episodes_done / self.episodes_total if self.episodes_total else 0.0
+
+
+class AsyncCalibration(AsyncJob, CalibrationRecord):
+    """A calibration: values of a checkpoint's critic compared with the returns of simulated futures."""
+
+    collection = "calibrations"
+
+    @property
+    def _share(self) -> float:
+        return self.moments_done / self.moments_total if self.moments_total else 0.0
 
 
 class AsyncRecording(AsyncJob, RecordingRecord):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from arcadia._async.archives import export_agent, export_archive
 from arcadia._async.checkpoints import AsyncCheckpoint
-from arcadia._async.jobs import AsyncEvaluation, AsyncRecording
+from arcadia._async.jobs import AsyncCalibration, AsyncEvaluation, AsyncRecording
 from arcadia._async.replays import AsyncReplay
 from arcadia._async.resource import WAIT_SECONDS, AsyncResource
 from arcadia._async.run_metrics import read_metrics
@@ -254,6 +254,42 @@ class AsyncRun(AsyncResource, RunRecord):
         """List the evaluations without their episodes, newest first."""
         found = await self._client.transport.pages(f"{self._path}/evaluations")
         return [AsyncEvaluation(self._client, data) for data in found]
+
+    async def calibrate(
+        self,
+        protocol: str | None = None,
+        *,
+        checkpoint: CheckpointChoice = "newest",
+        episodes: int = 5,
+        every: int | None = None,
+        futures: int = 16,
+        horizon: int = 200,
+        seed: int = 1,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> AsyncCalibration:
+        """Compare the critic of a checkpoint with futures. With `wait=False`, return while it is queued.
+
+        By default, `every` is chosen so that about 40 decisions are judged.
+        """
+        body = {
+            "checkpoint": await self._choose(checkpoint),
+            "protocol": protocol,
+            "episodes": episodes,
+            "every": every,
+            "futures": futures,
+            "horizon": horizon,
+            "seed": seed,
+        }
+        calibration = AsyncCalibration(
+            self._client, await self._client.transport.post(f"{self._path}/calibrations", body)
+        )
+        return await calibration.wait(timeout) if wait else calibration
+
+    async def calibrations(self) -> list[AsyncCalibration]:
+        """List the calibrations without their judged decisions, newest first."""
+        found = await self._client.transport.get(f"{self._path}/calibrations")
+        return [AsyncCalibration(self._client, data) for data in found]
 
     async def record(
         self,

@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Jobs of workers: evaluations and recordings."""
+"""Jobs of workers: evaluations, calibrations and recordings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TypeVar
 from arcadia._sync.replays import Replay
 from arcadia._sync.resource import Resource
 from arcadia.errors import ArcadiaError, JobFailedError
+from arcadia.records.calibration import CalibrationRecord
 from arcadia.records.evaluation import EvaluationRecord
 from arcadia.records.job import JobRecord, RecordingRecord
 
@@ -60,6 +61,16 @@ class Evaluation(Job, EvaluationRecord):
     @property
     def _share(self) -> float:
         return self.episodes_done / self.episodes_total if self.episodes_total else 0.0
+
+
+class Calibration(Job, CalibrationRecord):
+    """A calibration: values of a checkpoint's critic compared with the returns of simulated futures."""
+
+    collection = "calibrations"
+
+    @property
+    def _share(self) -> float:
+        return self.moments_done / self.moments_total if self.moments_total else 0.0
 
 
 class Recording(Job, RecordingRecord):

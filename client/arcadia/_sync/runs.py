@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from arcadia._sync.archives import export_agent, export_archive
 from arcadia._sync.checkpoints import Checkpoint
-from arcadia._sync.jobs import Evaluation, Recording
+from arcadia._sync.jobs import Calibration, Evaluation, Recording
 from arcadia._sync.replays import Replay
 from arcadia._sync.resource import WAIT_SECONDS, Resource
 from arcadia._sync.run_metrics import read_metrics
@@ -253,6 +253,40 @@ class Run(Resource, RunRecord):
         """List the evaluations without their episodes, newest first."""
         found = self._client.transport.pages(f"{self._path}/evaluations")
         return [Evaluation(self._client, data) for data in found]
+
+    def calibrate(
+        self,
+        protocol: str | None = None,
+        *,
+        checkpoint: CheckpointChoice = "newest",
+        episodes: int = 5,
+        every: int | None = None,
+        futures: int = 16,
+        horizon: int = 200,
+        seed: int = 1,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> Calibration:
+        """Compare the critic of a checkpoint with futures. With `wait=False`, return while it is queued.
+
+        By default, `every` is chosen so that about 40 decisions are judged.
+        """
+        body = {
+            "checkpoint": self._choose(checkpoint),
+            "protocol": protocol,
+            "episodes": episodes,
+            "every": every,
+            "futures": futures,
+            "horizon": horizon,
+            "seed": seed,
+        }
+        calibration = Calibration(self._client, self._client.transport.post(f"{self._path}/calibrations", body))
+        return calibration.wait(timeout) if wait else calibration
+
+    def calibrations(self) -> list[Calibration]:
+        """List the calibrations without their judged decisions, newest first."""
+        found = self._client.transport.get(f"{self._path}/calibrations")
+        return [Calibration(self._client, data) for data in found]
 
     def record(
         self,

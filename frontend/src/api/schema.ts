@@ -307,6 +307,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/calibrations/{calibration_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Calibration
+         * @description Return a calibration with its judged decisions, immediately or once it has ended.
+         */
+        get: operations["read_calibration"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Calibration
+         * @description Permanently delete a calibration. A running one is stopped. Its checkpoint stays.
+         */
+        delete: operations["delete_calibration"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calibrations/{calibration_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Calibration
+         * @description Cancel a queued or running calibration.
+         */
+        post: operations["cancel_calibration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/compare": {
         parameters: {
             query?: never;
@@ -516,6 +560,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/export/calibrations/{calibration_id}.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Calibration
+         * @description Export the judged decisions of a calibration as CSV.
+         */
+        get: operations["export_calibration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/export/evaluations/{evaluation_id}.csv": {
         parameters: {
             query?: never;
@@ -616,6 +680,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/export/runs/{run_id}/calibrations.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Calibrations
+         * @description Export all calibrations of a run as CSV, in order of their steps.
+         */
+        get: operations["export_calibrations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/export/runs/{run_id}/evaluations.csv": {
         parameters: {
             query?: never;
@@ -688,6 +772,46 @@ export interface paths {
          * @description Return a heat map of the share of each action in the recorded replays of one run, by checkpoint.
          */
         get: operations["read_action_shares"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/figures/calibration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Calibration Plot
+         * @description Return the mean returns of futures against the values of a critic.
+         */
+        get: operations["read_calibration_plot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/figures/calibrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Calibrations
+         * @description Return an error of the critics of some runs during training, by their calibrations.
+         */
+        get: operations["read_calibrations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2117,6 +2241,30 @@ export interface paths {
          * @description Hide a run from the list.
          */
         post: operations["archive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/calibrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Calibrations
+         * @description List the calibrations of a run without their judged decisions, newest first.
+         */
+        get: operations["list_calibrations"];
+        put?: never;
+        /**
+         * Create Calibration
+         * @description Queue a calibration of a checkpoint's critic.
+         */
+        post: operations["create_calibration"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4232,6 +4380,293 @@ export interface components {
             /** Skipped */
             skipped: components["schemas"]["Skipped"][];
         };
+        /**
+         * CalibrationBin
+         * @description Moments with similar values.
+         */
+        CalibrationBin: {
+            /** Count */
+            count: number;
+            /**
+             * Interval
+             * @description 95 % t-interval of the mean return over moments.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Mean
+             * @description Mean return of their futures.
+             */
+            mean: number;
+            /**
+             * Value
+             * @description Mean value of the moments.
+             */
+            value: number;
+        };
+        /**
+         * CalibrationDocument
+         * @description Errors of a checkpoint's values, by futures at decisions of several episodes.
+         */
+        CalibrationDocument: {
+            acting: components["schemas"]["Acting"];
+            /** Algorithm */
+            algorithm: string;
+            /**
+             * Bias
+             * @description Mean of value − mean return: above 0 if the critic is too high.
+             */
+            bias: number;
+            /**
+             * Bias Interval
+             * @description 95 % t-interval over moments.
+             */
+            bias_interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Bins
+             * @description Equal numbers of moments, in the order of their values.
+             */
+            bins: components["schemas"]["CalibrationBin"][];
+            /** Checkpoint Step */
+            checkpoint_step: number;
+            /** Clip Rewards */
+            clip_rewards: boolean;
+            /**
+             * Correlation
+             * @description Of values and mean returns; None if one of them is constant.
+             */
+            correlation: number | null;
+            /** Env */
+            env: string;
+            /** Episodes */
+            episodes: number;
+            /** Every */
+            every: number;
+            /** Futures */
+            futures: number;
+            /** Gamma */
+            gamma: number;
+            /** Horizon */
+            horizon: number;
+            /** Moments */
+            moments: components["schemas"]["JudgedMoment"][];
+            /** Protocol */
+            protocol: string;
+            /** @description None for continuous actions. */
+            regret: components["schemas"]["Regret"] | null;
+            /**
+             * Rmse
+             * @description Root mean square of value − mean return, without the noise of the mean returns.
+             */
+            rmse: number;
+            /** Seconds */
+            seconds: number;
+            /** Seed */
+            seed: number;
+            /**
+             * Worst
+             * @description The moments with the largest errors.
+             */
+            worst: components["schemas"]["JudgedMoment"][];
+        };
+        /**
+         * CalibrationErrors
+         * @description Errors of a checkpoint's values.
+         */
+        CalibrationErrors: {
+            /**
+             * Bias
+             * @description Mean of value − mean return: above 0 if the critic is too high.
+             */
+            bias: number;
+            /**
+             * Bias Interval
+             * @description 95 % t-interval over moments.
+             */
+            bias_interval: [
+                number,
+                number
+            ] | null;
+            /**
+             * Correlation
+             * @description Of values and mean returns; None if one of them is constant.
+             */
+            correlation: number | null;
+            /** @description None for continuous actions. */
+            regret: components["schemas"]["Regret"] | null;
+            /**
+             * Rmse
+             * @description Root mean square of value − mean return, without the noise of the mean returns.
+             */
+            rmse: number;
+        };
+        /** CalibrationEvent */
+        CalibrationEvent: {
+            document: components["schemas"]["CalibrationDocument"];
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "calibration";
+            /**
+             * Seq
+             * @description Number of the event within its attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             */
+            time: number;
+        };
+        /**
+         * CalibrationRequest
+         * @description Request to compare the critic of a checkpoint with simulated futures.
+         */
+        CalibrationRequest: {
+            /**
+             * Checkpoint
+             * @default newest
+             */
+            checkpoint?: number | ("newest" | "best") | string;
+            /**
+             * Episodes
+             * @default 5
+             */
+            episodes?: number;
+            /**
+             * Every
+             * @description Judge every k-th decision of an episode. Default: so that about 40 decisions are judged.
+             */
+            every?: number | null;
+            /**
+             * Futures
+             * @description Futures of each decision, and of each of its actions.
+             * @default 16
+             */
+            futures?: number;
+            /**
+             * Horizon
+             * @description Longest future, in decisions.
+             * @default 200
+             */
+            horizon?: number;
+            /**
+             * Protocol
+             * @description Protocol of the episodes, for example no-op-5min. Default: the run's protocol.
+             */
+            protocol?: string | null;
+            /**
+             * Seed
+             * @description The same seed gives the same episodes and futures.
+             * @default 1
+             */
+            seed?: number;
+        };
+        /**
+         * CalibrationWithDocument
+         * @description A calibration with all judged decisions.
+         */
+        CalibrationWithDocument: {
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** @description The full result. Null until it is done. */
+            document: components["schemas"]["CalibrationDocument"] | null;
+            /** Episodes */
+            episodes: number;
+            /** @description Null until it is done. */
+            errors: components["schemas"]["CalibrationErrors"] | null;
+            /**
+             * Every
+             * @description Every how many decisions one is judged. Null: chosen when it starts.
+             */
+            every: number | null;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Frames
+             * @description Emulator frames at the checkpoint.
+             */
+            frames: number;
+            /** Futures */
+            futures: number;
+            /** Horizon */
+            horizon: number;
+            /** Id */
+            id: number;
+            /**
+             * Moments Done
+             * @description Judged decisions.
+             */
+            moments_done: number;
+            /**
+             * Moments Total
+             * @description Decisions to judge. 0 until the episodes have been played.
+             */
+            moments_total: number;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "schedule" | "asked";
+            /** Protocol */
+            protocol: string;
+            /**
+             * Reason
+             * @description Why it waits or has failed, as a sentence.
+             */
+            reason: string | null;
+            /** Run Id */
+            run_id: number;
+            /** Seed */
+            seed: number;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Step
+             * @description Step of the checkpoint.
+             */
+            step: number;
+            /**
+             * Superseded
+             * @description True if a later attempt resumed before the checkpoint. The calibration then does not count.
+             */
+            superseded: boolean;
+            /**
+             * Traceback
+             * @description Traceback of an unexpected failure.
+             */
+            traceback: string | null;
+            /** Worker */
+            worker: string | null;
+        };
         /** Changed */
         Changed: {
             /**
@@ -5576,7 +6011,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["CalibrationEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * Evidence
@@ -6851,7 +7286,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluation" | "recording" | "saliency" | "futures" | "live" | "play" | "film";
+            kind: "evaluation" | "recording" | "saliency" | "futures" | "calibration" | "live" | "play" | "film";
             /** Lease Seconds */
             lease_seconds: number;
             /** Parameters */
@@ -6869,6 +7304,35 @@ export interface components {
             name: string;
         };
         JsonValue: unknown;
+        /**
+         * JudgedMoment
+         * @description The value at one decision, and the mean discounted return of its futures.
+         */
+        JudgedMoment: {
+            /** Decision */
+            decision: number;
+            /** Episode */
+            episode: number;
+            /** Interval */
+            interval: [
+                number,
+                number
+            ];
+            /** Mean */
+            mean: number;
+            /**
+             * Regret
+             * @description Mean return lost by the action taken, against the best one; None for continuous actions.
+             */
+            regret: number | null;
+            /**
+             * Standard Error
+             * @description Of the mean.
+             */
+            standard_error: number;
+            /** Value */
+            value: number;
+        };
         /**
          * KeptGame
          * @description A game that a person played and saved, with the state of its video.
@@ -9118,6 +9582,19 @@ export interface components {
             seed?: number;
         };
         /**
+         * Regret
+         * @description Mean regret over all moments, with its 95 % t-interval.
+         */
+        Regret: {
+            /** Interval */
+            interval: [
+                number,
+                number
+            ] | null;
+            /** Mean */
+            mean: number;
+        };
+        /**
          * Release
          * @description The release of a run or a job with its outcome.
          */
@@ -9800,6 +10277,95 @@ export interface components {
             resume: string | null;
             /** Stop */
             stop: string | null;
+        };
+        /**
+         * RunCalibration
+         * @description A calibration of a checkpoint with its state, and its errors once it is done.
+         *
+         *     NaN and infinity are strings.
+         */
+        RunCalibration: {
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Episodes */
+            episodes: number;
+            /** @description Null until it is done. */
+            errors: components["schemas"]["CalibrationErrors"] | null;
+            /**
+             * Every
+             * @description Every how many decisions one is judged. Null: chosen when it starts.
+             */
+            every: number | null;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Frames
+             * @description Emulator frames at the checkpoint.
+             */
+            frames: number;
+            /** Futures */
+            futures: number;
+            /** Horizon */
+            horizon: number;
+            /** Id */
+            id: number;
+            /**
+             * Moments Done
+             * @description Judged decisions.
+             */
+            moments_done: number;
+            /**
+             * Moments Total
+             * @description Decisions to judge. 0 until the episodes have been played.
+             */
+            moments_total: number;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "schedule" | "asked";
+            /** Protocol */
+            protocol: string;
+            /**
+             * Reason
+             * @description Why it waits or has failed, as a sentence.
+             */
+            reason: string | null;
+            /** Run Id */
+            run_id: number;
+            /** Seed */
+            seed: number;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Step
+             * @description Step of the checkpoint.
+             */
+            step: number;
+            /**
+             * Superseded
+             * @description True if a later attempt resumed before the checkpoint. The calibration then does not count.
+             */
+            superseded: boolean;
+            /**
+             * Traceback
+             * @description Traceback of an unexpected failure.
+             */
+            traceback: string | null;
+            /** Worker */
+            worker: string | null;
         };
         /**
          * RunChange
@@ -12846,6 +13412,102 @@ export interface operations {
             };
         };
     };
+    read_calibration: {
+        parameters: {
+            query?: {
+                /** @description Longest wait in seconds. */
+                timeout?: number;
+                /** @description finished: respond once it has ended or is paused, or with its current state at the timeout. */
+                wait?: "finished" | null;
+            };
+            header?: never;
+            path: {
+                calibration_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalibrationWithDocument"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_calibration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                calibration_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    cancel_calibration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                calibration_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalibrationWithDocument"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     compare_runs: {
         parameters: {
             query: {
@@ -13209,6 +13871,35 @@ export interface operations {
             };
         };
     };
+    export_calibration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                calibration_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     export_evaluation: {
         parameters: {
             query?: never;
@@ -13369,6 +14060,35 @@ export interface operations {
             };
         };
     };
+    export_calibrations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     export_evaluations: {
         parameters: {
             query?: never;
@@ -13463,6 +14183,85 @@ export interface operations {
             query: {
                 /** @description Run ids, separated by commas. */
                 runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_calibration_plot: {
+        parameters: {
+            query: {
+                /** @description Calibration ID. */
+                calibration: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_calibrations: {
+        parameters: {
+            query: {
+                /** @description Cursor of the last response to the same query. */
+                after?: string | null;
+                buckets?: number;
+                /** @description Choose the range of the y axis without outliers. */
+                clip?: boolean;
+                /** @description Start of the x axis. Seconds on the time axis. */
+                from?: number;
+                measure?: "bias" | "rmse" | "correlation" | "regret";
+                /** @description Run ids, separated by commas. */
+                runs: string;
+                /** @description Weight of the past. The line is the same at every zoom. */
+                smoothing?: number;
+                /** @description End of the x axis. Seconds on the time axis. */
+                to?: number;
+                x?: "step" | "frames" | "time" | "epoch";
+                x_log?: boolean;
+                y_log?: boolean;
             };
             header?: never;
             path?: never;
@@ -16474,6 +17273,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_calibrations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCalibration"][];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_calibration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CalibrationRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalibrationWithDocument"];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.backend.calibrations.test_api import judge
+from tests.backend.calibrations.test_api import request as request_calibration
 from tests.factories import (
     PONG,
     Api,
@@ -68,6 +70,9 @@ class Archives:
             "checkpoints": self._get(f"{base}/checkpoints"),
             "replays": self._get(f"{base}/replays"),
             "evaluations": [self._get(f"/api/v1/evaluations/{each['id']}") for each in listed],
+            "calibrations": [
+                self._get(f"/api/v1/calibrations/{each['id']}") for each in self._get(f"{base}/calibrations")
+            ],
             "provenance": self._get(f"{base}/provenance"),
             "first provenance": self._get(f"{base}/provenance", attempt=1) if run["attempt"] else None,
             "changes": self._get(f"{base}/changes"),
@@ -129,6 +134,8 @@ def create_rich_run(api: Api) -> int:
     api.beat(job_slots=2)
     api.evaluate(run_id, seed=3, episodes=2)
     api.play([1.5, "NaN"])
+    request_calibration(api, run_id)
+    judge(api, 600)
     starts = api.import_starts(start_set("human", points=2), "Ana's")
     api.evaluate(run_id, protocol="human-starts", start_set=starts["id"])
     assert api.release(run_id, second, "finished").is_success

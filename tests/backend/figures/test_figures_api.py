@@ -153,7 +153,7 @@ def test_figures_are_listed(api: Api) -> None:
     assert names == [
         *("curves", "profile", "sample-efficiency", "together"),
         *of_boards,
-        *("evaluations", "evaluation-scores"),
+        *("evaluations", "evaluation-scores", "calibrations", "calibration"),
     ]
     for name in names:
         assert api.user.get(f"/api/v1/figures/{name}").status_code != 404

@@ -186,6 +186,7 @@ ACTIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("clone", "clone", {}),
     ("fork", "fork", {"checkpoint_id": 1}),
     ("evaluations", "evaluate", {}),
+    ("calibrations", "calibrate the critic of", {}),
     ("recordings", "record", {}),
     ("live", "play", {}),
 ]

@@ -15,6 +15,8 @@ from mcp.client.streamable_http import streamable_http_client
 from pydantic import SecretStr
 
 from backend.config import Settings
+from tests.backend.calibrations.test_api import judge
+from tests.backend.calibrations.test_api import request as request_calibration
 from tests.factories import Api, metrics
 
 READ_TOOLS = {
@@ -25,6 +27,7 @@ READ_TOOLS = {
     "list_metrics",
     "read_metric",
     "draw_figure",
+    "list_calibrations",
     "compare_runs",
     "search_log",
     "list_projects",
@@ -144,6 +147,15 @@ def test_a_metric_is_read_and_drawn(api: Api, call: Call) -> None:
     image = call("draw_figure", runs=[run], metric="loss/value").content[0]
     assert image.mime_type == "image/png"
     assert len(image.data) > 5_000
+
+
+def test_calibrations_are_listed(api: Api, call: Call) -> None:
+    run, attempt = api.running()
+    api.save(run, attempt, 2, 100)
+    request_calibration(api, run)
+    judge(api)
+    (found,) = [json.loads(block.text) for block in call("list_calibrations", run=run).content]
+    assert (found["state"], found["step"], found["errors"]["bias"]) == ("done", 100, 0.5)
 
 
 def test_a_comparison_has_a_verdict_and_the_differences(api: Api, call: Call) -> None:

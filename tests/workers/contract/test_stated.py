@@ -19,6 +19,7 @@ HOUSE = {
     "checkpoints_kept",
     "replays_megabytes",
     "evaluate_every_steps",
+    "calibrate_every_steps",
     "evaluation_protocol",
     "ceiling_seconds",
 }

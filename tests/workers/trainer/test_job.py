@@ -13,6 +13,7 @@ import pytest
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.worker_api import WorkerApi
 from workers.contract import saliency, tracks
+from workers.contract.calibrations import CalibrationDocument
 from workers.contract.config import PaacConfig, RunConfig
 from workers.contract.futures import FuturesDocument
 from workers.contract.jobs import FilmParameters
@@ -215,6 +216,24 @@ def test_it_simulates_the_futures_of_a_recording(api: WorkerApi, client: Backend
     assert (last["done"], last["total"]) == (4, 4)
     document = FuturesDocument.model_validate(reported[-2]["document"])
     assert (document.checkpoint_step, document.decision, document.first, document.count) == (STEP, 3, ["LEFT"], 8)
+
+
+def test_it_calibrates_a_critic(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    checkpoint = run / made_checkpoint.write(run, PaacConfig(env="Arcadia/Catch-v0"), STEP)
+    how = {"protocol": "episodes", "seed": SEED, "episodes": 2, "every": None, "futures": 8, "horizon": 4}
+    do_job(api, client, tmp_path / "worker", checkpoint, "calibration", how)
+    reported = list(api.job_events[5, 1].values())
+    assert [event["kind"] for event in reported if event["kind"] != "advanced"] == [
+        "started",
+        "calibration",
+        "finished",
+    ]
+    last = [event for event in reported if event["kind"] == "advanced"][-1]
+    assert last["done"] == last["total"]
+    document = CalibrationDocument.model_validate(reported[-2]["document"])
+    assert (document.checkpoint_step, document.seed, document.every) == (STEP, SEED, 1)
+    assert len(document.moments) == last["total"]
 
 
 def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:

@@ -164,6 +164,17 @@ class TrainingConfig(BaseModel):
         ),
         json_schema_extra=RUN | SCHEDULE,
     )
+    calibrate_every_steps: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000_000,
+        title="Steps between calibrations",
+        description=(
+            "A worker compares the critic of the first checkpoint at or after each multiple of this many steps with "
+            "simulated futures; 0: none. It takes minutes for Atari, so it waits for other jobs."
+        ),
+        json_schema_extra=RUN | SCHEDULE,
+    )
     evaluation_protocol: str = Field(
         default="auto",
         title="Evaluation protocol",

@@ -7,7 +7,9 @@ import numpy as np
 
 from workers.contract.calibrations import (
     MAX_BINS,
+    MAX_MOMENTS,
     MAX_WORST,
+    USUAL_MOMENTS,
     CalibrationBin,
     CalibrationDocument,
     JudgedMoment,
@@ -16,20 +18,37 @@ from workers.contract.calibrations import (
 from workers.contract.intervals import t_interval
 from workers.trainer.calibration.judging import judged_moments
 from workers.trainer.calibration.request import CalibrateRequest
-from workers.trainer.futures.players import load
+from workers.trainer.evaluation.request import RequestError
+from workers.trainer.futures.moments import moments
+from workers.trainer.futures.players import Player, load
 from workers.trainer.host import devices
+from workers.trainer.recording.recording import StoppedError
+
+Advance = Callable[[int, int], None]
+"""Reports how many decisions are judged, and how many will be."""
 
 
 def calibrate(request: CalibrateRequest, should_stop: Callable[[], bool] = lambda: False) -> CalibrationDocument:
+    """Judge the decisions of several episodes of a run's checkpoint."""
+    devices.compute_in(1)
+    return calibration(request, load(request.run_directory, request.step, request.protocol), should_stop=should_stop)
+
+
+def calibration(
+    request: CalibrateRequest,
+    player: Player,
+    advance: Advance = lambda _done, _total: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> CalibrationDocument:
     """Judge the decisions of several episodes."""
     began = time.monotonic()
-    devices.compute_in(1)
-    player = load(request.run_directory, request.step, request.protocol)
-    judged = [
-        moment
-        for episode in range(request.episodes)
-        for moment in judged_moments(player, episode, request, should_stop)
-    ]
+    options = request.options
+    every, total = spread(episode_lengths(player, request, should_stop), options.every)
+    judged = []
+    for episode in range(options.episodes):
+        for moment in judged_moments(player, episode, every, request, should_stop):
+            judged.append(moment)
+            advance(len(judged), total)
     errors = [moment.value - moment.mean for moment in judged]
     return CalibrationDocument(
         env=player.config.env,
@@ -38,10 +57,10 @@ def calibrate(request: CalibrateRequest, should_stop: Callable[[], bool] = lambd
         protocol=player.protocol.name,
         acting=player.subject.acting,
         seed=request.seed,
-        episodes=request.episodes,
-        every=request.every,
-        futures=request.futures,
-        horizon=request.horizon,
+        episodes=options.episodes,
+        every=every,
+        futures=options.futures,
+        horizon=options.horizon,
         gamma=player.config.gamma,
         clip_rewards=player.config.clip_rewards,
         bias=float(np.mean(errors)),
@@ -54,6 +73,29 @@ def calibrate(request: CalibrateRequest, should_stop: Callable[[], bool] = lambd
         moments=judged,
         seconds=time.monotonic() - began,
     )
+
+
+def episode_lengths(player: Player, request: CalibrateRequest, should_stop: Callable[[], bool]) -> list[int]:
+    """Play the episodes without judging them. Return the number of decisions of each."""
+    lengths = [0] * request.options.episodes
+    for episode in range(request.options.episodes):
+        for moment in moments(player.subject, player.protocol, request.seed, episode):
+            if should_stop():
+                raise StoppedError("the calibration was stopped")
+            lengths[episode] = moment.decision + 1
+    return lengths
+
+
+def spread(lengths: Sequence[int], every: int | None) -> tuple[int, int]:
+    """Return every how many decisions one is judged, and how many are judged. Raise RequestError if too many are."""
+    step = every or max(1, round(sum(lengths) / USUAL_MOMENTS))
+    total = sum(-(-length // step) for length in lengths)
+    if total > MAX_MOMENTS:
+        raise RequestError(
+            f"{total:,} decisions would be judged, and the limit is {MAX_MOMENTS:,}: judge only every "
+            f"{-(-sum(lengths) // MAX_MOMENTS) + 1}th, or fewer episodes"
+        )
+    return step, total
 
 
 def rmse(judged: Sequence[JudgedMoment]) -> float:

@@ -16,11 +16,11 @@ from workers.trainer.futures.simulating import Plan, draws, simulate
 
 
 def judged_moments(
-    player: Player, episode: int, request: CalibrateRequest, should_stop: Callable[[], bool]
+    player: Player, episode: int, every: int, request: CalibrateRequest, should_stop: Callable[[], bool]
 ) -> Iterator[JudgedMoment]:
     """Play an episode and judge every k-th decision."""
     for moment in moments(player.subject, player.protocol, request.seed, episode):
-        if moment.decision % request.every == 0:
+        if moment.decision % every == 0:
             yield judged(player, moment, episode, request, should_stop)
 
 
@@ -28,10 +28,10 @@ def judged(
     player: Player, moment: Moment, episode: int, request: CalibrateRequest, should_stop: Callable[[], bool]
 ) -> JudgedMoment:
     """Simulate the futures of a decision. They are those of `arcadia futures` with the same options."""
-    drawn = draws(request.seed, episode, moment.decision, request.futures)
+    drawn = draws(request.seed, episode, moment.decision, request.options.futures)
 
     def returns(*first: int) -> list[float]:
-        branches = simulate(player.subject, moment, drawn, Plan(request.horizon, first=first), should_stop)
+        branches = simulate(player.subject, moment, drawn, Plan(request.options.horizon, first=first), should_stop)
         return [future(branch, player.config).discounted_return for branch in branches]
 
     found = returns()

@@ -4,12 +4,17 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.contract.calibrations import MAX_EPISODES
+from workers.contract.calibrations import (
+    MAX_EPISODES,
+    MAX_EVERY,
+    USUAL_EPISODES,
+    USUAL_FUTURES,
+    USUAL_MOMENTS,
+    CalibrationOptions,
+)
 from workers.trainer.evaluation.request import RequestError
 from workers.trainer.futures.request import add_size, check_size
 from workers.trainer.recording.request import agent_parser, check_agent
-
-USUAL_EPISODES, USUAL_EVERY, USUAL_FUTURES = 3, 200, 16
 
 
 @dataclass(frozen=True)
@@ -20,10 +25,7 @@ class CalibrateRequest:
     step: int | None
     protocol: str | None
     seed: int
-    episodes: int
-    every: int
-    futures: int
-    horizon: int
+    options: CalibrationOptions
 
 
 def parser() -> argparse.ArgumentParser:
@@ -34,9 +36,8 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--every",
         type=int,
-        default=USUAL_EVERY,
         metavar="K",
-        help=f"judge every K-th decision of an episode (default: {USUAL_EVERY})",
+        help=f"judge every K-th decision of an episode (default: so that about {USUAL_MOMENTS} decisions are judged)",
     )
     add_size(parser, USUAL_FUTURES)
     add("--json", action="store_true", help="print one JSON document instead of a table")
@@ -49,15 +50,14 @@ def read(options: argparse.Namespace) -> CalibrateRequest:
     check_size(options)
     if not 1 <= options.episodes <= MAX_EPISODES:
         raise RequestError(f"--episodes {options.episodes}: give a number from 1 to {MAX_EPISODES}")
-    if options.every < 1:
-        raise RequestError(f"--every {options.every}: give a number from 1")
+    if options.every is not None and not 1 <= options.every <= MAX_EVERY:
+        raise RequestError(f"--every {options.every}: give a number from 1 to {MAX_EVERY:,}")
     return CalibrateRequest(
         options.run_dir,
         options.checkpoint,
         options.protocol,
         options.seed,
-        options.episodes,
-        options.every,
-        options.futures,
-        options.horizon,
+        CalibrationOptions(
+            episodes=options.episodes, every=options.every, futures=options.futures, horizon=options.horizon
+        ),
     )

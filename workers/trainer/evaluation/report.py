@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from workers.contract import events
+from workers.contract.calibrations import CalibrationDocument
 from workers.contract.futures import FuturesDocument
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import Held
@@ -100,6 +101,11 @@ class JobReport:
     def simulated(self, document: FuturesDocument) -> None:
         """Report the result of futures."""
         self._emit(events.FuturesEvent, document=document)
+        self._emit(events.Finished)
+
+    def calibrated(self, document: CalibrationDocument) -> None:
+        """Report the result of a calibration."""
+        self._emit(events.CalibrationEvent, document=document)
         self._emit(events.Finished)
 
     def kept(self, game: KeptPlay) -> None:

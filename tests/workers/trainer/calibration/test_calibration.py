@@ -12,6 +12,7 @@ from workers.contract.futures import FuturesDocument
 from workers.trainer.calibration import calibrating
 from workers.trainer.calibration.__main__ import main
 from workers.trainer.calibration.judging import regret
+from workers.trainer.evaluation.request import RequestError
 from workers.trainer.futures import __main__ as futures
 
 CATCH = PaacConfig(env="Arcadia/Catch-v0", gamma=0.9)
@@ -107,6 +108,14 @@ def test_continuous_actions_have_no_regret(tmp_path: Path, capsys: pytest.Captur
     said = capsys.readouterr().out
     assert "2 moments of 1 episodes" in said
     assert "none for continuous actions" in said
+
+
+def test_decisions_are_spread_over_the_episodes() -> None:
+    assert calibrating.spread([100, 300], None) == (10, 40)
+    assert calibrating.spread([5, 4], None) == (1, 9)
+    assert calibrating.spread([100, 305], 50) == (50, 9)
+    with pytest.raises(RequestError, match=r"2,001 decisions would be judged.* every 4th"):
+        calibrating.spread([2001], 1)
 
 
 def test_mistakes_are_explained_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

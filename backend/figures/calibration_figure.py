@@ -1,0 +1,111 @@
+"""Figure of one calibration: the mean return of the futures against the value that the critic predicted."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from sqlalchemy.orm import Session
+
+from backend.calibrations.service import find_calibration
+from backend.colors import color_of
+from backend.figures.drawing import MAX_DRAWABLE, faint, format_number, significant, to_figure
+from backend.figures.schemas import Figure
+from workers.contract.calibrations import CalibrationBin, CalibrationDocument, JudgedMoment
+
+DIAGONAL = "#888888"
+# Space around the points, as a share of their range.
+MARGIN = 0.06
+
+
+def draw_calibration(session: Session, calibration_id: int) -> Figure:
+    """Return the plot of a calibration. Empty until it is done."""
+    calibration, job = find_calibration(session, calibration_id)
+    if job.state != "done" or calibration.document is None:
+        return Figure(data=[], layout={})
+    return calibration_figure(CalibrationDocument.model_validate(calibration.document), color_of(calibration.run_id))
+
+
+def calibration_figure(document: CalibrationDocument, color: str) -> Figure:
+    """Return the judged decisions, their bins with intervals, and the line of a perfect critic."""
+    moments = [each for each in document.moments if _drawable(each)]
+    bins = [each for each in document.bins if _drawable(each)]
+    axis = {"type": "linear", "zeroline": False}
+    layout = go.Layout(
+        xaxis={**axis, "title": {"text": "predicted value"}},
+        yaxis={**axis, "title": {"text": "Mean return of the futures"}},
+        hovermode="closest",
+        showlegend=True,
+    )
+    if not moments:
+        return to_figure([], layout)
+    low, high = _range(moments, bins)
+    layout.xaxis.range = layout.yaxis.range = [low, high]
+    diagonal = go.Scatter(
+        x=np.array([low, high]),
+        y=np.array([low, high]),
+        mode="lines",
+        line={"color": DIAGONAL, "dash": "dash", "width": 1.5},
+        hoverinfo="skip",
+        name="perfect critic",
+        uid="diagonal",
+    )
+    return to_figure([diagonal, _moments(moments, color), _bins(bins, color)], layout)
+
+
+def _drawable(point: JudgedMoment | CalibrationBin) -> bool:
+    return all(math.isfinite(each) and abs(each) < MAX_DRAWABLE for each in (point.value, *_ends(point)))
+
+
+def _ends(point: JudgedMoment | CalibrationBin) -> tuple[float, float, float]:
+    return (point.mean, *(point.interval or (point.mean, point.mean)))
+
+
+def _range(moments: Sequence[JudgedMoment], bins: Sequence[CalibrationBin]) -> tuple[float, float]:
+    """Return the range of both axes, so that the diagonal divides the plot."""
+    places = [place for each in moments for place in (each.value, each.mean)]
+    places += [end for each in bins for end in _ends(each)]
+    low, high = min(places), max(places)
+    space = (high - low) * MARGIN or 1.0
+    return low - space, high + space
+
+
+def _moments(moments: Sequence[JudgedMoment], color: str) -> go.Scatter:
+    return go.Scatter(
+        x=significant(np.array([each.value for each in moments])),
+        y=significant(np.array([each.mean for each in moments])),
+        mode="markers",
+        marker={"color": faint(color), "size": 6},
+        name="decisions",
+        text=[f"episode {each.episode}, decision {each.decision:,}: {_hover(each)}" for each in moments],
+        hovertemplate="%{text}<extra></extra>",
+        uid="moments",
+    )
+
+
+def _bins(bins: Sequence[CalibrationBin], color: str) -> go.Scatter:
+    means, low, high = np.array([_ends(each) for each in bins]).T
+    return go.Scatter(
+        x=significant(np.array([each.value for each in bins])),
+        y=significant(means),
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": significant(high - means).tolist(),
+            "arrayminus": significant(means - low).tolist(),
+            "thickness": 1.5,
+            "width": 4,
+        },
+        mode="markers",
+        marker={"color": color, "size": 9},
+        name="bins, with 95 % intervals",
+        text=[f"{each.count} decisions: {_hover(each)}" for each in bins],
+        hovertemplate="%{text}<extra></extra>",
+        uid="bins",
+    )
+
+
+def _hover(point: JudgedMoment | CalibrationBin) -> str:
+    low, high = point.interval or (point.mean, point.mean)
+    between = f" ({format_number(low)} to {format_number(high)})" if low < high else ""
+    return f"value {format_number(point.value)}, mean return {format_number(point.mean)}{between}"

@@ -1,0 +1,103 @@
+"""Figure of calibrations during training: the error of the critic of one or several runs, by step."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import plotly.graph_objects as go
+from sqlalchemy.orm import Session
+
+from backend.calibrations.service import list_finished
+from backend.colors import Stroke, strokes
+from backend.comparisons.labels import run_labels
+from backend.database.tables import Calibration, Run
+from backend.figures.drawing import MAX_DRAWABLE, Look, as_text, format_number, significant, to_figure, x_axis, y_axis
+from backend.figures.evaluations_figure import locate
+from backend.figures.schemas import Figure
+from backend.metrics.curves import Window
+from backend.metrics.points import Floats
+from workers.contract.calibrations import CalibrationErrors
+from workers.contract.futures import Interval
+
+Measure = Literal["bias", "rmse", "correlation", "regret"]
+TITLES: dict[Measure, str] = {
+    "bias": "Bias: value − mean return",
+    "rmse": "RMSE of the value",
+    "correlation": "Correlation with returns",
+    "regret": "Regret of the chosen action",
+}
+
+
+def draw_calibrations(session: Session, runs: Sequence[Run], measure: Measure, look: Look, window: Window) -> Figure:
+    """Return one measure of each run's calibrations, with its 95 % interval if it has one."""
+    names, styles = run_labels(runs), strokes([run.id for run in runs])
+    traces = []
+    for run in runs:
+        points = _points(list_finished(session, run), measure, window)
+        if len(points):
+            traces.append(_trace(run.id, names[run.id], styles[run.id], points, measure))
+    layout = go.Layout(
+        xaxis={**x_axis([np.array(trace.x) for trace in traces], look.axis, look.x_log), "rangemode": "tozero"},
+        yaxis={
+            "title": {"text": TITLES[measure]},
+            **y_axis([np.array(trace.y) for trace in traces], look.y_log, clip=look.clip),
+            "zeroline": True,
+        },
+        hovermode="closest",
+        showlegend=len(runs) > 1,
+    )
+    return to_figure(traces, layout)
+
+
+def _points(found: Sequence[tuple[Calibration, CalibrationErrors]], measure: Measure, window: Window) -> Floats:
+    """Return x, value, and the ends of the interval of each calibration that can be drawn."""
+    rows = []
+    for calibration, errors in found:
+        x, ends = locate(calibration, window), _ends(errors, measure)
+        if ends is not None and window.low <= x <= window.high and all(abs(end) < MAX_DRAWABLE for end in ends):
+            rows.append((x, *ends))
+    return np.array(rows)
+
+
+def _ends(errors: CalibrationErrors, measure: Measure) -> tuple[float, float, float] | None:
+    """Return a measure and the ends of its interval, which are the measure itself without an interval."""
+    value, interval = _measured(errors, measure)
+    return None if value is None else (value, *(interval or (value, value)))
+
+
+def _measured(errors: CalibrationErrors, measure: Measure) -> tuple[float | None, Interval | None]:
+    if measure == "regret":
+        return (errors.regret.mean, errors.regret.interval) if errors.regret else (None, None)
+    return getattr(errors, measure), errors.bias_interval if measure == "bias" else None
+
+
+def _trace(run_id: int, name: str, stroke: Stroke, points: Floats, measure: Measure) -> go.Scatter:
+    x, y, low, high = points.T
+    has_intervals = bool((low < high).any())
+    spread = {
+        "type": "data",
+        "symmetric": False,
+        "array": significant(high - y).tolist(),
+        "arrayminus": significant(y - low).tolist(),
+        "thickness": 1.5,
+        "width": 4,
+    }
+    return go.Scatter(
+        x=x,
+        y=significant(y),
+        error_y=spread if has_intervals else None,
+        mode="lines+markers",
+        line={"color": stroke.color, "dash": stroke.dash, "width": 1.5},
+        marker={"color": stroke.color, "size": 8},
+        name=as_text(name),
+        text=[_hover(row, measure) for row in points.tolist()],
+        hovertemplate="%{text}",
+        uid=f"{run_id}-{measure}",
+        meta={"run_id": run_id},
+    )
+
+
+def _hover(point: Sequence[float], measure: Measure) -> str:
+    x, y, low, high = point
+    between = f" ({format_number(low)} to {format_number(high)})" if low < high else ""
+    return f"{x:,.0f}: {measure} {format_number(y)}{between}"
