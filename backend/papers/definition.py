@@ -83,9 +83,12 @@ class StudyPart:
         return next((share for share in SHARES if share * total >= self.needed_steps), SHARES[-1])
 
     def at(self, share: float) -> Specification:
-        """Return the study with this share of the steps of each run."""
+        """Return the study with this share of the steps of each run, and of those between its calibrations."""
         steps = max(1, round((self.specification.total_steps or 1) * share))
-        return self.specification.model_copy(update={"total_steps": steps})
+        changes = self.specification.changes
+        if every := changes.get("calibrate_every_steps"):
+            changes = {**changes, "calibrate_every_steps": max(1, round(every * share))}
+        return self.specification.model_copy(update={"total_steps": steps, "changes": changes})
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from backend import papers
 from backend.papers.catalog import every_paper, find_item, find_paper
 from backend.studies.planning import initial_draws
 from backend.studies.points import validate, validate_draw
+from tests.backend.calibrations.test_api import judge
 from tests.backend.studies.conftest import Score, Studies
-from tests.factories import metrics, started
+from tests.factories import event, metrics, started
 
 BEGUN = 1_700_000_000.0
 FIGURE_2 = "/api/v1/papers/a3c/figure-2"
@@ -65,7 +66,7 @@ def test_a_new_folder_is_a_paper(studies: Studies, tmp_path: Path, monkeypatch: 
     (folder / "__init__.py").write_text(FIFTH_PAPER)
     assert "fifth" not in [paper["name"] for paper in get(studies, "/api/v1/papers")]
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
-    assert [paper["name"] for paper in get(studies, "/api/v1/papers")][-1] == "fifth"
+    assert "fifth" in [paper["name"] for paper in get(studies, "/api/v1/papers")]
     assert get(studies, "/api/v1/papers/fifth/table-1")["theirs"] == "Trained it."
 
 
@@ -332,3 +333,27 @@ def test_table_1_of_ga3c_lists_systems_and_hosts(studies: Studies) -> None:
         ["Here: sun", "not reported", "2", "8 GiB", "NVIDIA H100", "not reported", "2 workers"],
         ["Here: testhost", "not reported", "not reported", "not reported", "none", "PyTorch 2.13.0", f"run {run_id}"],
     ]
+
+
+def test_the_errors_of_critics_are_drawn_during_training(studies: Studies) -> None:
+    path = "/api/v1/papers/critics/figure-1"
+    api = studies.api
+    answer = api.user.post(f"{path}/studies", json=confirmed(studies, path, 0.01, "cartpole"))
+    (study,) = answer.json()
+    methods = {}
+    for seq in range(4):
+        run = api.claim()
+        methods[run["run_id"]] = run["config"]["algorithm"]
+        assert run["config"]["calibrate_every_steps"] == 400
+        api.send(run["run_id"], run["attempt"], started())
+        api.save(run["run_id"], run["attempt"], 2, 500)
+        judge(api, 500, bias=0.25 * seq)
+        api.send(run["run_id"], run["attempt"], event(3, "finished", 4_000))
+        api.release(run["run_id"], run["attempt"], "finished")
+        studies.schedule()
+    assert {*methods.values()} == {"a3c", "paac", "ga3c", "gorila"}
+    drawn = get(studies, "/api/v1/papers/critics/figure-2/figure", share=0.01, part="cartpole")["data"]
+    assert [(trace["meta"]["run_id"], trace["x"], trace["y"]) for trace in drawn] == [
+        (run_id, [500], [0.25 * seq]) for seq, run_id in enumerate(methods)
+    ]
+    assert get(studies, path)["started"][0]["id"] == study["id"]
