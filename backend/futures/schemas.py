@@ -1,6 +1,7 @@
 """Request and response models of the futures API."""
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -52,7 +53,16 @@ class FuturesSummary(FuturesOptions):
     finished_at: datetime | None
 
 
+class StoredVideo(BaseModel):
+    """Video that begins with the picture of the decision. GET /files/{file_id} downloads it."""
+
+    shows: Literal["best", "median", "worst", "ghosts"]
+    file_id: int
+
+
 class Futures(FuturesSummary):
     """Futures of a decision of a replay, and their result when they are done."""
+
+    videos: list[StoredVideo] = Field(description="Videos of the best, median and worst future, and of all blended.")
 
     document: FuturesDocument | None = Field(description="The result. Null until they are done.")

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session, defer
 from backend.checkpoints.choice import find_chosen
 from backend.checkpoints.playing import usual_acting_of
 from backend.database.engine import after_commit
-from backend.database.tables import Checkpoint, Futures, Job, Replay, Run
+from backend.database.tables import Checkpoint, File, Futures, Job, Replay, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.files.service import Maker, find_reported
 from backend.futures import schemas
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
@@ -91,7 +92,15 @@ def to_schema(session: Session, futures: Futures, job: Job) -> schemas.Futures:
     """Convert futures to their API schema."""
     summary = _summarize(session, [(futures, job)])[0]
     document = futures.document if job.state == "done" else None
-    return schemas.Futures.model_validate(summary.model_dump() | {"document": document})
+    videos = _stored_videos(session, job, document) if document else []
+    return schemas.Futures.model_validate(summary.model_dump() | {"document": document, "videos": videos})
+
+
+def _stored_videos(session: Session, job: Job, document: dict[str, Any]) -> list[dict[str, Any]]:
+    query = select(File.path, File.id).where(File.job_id == job.id, File.attempt == job.attempt)
+    ids: dict[str, int] = dict(session.execute(query).all())
+    videos = document.get("videos", [])
+    return [{"shows": each["shows"], "file_id": ids[each["file"]]} for each in videos if each["file"] in ids]
 
 
 def _summarize(session: Session, found: Sequence[tuple[Futures, Job]]) -> list[schemas.FuturesSummary]:
@@ -133,7 +142,9 @@ def delete(session: Session, job: Job) -> None:
 
 
 def store(session: Session, job: Job, event: ev.FuturesEvent) -> None:
-    """Store the result of a job."""
+    """Store the result of a job. Check that its videos have arrived, which are found by their job."""
+    for video in event.document.videos:
+        find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), video.file)
     # Convert it through JSON text, which spells NaN and infinity as strings. PostgreSQL's JSON cannot store them.
     _of(session, job).document = json.loads(event.document.model_dump_json())
     _announce(session, job)

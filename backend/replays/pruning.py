@@ -94,7 +94,12 @@ def played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequenc
 
 def _bytes_of(session: Session, run: Run) -> dict[int, int]:
     """Return the size of each replay of a run with all its files."""
-    files = or_(File.id.in_([getattr(Replay, column) for column in FILES]), File.job_id == Replay.saliency_job_id)
+    futures = select(Futures.job_id).where(Futures.replay_id == Replay.id).correlate(Replay).scalar_subquery()
+    files = or_(
+        File.id.in_([getattr(Replay, column) for column in FILES]),
+        File.job_id == Replay.saliency_job_id,
+        File.job_id.in_(futures),
+    )
     query = select(Replay.id, func.coalesce(func.sum(File.bytes), 0)).outerjoin(File, files)
     rows = session.execute(query.where(Replay.run_id == run.id).group_by(Replay.id))
     return {replay_id: int(total) for replay_id, total in rows}

@@ -56,6 +56,16 @@ class ActionFutures(MeanReturn):
     action_value: float | None = Field(description="Q(s, a); None for methods that learn a policy.")
 
 
+class FuturesVideo(ResultPart):
+    """Video that begins with the picture of the decision."""
+
+    shows: Literal["best", "median", "worst", "ghosts"] = Field(
+        description="The future with the best, median or worst return, or all futures blended."
+    )
+    future: Count | None = Field(description="Its index in `futures`; None for ghosts.")
+    file: Text
+
+
 class FuturesDocument(MeanReturn):
     """Futures of one decision, and their mean discounted return.
 
@@ -91,6 +101,7 @@ class FuturesDocument(MeanReturn):
     )
     actions: list[ActionFutures] = Field(description="The futures of each action, if requested.")
     futures: list[Future]
+    videos: list[FuturesVideo] = Field(default=[], description="The videos, if requested.")
     seconds: float
 
 
@@ -109,6 +120,11 @@ class FuturesOptions(BaseModel):
         default=[], max_length=USUAL_HORIZON, description="Names of actions that every future begins with, in order."
     )
     each_action: Truth = Field(default=False, description="Also force each action first and compare them.")
+    record_videos: bool | None = Field(
+        default=None,
+        description="Render videos of the best, median and worst future, and of all futures blended. "
+        f"Default: for up to {USUAL_FUTURES} futures.",
+    )
     temperature: Temperature = Field(
         default=1.0,
         description="Divides the logits of the policy, or multiplies the variance of continuous actions. "
@@ -117,7 +133,12 @@ class FuturesOptions(BaseModel):
 
     def work(self, actions: int) -> int:
         """Return the total length of the simulations in decisions, for an environment with this many actions."""
-        return self.horizon * (1 + actions * self.each_action)
+        return self.horizon * (1 + actions * self.each_action + self.renders_videos)
+
+    @property
+    def renders_videos(self) -> bool:
+        """True if videos are requested, or usual for this number of futures."""
+        return self.futures <= USUAL_FUTURES if self.record_videos is None else self.record_videos
 
     @model_validator(mode="after")
     def forces_in_one_way(self) -> Self:

@@ -153,7 +153,7 @@ def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: 
     which = FuturesParameters.model_validate(job.parameters)
     player = players.load(directory, job.step, which.protocol)
     report.started(player.checkpoint.file.step, player.checkpoint.file.frames, which.seed, 1)
-    request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which)
+    request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which, videos=directory)
     actions = [*recorded_actions(which.actions)]
     report.simulated(
         experiment.simulated(request, player, actions=actions, should_stop=stop.requested, advance=report.advanced)

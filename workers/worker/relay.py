@@ -162,6 +162,8 @@ def files_named(event: Event) -> list[tuple[FileKind, str]]:
         return [("video", str(event["file"])), *((kind, str(event[name])) for kind, name in extra if event.get(name))]
     if event["kind"] == "film":
         return [("poster", str(event["poster"])), ("video", str(event["file"]))]
+    if event["kind"] == "futures":
+        return [("video", str(video["file"])) for video in event["document"].get("videos", [])]
     if event["kind"] == "saliency":
         return [("saliency", str(event["file"]))]
     return []

@@ -14,7 +14,7 @@ from workers.contract.worker_api import MOST_EVENTS
 from workers.worker.lines import EventLine, last_line_start, read_line, replacement_event
 
 BATCH_BYTES = 500_000
-KINDS_WITH_FILES = ("checkpoint", "video", "saliency", "film")
+KINDS_WITH_FILES = ("checkpoint", "video", "saliency", "futures", "film")
 
 
 class BrokenSpoolError(Exception):

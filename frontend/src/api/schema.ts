@@ -6474,6 +6474,11 @@ export interface components {
              * @description Why they are waiting or have failed.
              */
             reason: string | null;
+            /**
+             * Record Videos
+             * @description Render videos of the best, median and worst future, and of all futures blended. Default: for up to 64 futures.
+             */
+            record_videos?: boolean | null;
             /** Replay Id */
             replay_id: number;
             /**
@@ -6511,6 +6516,11 @@ export interface components {
              * @description V(s), or the highest Q(s, a), at the decision. Null until they are done.
              */
             value: number | null;
+            /**
+             * Videos
+             * @description Videos of the best, median and worst future, and of all blended.
+             */
+            videos: components["schemas"]["StoredVideo"][];
         };
         /**
          * FuturesDocument
@@ -6613,6 +6623,12 @@ export interface components {
              * @description V(s), or the highest Q(s, a), at the decision.
              */
             value: number;
+            /**
+             * Videos
+             * @description The videos, if requested.
+             * @default []
+             */
+            videos?: components["schemas"]["FuturesVideo"][];
         };
         /** FuturesEvent */
         FuturesEvent: {
@@ -6718,6 +6734,11 @@ export interface components {
              * @description Why they are waiting or have failed.
              */
             reason: string | null;
+            /**
+             * Record Videos
+             * @description Render videos of the best, median and worst future, and of all futures blended. Default: for up to 64 futures.
+             */
+            record_videos?: boolean | null;
             /** Replay Id */
             replay_id: number;
             /**
@@ -6755,6 +6776,25 @@ export interface components {
              * @description V(s), or the highest Q(s, a), at the decision. Null until they are done.
              */
             value: number | null;
+        };
+        /**
+         * FuturesVideo
+         * @description Video that begins with the picture of the decision.
+         */
+        FuturesVideo: {
+            /** File */
+            file: string;
+            /**
+             * Future
+             * @description Its index in `futures`; None for ghosts.
+             */
+            future: number | null;
+            /**
+             * Shows
+             * @description The future with the best, median or worst return, or all futures blended.
+             * @enum {string}
+             */
+            shows: "best" | "median" | "worst" | "ghosts";
         };
         /**
          * Game
@@ -11329,6 +11369,11 @@ export interface components {
              */
             horizon?: number;
             /**
+             * Record Videos
+             * @description Render videos of the best, median and worst future, and of all futures blended. Default: for up to 64 futures.
+             */
+            record_videos?: boolean | null;
+            /**
              * Temperature
              * @description Divides the logits of the policy, or multiplies the variance of continuous actions. Above 1, futures explore more. Only for agents that draw actions from a policy.
              * @default 1
@@ -11860,6 +11905,19 @@ export interface components {
              * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
              */
             time: number;
+        };
+        /**
+         * StoredVideo
+         * @description Video that begins with the picture of the decision. GET /files/{file_id} downloads it.
+         */
+        StoredVideo: {
+            /** File Id */
+            file_id: number;
+            /**
+             * Shows
+             * @enum {string}
+             */
+            shows: "best" | "median" | "worst" | "ghosts";
         };
         /**
          * Study

@@ -170,6 +170,7 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
           env={env}
           thoughts={query.data}
           head={head}
+          playback={playback}
           steps={steps}
           onClose={() => setWhatIf(false)}
         />

@@ -78,6 +78,7 @@ export function someFutures(id: number, changes: Partial<Futures> = {}): Futures
     value: 0.5,
     mean: 1.75,
     interval: [0.8, 2.7],
+    videos: [],
     document: aFuturesDocument(),
     created_at: "2026-01-01T10:30:00Z",
     finished_at: "2026-01-01T10:31:00Z",

@@ -7,8 +7,8 @@ import pytest
 
 from backend.futures import service
 from tests.backend.test_saliency import PONG, WEIGHTS, made_track, replay
-from tests.factories import Api, checkpoint, checkpoint_path, event, started
-from workers.contract.futures import ActionFutures, Future, FuturesDocument, MeanReturn
+from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started
+from workers.contract.futures import ActionFutures, Future, FuturesDocument, FuturesVideo, MeanReturn
 from workers.contract.protocols.acting import SAMPLED
 
 PART = MeanReturn(count=2, mean=0.5, interval=(0.1, 0.9))
@@ -64,6 +64,11 @@ def simulate(api: Api, outcome: str = "finished") -> dict[str, Any]:
     return claimed
 
 
+def statuses(api: Api, file_ids: list[int]) -> set[int]:
+    """Return the statuses of downloads of files."""
+    return {api.user.get(f"/api/v1/files/{file_id}").status_code for file_id in file_ids}
+
+
 def read(api: Api, futures_id: int) -> dict[str, Any]:
     found: dict[str, Any] = api.user.get(f"/api/v1/futures/{futures_id}").json()
     return found
@@ -72,7 +77,7 @@ def read(api: Api, futures_id: int) -> dict[str, Any]:
 def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
     run_id, replay_id = replay(api)
     requested = request(api, replay_id, futures=16, first=["UP", "UP"], until="reward", temperature=0.5)
-    assert (requested["state"], requested["total"], requested["document"]) == ("queued", 200, None)
+    assert (requested["state"], requested["total"], requested["document"]) == ("queued", 2 * 200, None)
     assert (requested["run_id"], requested["agent_run_id"], requested["agent_step"]) == (run_id, run_id, 100)
     claimed = simulate(api)
     assert claimed["kind"] == "futures"
@@ -89,19 +94,22 @@ def test_a_worker_simulates_futures_from_the_recorded_actions(api: Api) -> None:
         "first": ["UP", "UP"],
         "each_action": False,
         "temperature": 0.5,
+        "record_videos": None,
     }
     done = read(api, requested["id"])
     assert (done["state"], done["done"]) == ("done", 150)
     assert done["document"] == DOCUMENT
     assert done["document"]["value"] == "NaN"
     assert (done["value"], done["mean"], done["interval"]) == ("NaN", 0.5, [0.1, 0.9])
-    del done["document"]
+    assert done["videos"] == []
+    del done["document"], done["videos"]
     assert api.user.get(f"/api/v1/replays/{replay_id}/futures").json() == [done]
 
 
 def test_each_action_has_a_separate_simulation(api: Api) -> None:
     _, replay_id = replay(api)
-    assert request(api, replay_id, each_action=True, horizon=50)["total"] == 3 * 50
+    assert request(api, replay_id, each_action=True, horizon=50)["total"] == 4 * 50
+    assert request(api, replay_id, each_action=True, horizon=50, record_videos=False)["total"] == 3 * 50
 
 
 def test_another_run_of_the_game_can_act(api: Api) -> None:
@@ -122,6 +130,54 @@ def test_a_lost_attempt_is_repeated_and_stored_once(api: Api) -> None:
     assert read(api, requested["id"])["document"] is None
     simulate(api)
     assert [each["state"] for each in api.user.get(f"/api/v1/replays/{replay_id}/futures").json()] == ["done"]
+
+
+def simulate_with_videos(api: Api, outcome: str = "finished") -> list[int]:
+    """Simulate the oldest waiting futures with two videos. Return the ids of their files."""
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
+    videos = [
+        FuturesVideo(shows="best", future=0, file="best.mp4"),
+        FuturesVideo(shows="ghosts", future=None, file="g"),
+    ]
+    document = json.loads(MADE.model_copy(update={"videos": videos}).model_dump_json())
+    reported = event(2, "futures", 100, document=document)
+    assert "best.mp4 was not uploaded" in api.send_of_job(*held, started(1), reported).text
+    ids = []
+    for video in videos:
+        content = f"{video.shows} of attempt {held[1]}".encode()
+        query: dict[str, str | int] = {"attempt": held[1], "kind": "video", "path": video.file}
+        query["sha256"] = sha256(content)
+        stored = api.worker.put(f"/api/v1/worker/jobs/{held[0]}/files", params=query, content=content)
+        ids.append(stored.json()["file_id"])
+    ended = [event(3, "finished")] if outcome == "finished" else []
+    assert api.send_of_job(*held, started(1), reported, *ended).is_success
+    assert api.release_job(*held, outcome).is_success
+    return ids
+
+
+def test_videos_of_a_lost_attempt_are_replaced_and_all_are_deleted_with_the_futures(api: Api) -> None:
+    _, replay_id = replay(api)
+    requested = request(api, replay_id)
+    lost = simulate_with_videos(api, "lost")
+    kept = simulate_with_videos(api)
+    found = read(api, requested["id"])
+    assert found["videos"] == [{"shows": "best", "file_id": kept[0]}, {"shows": "ghosts", "file_id": kept[1]}]
+    assert api.user.get(f"/api/v1/files/{kept[0]}").content == b"best of attempt 2"
+    assert statuses(api, lost) == {404}
+    assert api.user.delete(f"/api/v1/futures/{requested['id']}").status_code == 204
+    assert statuses(api, kept) == {404}
+
+
+def test_videos_of_another_runs_agent_are_deleted_with_the_replays_run(api: Api) -> None:
+    run_id, replay_id = replay(api)
+    other, _ = replay(api)
+    request(api, replay_id, agent={"run_id": other, "checkpoint": "newest"})
+    kept = simulate_with_videos(api)
+    assert statuses(api, kept) == {200}
+    assert api.release(run_id, 1, "finished").is_success
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+    assert statuses(api, kept) == {404}
 
 
 def test_a_process_without_a_result_has_failed(api: Api) -> None:

@@ -213,9 +213,13 @@ def test_it_simulates_the_futures_of_a_recording(api: WorkerApi, client: Backend
     reported = list(api.job_events[5, 1].values())
     assert [event["kind"] for event in reported if event["kind"] != "advanced"] == ["started", "futures", "finished"]
     last = [event for event in reported if event["kind"] == "advanced"][-1]
-    assert (last["done"], last["total"]) == (4, 4)
+    assert (last["done"], last["total"]) == (8, 8)
     document = FuturesDocument.model_validate(reported[-2]["document"])
     assert (document.checkpoint_step, document.decision, document.first, document.count) == (STEP, 3, ["LEFT"], 8)
+    assert len(document.videos) == 4
+    for video in document.videos:
+        with av.open(io.BytesIO(api.files[video.file]), "r") as opened:
+            assert len(list(opened.decode(video=0))) == 1 + 4
 
 
 def test_it_calibrates_a_critic(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 moments     an episode up to a decision, as an evaluation plays it
 simulating  plays futures side by side from a moment
+ghosts      a video of all futures, blended
+films       videos of the best, median and worst future
 returns     the return of a future, as training computes it, and means with intervals
 players     the agents of checkpoints, and whether one can continue another's episode
 experiment  the futures of one decision, from the checkpoint to the document

@@ -2,23 +2,28 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
+from pathlib import Path
 
-from workers.contract.futures import ActionFutures, FuturesDocument, FuturesOptions
+from workers.contract.futures import ActionFutures, FuturesDocument, FuturesOptions, FuturesVideo
 from workers.contract.spaces import Continuous
 from workers.trainer.evaluation.request import RequestError
+from workers.trainer.futures.films import film_some
+from workers.trainer.futures.ghosts import Ghosts
 from workers.trainer.futures.moments import Moment, moments
 from workers.trainer.futures.players import Player, load, load_other
 from workers.trainer.futures.request import FuturesRequest, parsed_actions
 from workers.trainer.futures.returns import estimate, future, score_fan, survival
 from workers.trainer.futures.simulating import Branch, Plan, draws, simulate
+from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.host import devices
 from workers.trainer.methods.trained_networks import Action
 from workers.trainer.recording.diary import displayed_numbers
 from workers.trainer.recording.recording import StoppedError
 
+GHOSTS_FILE = "future-ghosts.mp4"
 Advance = Callable[[int, int], None]
 """Receives the finished and the total work of the simulations, in decisions."""
 
@@ -52,9 +57,17 @@ def simulated(
         plan = Plan(options.horizon, options.until, first_actions(options, moment.game), options.temperature)
         total = options.work(len(moment.game.action_names))
         simulations = Simulations(acting, moment, request, plan, should_stop, lambda done: advance(done, total))
-        branches = simulations.next(plan.first)
+        directory = request.videos if options.renders_videos else None
+        with ghosts_of(moment, directory) as ghosts:
+            branches = simulations.next(plan.first, ghosts)
         of_actions = list(by_action(simulations)) if options.each_action else []
-    futures = [future(branch, acting.config) for branch in branches]
+        futures = [future(branch, acting.config) for branch in branches]
+        videos = []
+        if directory:
+            videos = film_some(directory, moment, branches, simulations.drawn, futures, should_stop)
+        if ghosts:
+            videos.append(FuturesVideo(shows="ghosts", future=None, file=GHOSTS_FILE))
+        advance(total, total)
     returns = [each.discounted_return for each in futures]
     return FuturesDocument(
         env=player.config.env,
@@ -82,6 +95,7 @@ def simulated(
         survival=survival(futures),
         actions=of_actions,
         futures=futures,
+        videos=videos,
         seconds=time.monotonic() - began,
         **estimate(returns).model_dump(),
     )
@@ -115,6 +129,13 @@ def first_actions(options: FuturesOptions, game: PlayableGame) -> tuple[int, ...
     return parsed_actions(options.first, game.action_names)
 
 
+def ghosts_of(moment: Moment, directory: Path | None) -> AbstractContextManager[Ghosts | None]:
+    """Return the ghosts of an Atari game. The branches of other environments show no pictures."""
+    if directory is None or not isinstance(moment.game, AtariGame):
+        return nullcontext()
+    return Ghosts(directory / GHOSTS_FILE, moment.game)
+
+
 class Simulations:
     """Simulations from one moment, one after another, with the same random numbers."""
 
@@ -128,21 +149,22 @@ class Simulations:
         advance: Callable[[int], None],
     ) -> None:
         self.acting, self.moment = acting, moment
+        self.drawn = draws(request.seed, request.episode, moment.decision, request.options.futures)
         self._plan, self._should_stop, self._advance = plan, should_stop, advance
-        self._drawn = draws(request.seed, request.episode, moment.decision, request.options.futures)
         self._done = 0
 
-    def next(self, first: tuple[int, ...]) -> list[Branch]:
-        """Simulate the futures that begin with these actions."""
+    def next(self, first: tuple[int, ...], ghosts: Ghosts | None = None) -> list[Branch]:
+        """Simulate the futures that begin with these actions. Ghosts see them."""
         plan, before = replace(self._plan, first=first), self._done
         self._done += plan.horizon
         branches = simulate(
             self.acting.subject,
             self.moment,
-            self._drawn,
+            self.drawn,
             plan,
             self._should_stop,
             lambda played: self._advance(before + played),
+            ghosts,
         )
         self._advance(self._done)
         return branches

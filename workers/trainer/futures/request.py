@@ -34,6 +34,7 @@ class FuturesRequest:
     options: FuturesOptions
     agent: Path | None = None
     agent_step: int | None = None
+    videos: Path | None = None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -65,6 +66,13 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--agent", type=Path, metavar="DIR", help="let the agent of another run act in the futures")
     add("--agent-checkpoint", type=int, metavar="STEP", help="the step of its checkpoint (default: the newest)")
+    add(
+        "--videos",
+        type=Path,
+        dest="videos_directory",
+        metavar="DIR",
+        help="write videos of the best, median and worst future, and of all blended, into this directory",
+    )
     add("--json", action="store_true", help="print one JSON document instead of a table")
     return parser
 
@@ -120,12 +128,15 @@ def read(options: argparse.Namespace) -> FuturesRequest:
         _futures_options(options),
         options.agent,
         options.agent_checkpoint,
+        options.videos_directory,
     )
 
 
 def _futures_options(options: argparse.Namespace) -> FuturesOptions:
     try:
-        return FuturesOptions.model_validate(options, from_attributes=True)
+        named = FuturesOptions.model_fields.keys() & vars(options).keys()
+        values = {name: getattr(options, name) for name in named}
+        return FuturesOptions.model_validate(values | {"record_videos": options.videos_directory is not None})
     except ValidationError as error:
         problem = error.errors()[0]
         raise RequestError(f"--{problem['loc'][0]}: {problem['msg']}") from error

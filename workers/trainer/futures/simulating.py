@@ -9,10 +9,12 @@ from torch import Tensor
 
 from workers.contract.futures import Until
 from workers.contract.protocols.starts import SEEDS
+from workers.trainer.futures.ghosts import Ghosts
 from workers.trainer.futures.moments import Moment
 from workers.trainer.games.acting import chooser
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.subjects import Subject
+from workers.trainer.methods.trained_networks import Action
 from workers.trainer.recording.recording import StoppedError
 
 
@@ -47,6 +49,7 @@ class Branch:
 
     def __init__(self, agent: Subject, game: PlayableGame, acting_seed: int, plan: Plan) -> None:
         self.game = game
+        self.actions: list[Action] = []
         self.rewards: list[float] = []
         self.lives_lost: list[bool] = []
         self.value: float | None = None
@@ -65,7 +68,10 @@ class Branch:
         """Take a decision. A forced action uses up the same random numbers."""
         decision, score, lives = len(self.rewards), self.game.score, self.game.lives
         action = self._choose(numbers)
-        self.game.step(self._plan.first[decision] if decision < len(self._plan.first) else action)
+        if decision < len(self._plan.first):
+            action = self._plan.first[decision]
+        self.game.step(action)
+        self.actions.append(action)
         self.rewards.append(self.game.score - score)
         self.lives_lost.append(self.game.lives < lives)
 
@@ -77,6 +83,7 @@ def simulate(
     plan: Plan,
     should_stop: Callable[[], bool] = lambda: False,
     advance: Callable[[int], None] = lambda _: None,
+    ghosts: Ghosts | None = None,
 ) -> list[Branch]:
     """Play one future per draw from a moment to its end. `advance` receives the number of decisions played."""
     games = moment.game.branch([each.game_seed for each in drawn])
@@ -97,6 +104,10 @@ def simulate(
                 else:
                     branch.step(output.numbers[row : row + 1])
                     observations[row] = branch.game.observation
+                    if ghosts:
+                        ghosts.see(branch.game)
+            if ghosts:
+                ghosts.blend()
             open_rows = [row for row in open_rows if branches[row].value is None]
             played += bool(open_rows)
             advance(played)

@@ -6,7 +6,16 @@ from workers.contract.games import ENVIRONMENTS
 
 def table(document: FuturesDocument) -> str:
     """Return the document as text: the moment, the verdict on the value, and the actions."""
-    return "\n".join([*_head(document), "", *_verdict(document), *_actions(document), f"{document.seconds:.1f} s"])
+    return "\n".join(
+        [
+            *_head(document),
+            "",
+            *_verdict(document),
+            *_actions(document),
+            *_videos(document),
+            f"{document.seconds:.1f} s",
+        ]
+    )
 
 
 def described(estimate: MeanReturn) -> str:
@@ -65,6 +74,10 @@ def _actions(document: FuturesDocument) -> list[str]:
     title = "Q" if document.actions[0].probability is None else "probability"
     rows = [f"{each.name:<20}  {_predicted(each):>11.3f}  {described(each)}" for each in document.actions]
     return ["", f"{'first action':<20}  {title:>11}  mean", *rows, ""]
+
+
+def _videos(document: FuturesDocument) -> list[str]:
+    return [f"{video.shows} future: {video.file}" for video in document.videos]
 
 
 def _predicted(action: ActionFutures) -> float:

@@ -15,6 +15,7 @@ from workers.trainer.environments import roms
 from workers.trainer.environments.environments import Observations
 from workers.trainer.games.games import NO_LIVES, Watch
 from workers.trainer.games.screens import SIDE, Screen, shrunk
+from workers.trainer.games.video import Frame
 from workers.trainer.methods.trained_networks import Action
 
 STACK = 4
@@ -119,6 +120,15 @@ class AtariGame:
         state = self._emulator.cloneState()
         return [AtariBranch(self, state, seed) for seed in seeds]
 
+    def filmed_branch(self, seed: int) -> "AtariBranch":
+        [branch] = self.branch([seed])
+        branch.first_picture = self.picture()
+        return branch
+
+    def picture(self) -> Frame:
+        """Return the current picture. For a branch, call it before another one takes a step."""
+        return self._emulator.getScreenRGB()
+
     @cached_property
     def branching_emulator(self) -> ale_py.ALEInterface:
         """Second emulator, which all branches share because loading a game takes 0.1 s."""
@@ -177,6 +187,13 @@ class AtariBranch(AtariGame):
         self.trail = list(game.trail)
         self._random = np.random.default_rng(seed)
         self._held = ale_py.Action(game.trail[-1][0]) if game.trail else ale_py.Action.NOOP
+        # The emulator's states do not contain the picture, which appears with their next frame.
+        self.first_picture: Frame | None = None
+
+    def show(self, watch: Watch) -> None:
+        if self.first_picture is not None:
+            watch(self.first_picture)
+        self._watch = watch
 
     @property
     def lives(self) -> int:

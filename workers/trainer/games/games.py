@@ -73,6 +73,10 @@ class PlayableGame(Protocol):
         """Return one game per seed that continues from here, with the environment's random numbers of that seed."""
         ...
 
+    def filmed_branch(self, seed: int) -> "PlayableGame":
+        """Return a branch that can show its pictures."""
+        ...
+
     def close(self) -> None:
         """End the environment."""
         ...
@@ -85,7 +89,7 @@ class GymnasiumGame:
     lives = NO_LIVES
 
     def __init__(self, env: str, *, filmed: bool = False) -> None:
-        self._make = partial(_made, env, filmed)
+        self._name, self._make = env, partial(_made, env, filmed)
         self._env = self._make()
         self._copy = _copier(env)
         self._begins_in_a_new_world = env in KEEP_THEIR_WORLD
@@ -93,11 +97,12 @@ class GymnasiumGame:
         self.action_names = action_names(env, self.actions)
         self.observation_shape = self._env.observation_space.shape or ()
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
-        self.pictures_per_second = int(self._env.metadata.get("render_fps") or USUAL_PICTURES_PER_SECOND)
+        self.pictures_per_second = _pictures_per_second(self._env)
         self._watch: Watch | None = None
+        self._last_pictures: list[Frame] = []
 
     def show(self, watch: Watch) -> None:
-        watch(self._pictures()[-1])
+        watch((self._pictures() or self._last_pictures)[-1])
         self._watch = watch
 
     def begin(self, seed: int) -> None:
@@ -123,14 +128,27 @@ class GymnasiumGame:
                 self._watch(picture)
 
     def branch(self, seeds: Sequence[int]) -> "list[GymnasiumGame]":
-        return [self._branch(seed) for seed in seeds]
+        return [self._branch(self._copy(self._env) if self._copy else self._replayed(), seed) for seed in seeds]
+
+    def filmed_branch(self, seed: int) -> "GymnasiumGame":
+        env = _made(self._name, filmed=True)
+        env.reset(seed=self._seed)
+        pictures = _pictures(env)
+        for action in self._taken:
+            env.step(action)
+            # Some environments draw a picture only at some steps.
+            pictures = _pictures(env) or pictures
+        branch = self._branch(env, seed)
+        branch._last_pictures = pictures
+        branch.pictures_per_second = _pictures_per_second(env)
+        return branch
 
     def close(self) -> None:
         self._env.close()
 
-    def _branch(self, seed: int) -> "GymnasiumGame":
+    def _branch(self, env: gymnasium.Env[Any, Any], seed: int) -> "GymnasiumGame":
         branch = copy.copy(self)
-        branch._env = self._copy(self._env) if self._copy else self._replayed()
+        branch._env = env
         branch._env.unwrapped.np_random = np.random.default_rng(seed)
         branch._taken, branch._watch = list(self._taken), None
         return branch
@@ -144,8 +162,16 @@ class GymnasiumGame:
         return env
 
     def _pictures(self) -> list[Frame]:
-        # All pictures since the last call. Environments that repeat actions draw several per step.
-        return [np.asarray(picture) for picture in cast(list[Frame], self._env.render())]
+        return _pictures(self._env)
+
+
+def _pictures(env: gymnasium.Env[Any, Any]) -> list[Frame]:
+    # All pictures since the last call. Environments that repeat actions draw several per step.
+    return [np.asarray(picture) for picture in cast(list[Frame], env.render())]
+
+
+def _pictures_per_second(env: gymnasium.Env[Any, Any]) -> int:
+    return int(env.metadata.get("render_fps") or USUAL_PICTURES_PER_SECOND)
 
 
 def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:

@@ -1,4 +1,4 @@
-import { Button, Input, NativeSelect, SegmentedControl, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Input, NativeSelect, SegmentedControl, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { comparisonQuery } from "@/api/comparisons";
 import { checkpointsQuery } from "@/api/checkpoints";
@@ -14,6 +14,7 @@ import {
   type Draft,
   FIELDS,
   findProblems,
+  hasVideos,
   MAX_FUTURES,
   MIN_FUTURES,
   type Problems,
@@ -93,6 +94,12 @@ export function FuturesForm({ replay, env, names, now, onRequested }: FuturesFor
         </div>
         <ForcedActions names={names} draft={draft} error={problems.first} onChange={update} />
         <ActingAgent env={env} draft={draft} problems={problems} onChange={update} />
+        <Checkbox
+          label="Record videos"
+          description="Best, median and worst future, and all blended"
+          checked={hasVideos(draft)}
+          onChange={(event) => update({ videos: event.currentTarget.checked })}
+        />
         <FormErrors messages={refusals} />
         <Button type="submit" loading={request.isPending}>
           Simulate

@@ -2,7 +2,7 @@ import { Group, NativeSelect, Progress, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { futuresResultQuery, isUnfinished, useDeleteFutures } from "@/api/futures";
-import type { FuturesDocument, FuturesSummary } from "@/api/types";
+import type { Futures, FuturesDocument, FuturesSummary } from "@/api/types";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
 import { exact, plural, score } from "@/ui/format";
@@ -13,6 +13,7 @@ import { UnfinishedJob } from "../UnfinishedJob";
 import { ActionTable } from "./ActionTable";
 import { describeReturns, drawReturns, drawScores, drawSurvival } from "./figures";
 import classes from "./futures.module.css";
+import { FutureVideos, type Original } from "./FutureVideos";
 import { FuturesChart } from "./FuturesChart";
 import {
   conclude,
@@ -28,6 +29,7 @@ import {
 interface FuturesResultProps {
   replay: PlayableReplay;
   futures: FuturesSummary;
+  original: Original;
   /** Other futures of the same decision. */
   others: readonly FuturesSummary[];
   /** Name of the action that the agent took at the decision. */
@@ -53,7 +55,7 @@ export function FuturesResult(props: FuturesResultProps) {
 
 function Loaded(props: FuturesResultProps) {
   const { data, error, refetch } = useQuery(futuresResultQuery(props.futures.id));
-  if (data?.document) return <Result {...props} document={data.document} />;
+  if (data?.document) return <Result {...props} document={data.document} videos={data.videos} />;
   if (error) return <QueryError error={error} retry={() => void refetch()} />;
   return (
     <Text size="sm" c="dimmed" role="status">
@@ -86,9 +88,10 @@ function UnderWay({ replay, futures }: Pick<FuturesResultProps, "replay" | "futu
 
 interface ResultProps extends FuturesResultProps {
   document: FuturesDocument;
+  videos: Futures["videos"];
 }
 
-function Result({ replay, futures, others, document, taken }: ResultProps) {
+function Result({ replay, futures, original, others, document, videos, taken }: ResultProps) {
   const [against, setAgainst] = useState<FuturesSummary | null>(null);
   const { data } = useQuery({ ...futuresResultQuery(against?.id ?? 0), enabled: against !== null });
   const other = against && data?.document ? { name: nameForComparison(against), of: data.document } : null;
@@ -102,6 +105,7 @@ function Result({ replay, futures, others, document, taken }: ResultProps) {
         <strong>{conclude(document)}</strong>
       </Text>
       <Facts futures={futures} document={document} />
+      {videos.length > 0 && <FutureVideos videos={videos} document={document} original={original} />}
       {finished.length > 0 && (
         <NativeSelect
           label="Compare with"

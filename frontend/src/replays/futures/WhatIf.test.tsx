@@ -88,6 +88,7 @@ describe("asking what if", () => {
         horizon: 200,
         until: "horizon",
         temperature: 1,
+        record_videos: true,
         first: [],
         each_action: false,
         agent: null,
@@ -304,6 +305,30 @@ describe("a simulation", () => {
     expect(
       await screen.findByText("Run 3 at 2 k steps: 8 futures average 2.5 (95 % 2.0 to 3.0), V = 0.5."),
     ).toBeTruthy();
+  });
+
+  it("has videos that follow the replay from its decision", async () => {
+    const videos = [
+      { shows: "best" as const, future: 7, file: "future-best.mp4" },
+      { shows: "ghosts" as const, future: null, file: "future-ghosts.mp4" },
+    ];
+    const stored = [
+      { shows: "best" as const, file_id: 31 },
+      { shows: "ghosts" as const, file_id: 32 },
+    ];
+    open({ futures: [someFutures(7, { videos: stored, document: aFuturesDocument({ videos }) })] });
+    await openPanel();
+    await press("Decision 3: mean 1.75 8 futures of up to 200 decisions");
+    const shown = await screen.findByRole("region", { name: "Videos of futures" });
+    expect(within(shown).getByText("return 3.5, score 7")).toBeTruthy();
+    expect(within(shown).getByText("8 futures, start only")).toBeTruthy();
+    const video = within(shown).getByLabelText<HTMLVideoElement>("Best future");
+    expect(video.getAttribute("src")).toContain("/files/31");
+    Object.defineProperty(video, "duration", { value: 10 });
+    show(0.9);
+    expect(video.currentTime).toBeCloseTo(0.9 - 8 / 20);
+    await press("Watch in sync");
+    expect(document.querySelector("video")?.currentTime).toBeCloseTo(8.5 / 20);
   });
 
   it("is deleted after a question", async () => {

@@ -6,6 +6,7 @@ import { QueryError } from "@/ui/QueryError";
 import { pictureAt, type Playhead } from "../clock";
 import type { PlayableReplay } from "../places";
 import { decisionAt, type Thoughts } from "../track";
+import type { Playback } from "../usePlayback";
 import type { Steps } from "../useSteps";
 import { useDecision } from "../useThoughts";
 import { FuturesForm } from "./FuturesForm";
@@ -19,12 +20,13 @@ interface WhatIfProps {
   env: string;
   thoughts: Thoughts;
   head: Playhead;
+  playback: Playback;
   steps: Steps;
   onClose: () => void;
 }
 
 /** Panel that simulates how a replay could continue, with the results. */
-export function WhatIf({ replay, env, thoughts, head, steps, onClose }: WhatIfProps) {
+export function WhatIf({ replay, env, thoughts, head, playback, steps, onClose }: WhatIfProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.focus(), []);
   const query = useQuery(futuresQuery(replay));
@@ -56,6 +58,12 @@ export function WhatIf({ replay, env, thoughts, head, steps, onClose }: WhatIfPr
             key={shown.id}
             replay={replay}
             futures={shown}
+            original={{
+              playback,
+              head,
+              start: Number(thoughts.picture[shown.decision]) / pictures_per_second,
+              seek: () => steps.toDecision(shown.decision),
+            }}
             others={list.filter((each) => each.id !== shown.id && each.decision === shown.decision)}
             taken={action_names[Number(thoughts.action[shown.decision])]}
           />

@@ -17,6 +17,8 @@ export interface Draft {
   horizon: string;
   until: Until;
   temperature: string;
+  /** Null for the default: yes unless there are many futures. */
+  videos: boolean | null;
   forcing: "none" | "sequence" | "each";
   sequence: readonly Repeated[];
   agent: "same" | "other";
@@ -27,6 +29,7 @@ export interface Draft {
 
 export const [MIN_FUTURES, MAX_FUTURES] = [8, 256];
 const MAX_HORIZON = 10_000;
+const USUAL_FUTURES = 64;
 export const [MIN_TEMPERATURE, MAX_TEMPERATURE] = [0.01, 100];
 /** Maximum number of forced actions. */
 export const MAX_FORCED = 200;
@@ -43,10 +46,11 @@ export const FIELDS = [
 export type Problems = Partial<Record<(typeof FIELDS)[number], string>>;
 
 export const createDraft = (run: number): Draft => ({
-  futures: "64",
+  futures: String(USUAL_FUTURES),
   horizon: "200",
   until: "horizon",
   temperature: "1",
+  videos: null,
   forcing: "none",
   sequence: [],
   agent: "same",
@@ -80,6 +84,9 @@ export function findProblems({
   return problems;
 }
 
+/** Return true if the futures get videos. */
+export const hasVideos = ({ videos, futures }: Draft) => videos ?? Number(futures) <= USUAL_FUTURES;
+
 export function toRequest(draft: Draft, decision: number): FuturesRequest {
   const { forcing, sequence, agent, run, checkpoint } = draft;
   return {
@@ -88,6 +95,7 @@ export function toRequest(draft: Draft, decision: number): FuturesRequest {
     horizon: Number(draft.horizon),
     until: draft.until,
     temperature: Number(draft.temperature),
+    record_videos: hasVideos(draft),
     first:
       forcing === "sequence"
         ? sequence.flatMap(({ action, times }) => Array.from({ length: times }, () => action))

@@ -116,6 +116,9 @@ class Chain:
     def branch(self, seeds: Sequence[int]) -> "list[Chain]":
         return [Chain(seed) for seed in seeds]
 
+    def filmed_branch(self, seed: int) -> "Chain":
+        return Chain(seed)
+
     def close(self) -> None:
         """Do nothing."""
 

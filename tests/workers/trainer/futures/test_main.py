@@ -110,7 +110,7 @@ def test_recorded_actions_are_taken_instead_of_the_agents(run: Path) -> None:
 
 
 def test_progress_covers_all_simulations(run: Path) -> None:
-    options = FuturesOptions(decision=2, futures=8, horizon=5, each_action=True)
+    options = FuturesOptions(decision=2, futures=8, horizon=5, each_action=True, record_videos=False)
     progress: list[tuple[int, int]] = []
     request = FuturesRequest(run, None, None, seed=3, episode=0, options=options)
     simulated(request, load(run, None, None), advance=lambda done, total: progress.append((done, total)))
