@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.calibrations.service import find_calibration
 from backend.colors import color_of
-from backend.figures.drawing import MAX_DRAWABLE, faint, format_number, significant, to_figure
+from backend.figures.drawing import MAX_DRAWABLE, format_number, significant, to_figure
 from backend.figures.schemas import Figure
 from workers.contract.calibrations import CalibrationBin, CalibrationDocument, JudgedMoment
 
@@ -39,11 +39,15 @@ def calibration_figure(document: CalibrationDocument, color: str) -> Figure:
     )
     if not moments:
         return to_figure([], layout)
-    low, high = _range(moments, bins)
-    layout.xaxis.range = layout.yaxis.range = [low, high]
+    # The axes differ, so that values within a narrow range do not lie on one line.
+    values = _range([each.value for each in moments])
+    layout.xaxis.range = values
+    layout.yaxis.range = _range(
+        [*values, *(each.mean for each in moments), *(end for one in bins for end in _ends(one))]
+    )
     diagonal = go.Scatter(
-        x=np.array([low, high]),
-        y=np.array([low, high]),
+        x=np.array(values),
+        y=np.array(values),
         mode="lines",
         line={"color": DIAGONAL, "dash": "dash", "width": 1.5},
         hoverinfo="skip",
@@ -61,13 +65,11 @@ def _ends(point: JudgedMoment | CalibrationBin) -> tuple[float, float, float]:
     return (point.mean, *(point.interval or (point.mean, point.mean)))
 
 
-def _range(moments: Sequence[JudgedMoment], bins: Sequence[CalibrationBin]) -> tuple[float, float]:
-    """Return the range of both axes, so that the diagonal divides the plot."""
-    places = [place for each in moments for place in (each.value, each.mean)]
-    places += [end for each in bins for end in _ends(each)]
+def _range(places: Sequence[float]) -> list[float]:
+    """Return the range of an axis with these points."""
     low, high = min(places), max(places)
     space = (high - low) * MARGIN or 1.0
-    return low - space, high + space
+    return [low - space, high + space]
 
 
 def _moments(moments: Sequence[JudgedMoment], color: str) -> go.Scatter:
@@ -75,9 +77,9 @@ def _moments(moments: Sequence[JudgedMoment], color: str) -> go.Scatter:
         x=significant(np.array([each.value for each in moments])),
         y=significant(np.array([each.mean for each in moments])),
         mode="markers",
-        marker={"color": faint(color), "size": 6},
+        marker={"color": color, "size": 6, "opacity": 0.35},
         name="decisions",
-        text=[f"episode {each.episode}, decision {each.decision:,}: {_hover(each)}" for each in moments],
+        text=[f"episode {each.episode}, decision {each.decision + 1:,}: {_hover(each)}" for each in moments],
         hovertemplate="%{text}<extra></extra>",
         uid="moments",
     )

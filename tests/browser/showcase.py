@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.backend.calibrations.test_api import judge
+from tests.backend.calibrations.test_api import request as request_calibration
 from tests.browser.synthetic_replay import report_replay
 from tests.factories import Api, checkpoint_path, evaluated_episode, event, metrics, role, sha256, start_set, started
 
@@ -28,6 +30,7 @@ class Showcase:
     distributed: int
     fork: int
     evaluation: int
+    calibration: int
     reported: int
 
 
@@ -39,6 +42,7 @@ def fill(api: Api, folder: Path) -> Showcase:
     assert api.beat("moon", queue="gpu", device="NVIDIA H200").is_success
     _scored(api, folder)
     finished, saved = _finished(api, folder)
+    calibration = _calibrated(api, finished)
     evaluation = _evaluated(api, finished)
     failed = max([_failed(api) for _ in range(3)])
     running = _learning(api, name="learning", tags=["seeds", "baseline"])
@@ -49,7 +53,7 @@ def fill(api: Api, folder: Path) -> Showcase:
     attempt = int(api.run(distributed)["attempt"])
     roles = [role("shard", 0), role("bundle", 0, times_lost=1), role("bundle", 1, host="moon (10.0.0.2)")]
     assert api.send(distributed, attempt, event(POINTS + 5, "roles", POINTS * STRIDE, roles=roles)).is_success
-    return Showcase(finished, failed, running, distributed, fork, evaluation, _reported(api))
+    return Showcase(finished, failed, running, distributed, fork, evaluation, calibration, _reported(api))
 
 
 def values_at(step: int, number: int = 0) -> dict[str, float]:
@@ -109,6 +113,13 @@ def _finished(api: Api, folder: Path) -> tuple[int, int]:
     api.send(run_id, attempt, event(seq + 1, "finished", 30_000))
     assert api.release(run_id, attempt, "finished").is_success
     return run_id, saved[0]
+
+
+def _calibrated(api: Api, run_id: int) -> int:
+    """Create a finished calibration. Return its number."""
+    done = int(request_calibration(api, run_id)["id"])
+    judge(api, 30_000)
+    return done
 
 
 def _evaluated(api: Api, run_id: int) -> int:

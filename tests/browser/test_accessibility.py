@@ -153,6 +153,9 @@ PAGES: dict[str, tuple[str, str]] = {
     "checkpoints": ("/runs/{finished}/checkpoints", "by evaluation"),
     "evaluations": ("/runs/{finished}/evaluations", "12 of 30 episodes"),
     "an evaluation": ("/runs/{finished}/evaluations/{evaluation}", "Half of the episodes"),
+    "the critic": ("/runs/{finished}/critic", "too high on average"),
+    "a calibration": ("/runs/{finished}/critic/{calibration}", "Worst moments"),
+    "no such calibration": ("/runs/{finished}/critic/4000", "There is no calibration 4000"),
     "no such evaluation": ("/runs/{finished}/evaluations/4000", "There is no evaluation 4000"),
     "a run without evaluations": ("/runs/{running}/evaluations", "No evaluations yet"),
     "a live game that waits": ("/runs/{finished}/live", "The game has not started yet"),
@@ -201,6 +204,7 @@ PAGES: dict[str, tuple[str, str]] = {
 NIGHTLY_PAGES = {
     "no match",
     "no such evaluation",
+    "no such calibration",
     "a run without evaluations",
     "a live game that waits",
     "curves of a reported run",

@@ -13,9 +13,10 @@ export const TRAINING_FIGURES = [
   "figures/together",
   "figures/percentiles",
   "figures/evaluations",
+  "figures/calibrations",
 ];
 /** Figures of one run that its recordings and evaluations change. */
-const FIGURES_OF_FILES = ["figures/evaluations", "figures/action-shares"];
+const FIGURES_OF_FILES = ["figures/evaluations", "figures/calibrations", "figures/action-shares"];
 
 /** Query keys of figures that live events refresh. The last part names the runs that a figure shows. */
 export const figureKeys = {
@@ -27,6 +28,10 @@ export const figureKeys = {
   ) => [...figureKeys.all, metrics, { runs, ...options }] as const,
   evaluations: (run: number, query?: object) =>
     [...figureKeys.all, "evaluations", { runs: [run], ...query }] as const,
+  calibrations: (runs: readonly number[], query: object) =>
+    runs.length === 1
+      ? figureKeys.evaluations(runs[0] ?? 0, { calibrations: true, ...query })
+      : ([...figureKeys.all, "calibrations", { runs, ...query }] as const),
   at: (figure: string, runs: readonly number[]) =>
     FIGURES_OF_FILES.includes(partsOf(figure).path) && runs.length === 1
       ? figureKeys.evaluations(runs[0] ?? 0, { address: figure })

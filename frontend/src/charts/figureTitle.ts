@@ -14,6 +14,8 @@ const TITLES: Record<string, string> = {
   "figures/sample-efficiency": "Sample efficiency",
   "figures/evaluations": "Evaluations",
   "figures/evaluation-scores": "Scores of an evaluation",
+  "figures/calibrations": "Error of the critic",
+  "figures/calibration": "Calibration of the critic",
 };
 
 /** Return the title of a chart: its y axis, or a name from its URL until it is drawn. */

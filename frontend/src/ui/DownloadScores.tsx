@@ -2,8 +2,14 @@ import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { address } from "@/api/client";
 
+interface DownloadScoresProps {
+  from: string;
+  query?: { project?: string[] };
+  label?: string;
+}
+
 /** Link that downloads the scores at an API path as CSV. */
-export function DownloadScores({ from, query = {} }: { from: string; query?: { project?: string[] } }) {
+export function DownloadScores({ from, query = {}, label = "Download scores (CSV)" }: DownloadScoresProps) {
   return (
     <Button
       component="a"
@@ -13,7 +19,7 @@ export function DownloadScores({ from, query = {} }: { from: string; query?: { p
       size="xs"
       leftSection={<IconDownload size={16} />}
     >
-      Download scores (CSV)
+      {label}
     </Button>
   );
 }

@@ -31,10 +31,28 @@ type Progress = Pick<Evaluation, "episodes_done" | "episodes_total">;
 
 /** State of an evaluation with an icon, and its progress while it is played. */
 export function EvaluationState({ evaluation }: { evaluation: Progress & Pick<Evaluation, "state"> }) {
-  return evaluation.state === "running" ? (
-    <EpisodeProgress evaluation={evaluation} />
+  const { state, episodes_done, episodes_total } = evaluation;
+  return (
+    <JobState
+      state={state}
+      done={episodes_done}
+      total={episodes_total}
+      noun="episode"
+      label="Episodes played"
+    />
+  );
+}
+
+interface JobStateProps extends JobProgressProps {
+  state: Evaluation["state"];
+}
+
+/** State of a job with an icon, and its progress while it is in progress. */
+export function JobState({ state, ...progress }: JobStateProps) {
+  return state === "running" && progress.total > 0 ? (
+    <JobProgress {...progress} />
   ) : (
-    <StateBadge state={evaluation.state} />
+    <StateBadge state={state} />
   );
 }
 
@@ -49,24 +67,30 @@ function StateBadge({ state }: Pick<Evaluation, "state">) {
   );
 }
 
-function EpisodeProgress({ evaluation }: { evaluation: Progress }) {
-  const { episodes_done, episodes_total } = evaluation;
-  const fraction = Math.min(1, episodes_done / Math.max(1, episodes_total));
+interface JobProgressProps {
+  done: number;
+  total: number;
+  noun: string;
+  label: string;
+}
+
+function JobProgress({ done, total, noun, label }: JobProgressProps) {
+  const fraction = Math.min(1, done / total);
   return (
     <div className={classes.progress} style={{ width: 136 }}>
       <div
         className={classes.bar}
         role="progressbar"
-        aria-label="Episodes played"
+        aria-label={label}
         aria-valuemin={0}
-        aria-valuemax={episodes_total}
-        aria-valuenow={episodes_done}
+        aria-valuemax={total}
+        aria-valuenow={done}
       >
         <div className={classes.fill} data-state="running" style={{ width: `${fraction * 100}%` }} />
       </div>
       <div className={classes.progressWords}>
         <span>
-          {episodes_done} of {plural(episodes_total, "episode")}
+          {done} of {plural(total, noun)}
         </span>
       </div>
     </div>

@@ -1,6 +1,7 @@
 import type { QueryKey } from "@tanstack/react-query";
 import { aliasKeys } from "../aliases";
 import { boardKeys } from "../boards";
+import { calibrationKeys } from "../calibrations";
 import { changeKeys } from "../changes";
 import { checkpointKeys } from "../checkpoints";
 import { diagnosisKeys } from "../diagnosis";
@@ -83,6 +84,7 @@ export function staleAfter(event: Exclude<LiveEvent, { kind: "refetch" }>): Stal
           recordingKeys.list(event.run_id),
           mediaKeys.all(event.run_id),
           evaluationKeys.ofRun(event.run_id),
+          calibrationKeys.ofRun(event.run_id),
           liveGameKeys.ofRun(event.run_id),
           figureKeys.evaluations(event.run_id),
         ),

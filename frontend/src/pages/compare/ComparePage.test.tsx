@@ -66,6 +66,21 @@ describe("the compared runs", () => {
     expect(screen.queryByText("No runs found")).toBeNull();
   });
 
+  it("show the errors of their critics if any was calibrated", async () => {
+    const { server } = open("/?runs=1,2", {
+      "GET /figures/calibrations": {
+        data: [{ x: [1], y: [2], uid: "a" }],
+        layout: {},
+        cursor: null,
+        missing: [],
+      },
+    });
+    const critics = within(await screen.findByRole("region", { name: "Critics" }));
+    await userEvent.click(critics.getByRole("radio", { name: "Regret" }));
+    expect(critics.getByText("Regret of the chosen action")).toBeTruthy();
+    expect(server.of("GET /figures/calibrations")[0]?.query.get("runs")).toBe("1,2");
+  });
+
   it("fetch no other runs before a search", async () => {
     const { server } = open("/?runs=1,2");
     await screen.findByRole("region", { name: "Summary" });
@@ -73,6 +88,7 @@ describe("the compared runs", () => {
       "/compare",
       "/compare/thresholds",
       "/compare/verdict",
+      "/figures/calibrations",
       "/metric-catalog",
     ]);
   });

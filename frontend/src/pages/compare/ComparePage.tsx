@@ -20,6 +20,7 @@ import {
   writeSummary,
 } from "./comparison";
 import { CompareCurves } from "./CompareCurves";
+import { CriticCard } from "./CriticCard";
 import { Differences, ProvenanceDifferences } from "./Differences";
 import { EfficiencyCard } from "./EfficiencyCard";
 import { MissingRuns } from "./MissingRuns";
@@ -81,6 +82,7 @@ export default function ComparePage() {
                   <EfficiencyCard runs={runs} by={by} center={center} />
                 </>
               )}
+              <CriticCard runs={runs} />
               <SummaryTable
                 comparison={comparison.data}
                 metric={readSummary(search, names)}

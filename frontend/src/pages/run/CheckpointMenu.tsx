@@ -7,6 +7,7 @@ import {
   IconPinnedOff,
   IconPlayerPlay,
   IconRobot,
+  IconScale,
   IconTag,
   IconVideo,
 } from "@tabler/icons-react";
@@ -22,6 +23,7 @@ interface CheckpointMenuProps {
   fileId: number;
   liveUrl: string;
   onEvaluate: () => void;
+  onCalibrate: () => void;
   onRecord: () => void;
   onPin: () => void;
   onSetAlias: () => void;
@@ -34,6 +36,7 @@ export function CheckpointMenu({
   fileId,
   liveUrl,
   onEvaluate,
+  onCalibrate,
   onRecord,
   onPin,
   onSetAlias,
@@ -50,6 +53,12 @@ export function CheckpointMenu({
         <UnsupportedNote run={run} />
         <MenuAction Icon={IconPlayerPlay} label="Watch live" disabled={isUnsupported} to={liveUrl} />
         <MenuAction Icon={IconGauge} label="Evaluate…" disabled={isUnsupported} onClick={onEvaluate} />
+        <MenuAction
+          Icon={IconScale}
+          label="Calibrate critic…"
+          disabled={isUnsupported}
+          onClick={onCalibrate}
+        />
         <MenuAction Icon={IconVideo} label="Record replay…" disabled={isUnsupported} onClick={onRecord} />
         <MenuAction
           Icon={checkpoint.pinned ? IconPinnedOff : IconPin}

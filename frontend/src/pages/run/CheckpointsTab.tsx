@@ -14,6 +14,7 @@ import { availabilityText, isReported, unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { AliasModal } from "./AliasModal";
 import { CheckpointMenu } from "./CheckpointMenu";
+import { CalibrateModal } from "./critic/CalibrateModal";
 import { EvaluateModal } from "./evaluations/EvaluateModal";
 import { RecordModal } from "./recordings/RecordModal";
 import { bestBy } from "./evaluations/request";
@@ -26,6 +27,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
   const pin = usePinCheckpoint(run.id);
   const [forked, setForked] = useState<Checkpoint | null>(null);
   const [evaluated, setEvaluated] = useState<Checkpoint | null>(null);
+  const [calibrated, setCalibrated] = useState<Checkpoint | null>(null);
   const [aliased, setAliased] = useState<Checkpoint | null>(null);
   const [recorded, setRecorded] = useState<Checkpoint | null>(null);
   if (query.isError && !query.data) {
@@ -79,6 +81,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
                 liveUrl={`/runs/${run.id}/live?checkpoint=${checkpoint.id}`}
                 onFork={() => setForked(checkpoint)}
                 onEvaluate={() => setEvaluated(checkpoint)}
+                onCalibrate={() => setCalibrated(checkpoint)}
                 onRecord={() => setRecorded(checkpoint)}
                 onSetAlias={() => setAliased(checkpoint)}
                 onPin={() => pin.mutate({ checkpoint: checkpoint.id, pinned: !checkpoint.pinned })}
@@ -89,6 +92,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
       </WideTable>
       {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
       {evaluated && <EvaluateModal run={run} checkpoint={evaluated} onClose={() => setEvaluated(null)} />}
+      {calibrated && <CalibrateModal run={run} checkpoint={calibrated} onClose={() => setCalibrated(null)} />}
       {aliased && <AliasModal run={run} checkpoint={aliased} onClose={() => setAliased(null)} />}
       {recorded && <RecordModal run={run} checkpoint={recorded} onClose={() => setRecorded(null)} />}
     </Stack>
@@ -101,6 +105,7 @@ interface RowProps {
   liveUrl: string;
   onFork: () => void;
   onEvaluate: () => void;
+  onCalibrate: () => void;
   onRecord: () => void;
   onPin: () => void;
   onSetAlias: () => void;
@@ -112,6 +117,7 @@ function CheckpointRow({
   liveUrl,
   onFork,
   onEvaluate,
+  onCalibrate,
   onRecord,
   onPin,
   onSetAlias,
@@ -189,6 +195,7 @@ function CheckpointRow({
               fileId={checkpoint.file_id}
               liveUrl={liveUrl}
               onEvaluate={onEvaluate}
+              onCalibrate={onCalibrate}
               onRecord={onRecord}
               onPin={onPin}
               onSetAlias={onSetAlias}

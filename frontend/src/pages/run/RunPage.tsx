@@ -14,6 +14,7 @@ import { hasAgent, isReported } from "@/ui/states";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
+import { CriticTab } from "./critic/CriticTab";
 import { CurvesTab, SystemTab } from "./CurvesTab";
 import { EvaluationsTab } from "./evaluations/EvaluationsTab";
 import { LiveTab } from "./live/LiveTab";
@@ -34,6 +35,7 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
   { value: "live", label: "Live", Content: LiveTab },
   { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
   { value: "evaluations", label: "Evaluations", Content: EvaluationsTab },
+  { value: "critic", label: "Critic", Content: CriticTab },
   { value: "lineage", label: "Lineage", Content: LineageTab },
   { value: "log", label: "Log", Content: LogTab },
   { value: "config", label: "Config", Content: ConfigTab },
@@ -41,7 +43,7 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
 ];
 
 /** Tabs about the agent of a run. A reported run has no checkpoint to play with. */
-const AGENT_TABS = ["replays", "live", "checkpoints", "evaluations", "lineage"];
+const AGENT_TABS = ["replays", "live", "checkpoints", "evaluations", "critic", "lineage"];
 
 /** Page of one run. The URL names the tab: /runs/12/curves. */
 export default function RunPage() {

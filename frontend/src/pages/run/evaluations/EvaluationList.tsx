@@ -2,6 +2,7 @@ import { Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core
 import { IconTrophy } from "@tabler/icons-react";
 import { useDisclosure } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
 import { evaluationsQuery } from "@/api/evaluations";
 import type { Evaluation, Run } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
@@ -49,6 +50,9 @@ export function EvaluationList({ run }: { run: Run }) {
             </Text>
             <Group gap="xs">
               <DownloadScores from={`/export/runs/${run.id}/evaluations.csv`} />
+              <Button component={Link} to={`/runs/${run.id}/critic`} variant="default" size="xs">
+                Calibrate critic
+              </Button>
               <BlockableButton blocked={unsupportedReason(run)} size="xs" onClick={form.open}>
                 Evaluate checkpoint
               </BlockableButton>

@@ -1,0 +1,117 @@
+import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "react-router";
+import { useRequestCalibration } from "@/api/calibrations";
+import { checkpointsQuery } from "@/api/checkpoints";
+import type { Checkpoint, Run } from "@/api/types";
+import { useRequestForm } from "@/config-form/useRequestForm";
+import { short } from "@/ui/format";
+import { FormErrors } from "@/ui/FormErrors";
+import { NoPlayer } from "@/ui/NoPlayer";
+import { notifyDone } from "@/ui/notify";
+import { QueryError } from "@/ui/QueryError";
+import evaluationClasses from "../evaluations/evaluations.module.css";
+import { checkpointChoices } from "../evaluations/request";
+import { createDraft, type Draft, FIELDS, findProblems, toRequest } from "./request";
+import { calibrationName } from "./words";
+
+interface CalibrateModalProps {
+  run: Run;
+  /** The initial choice. By default, the newest. */
+  checkpoint?: Checkpoint;
+  onClose: () => void;
+}
+
+/** Dialog that requests a calibration of a checkpoint's critic. */
+export function CalibrateModal({ run, checkpoint, onClose }: CalibrateModalProps) {
+  const checkpoints = useQuery(checkpointsQuery(run.id));
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={
+        checkpoint ? `Calibrate the critic at ${short(checkpoint.step, "steps")}` : "Calibrate the critic"
+      }
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {checkpoints.isError && !checkpoints.data && (
+        <QueryError error={checkpoints.error} retry={() => void checkpoints.refetch()} />
+      )}
+      {checkpoints.isPending && <Text c="dimmed">Loading form…</Text>}
+      {checkpoints.data && (
+        <CalibrateForm run={run} checkpoints={checkpoints.data} chosen={checkpoint} onClose={onClose} />
+      )}
+    </Modal>
+  );
+}
+
+interface CalibrateFormProps {
+  run: Run;
+  checkpoints: readonly Checkpoint[];
+  chosen: Checkpoint | undefined;
+  onClose: () => void;
+}
+
+function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps) {
+  const request = useRequestCalibration(run.id);
+  const navigate = useNavigate();
+  const { draft, problems, refusals, update, submit } = useRequestForm({
+    createDraft: () => createDraft(chosen),
+    fields: FIELDS,
+    findProblems,
+    async send(valid) {
+      const calibration = await request.mutateAsync(toRequest(valid));
+      notifyDone(`Calibration at ${calibrationName(calibration)} requested.`);
+      onClose();
+      await navigate(`/runs/${run.id}/critic/${calibration.id}`);
+    },
+  });
+  const number = (name: Exclude<keyof Draft, "checkpoint">, label: string, description: string) => (
+    <TextInput
+      label={label}
+      description={description}
+      inputMode="numeric"
+      placeholder={name === "every" ? "automatic" : undefined}
+      value={draft[name]}
+      error={problems[name]}
+      onChange={(event) => update({ [name]: event.currentTarget.value })}
+    />
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <Text size="sm">
+          A worker plays episodes and simulates how they could continue from some of their decisions. The
+          returns of these futures show whether the critic's values are right. This takes about a minute for a
+          small world, and a few minutes for an Atari game.
+        </Text>
+        <NoPlayer />
+        <NativeSelect
+          label="Checkpoint"
+          data={checkpointChoices(checkpoints)}
+          value={draft.checkpoint}
+          error={problems.checkpoint}
+          data-autofocus
+          onChange={(event) => update({ checkpoint: event.currentTarget.value })}
+        />
+        <div className={evaluationClasses.pair}>
+          {number("episodes", "Episodes", "Played by the run's protocol.")}
+          {number("every", "Every k-th decision", "By default, about 40 decisions in total.")}
+          {number("futures", "Futures", "Per decision, and per action. More are more precise.")}
+          {number("horizon", "Longest future", "In decisions. Then the critic's value counts.")}
+          {number("seed", "Seed", "The same seed gives the same result.")}
+        </div>
+        <FormErrors messages={refusals} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={request.isPending}>
+            Calibrate
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,187 @@
+import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "react-router";
+import { calibrationFigureQuery, calibrationQuery } from "@/api/calibrations";
+import { isNotFound } from "@/api/problem";
+import type { CalibrationDocument, CalibrationWithDocument, Run } from "@/api/types";
+import { FigureFrame } from "@/charts/FigureFrame";
+import { EmptyState } from "@/ui/EmptyState";
+import { duration, exact } from "@/ui/format";
+import { NoPlayer } from "@/ui/NoPlayer";
+import { TimeAgo } from "@/ui/Quantity";
+import { QueryError } from "@/ui/QueryError";
+import { Reason } from "@/ui/Reason";
+import { useIsMounted } from "@/ui/useIsMounted";
+import evaluationClasses from "../evaluations/evaluations.module.css";
+import { SUPERSEDED_REASON } from "../evaluations/words";
+import runClasses from "../run.module.css";
+import { CalibrationActions } from "./CalibrationActions";
+import { CalibrationState } from "./CalibrationState";
+import classes from "./critic.module.css";
+import { calibrationName, describeBias, describeErrors, describeRegret, describeSize } from "./words";
+import { WorstMoments } from "./WorstMoments";
+
+/** Page of one calibration: plot, errors in words, worst moments and settings. */
+export function CalibrationDetail({ run, idText }: { run: Run; idText: string }) {
+  const id = Number(idText);
+  const isNumber = Number.isSafeInteger(id) && id > 0;
+  const query = useQuery({ ...calibrationQuery(run.id, id), enabled: isNumber });
+  const isGone = !isNumber || isNotFound(query.error) || (query.data && query.data.run_id !== run.id);
+  const navigate = useNavigate();
+  const stillHere = useIsMounted();
+  const listUrl = `/runs/${run.id}/critic`;
+  const leave = () => {
+    if (stillHere()) void navigate(listUrl);
+  };
+  return (
+    <Stack gap="md">
+      <Anchor component={Link} to={listUrl} size="sm" w="fit-content">
+        All calibrations of run {run.id}
+      </Anchor>
+      {isGone && (
+        <EmptyState title={`There is no calibration ${idText} of this run`}>
+          It may have been removed.
+        </EmptyState>
+      )}
+      {!isGone && query.isError && !query.data && (
+        <QueryError error={query.error} retry={() => void query.refetch()} />
+      )}
+      {!isGone && query.isPending && <Text c="dimmed">Loading calibration…</Text>}
+      {!isGone && query.data && <LoadedCalibration run={run} calibration={query.data} onRemoved={leave} />}
+    </Stack>
+  );
+}
+
+interface LoadedCalibrationProps {
+  run: Run;
+  calibration: CalibrationWithDocument;
+  onRemoved: () => void;
+}
+
+function LoadedCalibration({ run, calibration, onRemoved }: LoadedCalibrationProps) {
+  const { document } = calibration;
+  return (
+    <>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Group gap={12}>
+          <Title order={2}>Critic at {calibrationName(calibration)}</Title>
+          <CalibrationState calibration={calibration} />
+        </Group>
+        <CalibrationActions calibration={calibration} onRemoved={onRemoved} />
+      </Group>
+      {calibration.superseded && <Text size="sm">This calibration is superseded. {SUPERSEDED_REASON}</Text>}
+      <Reason of={calibration} />
+      {calibration.state === "queued" && <NoPlayer />}
+      <div className={document ? classes.detail : undefined}>
+        {document && (
+          <div className={runClasses.card}>
+            <CalibrationPlot calibration={calibration} document={document} />
+          </div>
+        )}
+        <div className={classes.column}>
+          {document && (
+            <>
+              <Errors document={document} />
+              <WorstMoments run={run} calibration={calibration} moments={document.worst} />
+            </>
+          )}
+          <Settings calibration={calibration} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+const HEADER = ["episode", "decision", "value", "mean_return", "low", "high", "regret"];
+
+interface PlotProps {
+  calibration: CalibrationWithDocument;
+  document: CalibrationDocument;
+}
+
+/** Mean returns of the futures against the values that the critic predicted. */
+function CalibrationPlot({ calibration: { id, run_id }, document }: PlotProps) {
+  const points = () =>
+    Promise.resolve({
+      header: HEADER,
+      rows: document.moments.map(({ episode, decision, value, mean, interval, regret }) => [
+        ...[episode, decision, value, mean, ...interval, regret],
+      ]),
+    });
+  return (
+    <FigureFrame
+      title="Predicted value and mean return of futures"
+      hint="On the dashed line, values are right. Below it, the critic is too high."
+      label="Mean return of the futures by predicted value, for decisions and for groups with similar values."
+      query={calibrationFigureQuery(run_id, id)}
+      zoom={null}
+      onZoom={() => undefined}
+      revision="calibration"
+      legend
+      height={420}
+      empty="No finite values to show."
+      file={`calibration-${id}`}
+      points={points}
+    />
+  );
+}
+
+/** The errors of the critic in words. */
+function Errors({ document }: { document: CalibrationDocument }) {
+  return (
+    <section className={runClasses.card} aria-label="Result">
+      <Title order={3} mb="xs">
+        Result
+      </Title>
+      <Stack gap={6}>
+        <Text size="sm" fw={600}>
+          {describeBias(document)}
+        </Text>
+        <Text size="sm">{describeErrors(document)}</Text>
+        <Text size="sm">{describeRegret(document)}</Text>
+      </Stack>
+    </section>
+  );
+}
+
+/** Checkpoint and options of a calibration. */
+function Settings({ calibration }: { calibration: CalibrationWithDocument }) {
+  const { document, started_at, finished_at } = calibration;
+  return (
+    <section className={runClasses.card} aria-label="Calibration settings">
+      <Title order={3} mb="xs">
+        Settings
+      </Title>
+      <dl className={evaluationClasses.what}>
+        <dt>Checkpoint</dt>
+        <dd>at {exact(calibration.step, "steps")}</dd>
+        <dt>Protocol</dt>
+        <dd>
+          {calibration.protocol}, seed {calibration.seed}
+        </dd>
+        <dt>Size</dt>
+        <dd>{describeSize(document ?? calibration)}</dd>
+        {document && (
+          <>
+            <dt>Return</dt>
+            <dd>
+              discounted with γ = {document.gamma}
+              {document.clip_rewards && ", of clipped rewards"}
+            </dd>
+          </>
+        )}
+        <dt>Requested</dt>
+        <dd>
+          {calibration.origin === "schedule" ? "by schedule" : "manually"},{" "}
+          <TimeAgo time={calibration.created_at} />
+        </dd>
+        {started_at && finished_at && (
+          <>
+            <dt>Duration</dt>
+            <dd>{duration((Date.parse(finished_at) - Date.parse(started_at)) / 1000)}</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}

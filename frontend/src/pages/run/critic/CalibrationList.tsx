@@ -1,0 +1,220 @@
+import { Anchor, Badge, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconScale } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "react-router";
+import { calibrationsQuery, type CriticMeasure } from "@/api/calibrations";
+import type { Calibration, Run } from "@/api/types";
+import { CriticChart, MeasureChoice } from "@/charts/CriticChart";
+import { formatInterval } from "@/replays/futures/words";
+import { BlockableButton } from "@/ui/BlockableButton";
+import { DownloadScores } from "@/ui/DownloadScores";
+import { EmptyState } from "@/ui/EmptyState";
+import { exact, plural, score } from "@/ui/format";
+import { NoPlayer } from "@/ui/NoPlayer";
+import { TimeAgo } from "@/ui/Quantity";
+import { QueryError } from "@/ui/QueryError";
+import { Reason } from "@/ui/Reason";
+import { unsupportedReason } from "@/ui/states";
+import { WideTable } from "@/ui/WideTable";
+import evaluationClasses from "../evaluations/evaluations.module.css";
+import { EvaluationsChart } from "../evaluations/EvaluationsChart";
+import { SUPERSEDED_REASON } from "../evaluations/words";
+import runClasses from "../run.module.css";
+import { CalibrateModal } from "./CalibrateModal";
+import { CalibrationActions } from "./CalibrationActions";
+import { CalibrationState } from "./CalibrationState";
+import classes from "./critic.module.css";
+import { calibrationName, describeBias, formatMeasure, isActive } from "./words";
+
+const COLUMN_COUNT = 8;
+
+/** All calibrations of a run: the errors over training beside the scores, and a table. */
+export function CalibrationList({ run }: { run: Run }) {
+  const { data, isError, error, refetch } = useQuery(calibrationsQuery(run.id));
+  const [isFormOpen, form] = useDisclosure(false);
+  const [measure, setMeasure] = useState<CriticMeasure>("bias");
+  if (isError && !data) return <QueryError error={error} retry={() => void refetch()} />;
+  if (!data) return <Text c="dimmed">Loading calibrations…</Text>;
+  const newest = data.find(({ errors, superseded }) => errors !== null && !superseded);
+  return (
+    <Stack gap="md">
+      {data.length === 0 ? (
+        <EmptyState icon={IconScale} title="No calibrations yet">
+          <Text mb="md">
+            A calibration simulates futures from decisions of a checkpoint's episodes. It shows whether the
+            critic's values are right, and whether other actions would have been better.
+          </Text>
+          <BlockableButton blocked={unsupportedReason(run)} onClick={form.open}>
+            Calibrate critic
+          </BlockableButton>
+        </EmptyState>
+      ) : (
+        <>
+          <Group justify="space-between" gap="sm">
+            <Text size="sm" style={{ flex: "1 1 240px" }}>
+              {newest?.errors
+                ? `At ${calibrationName(newest)}: ${describeBias(newest.errors)}`
+                : `${plural(data.length, "calibration")} of this run's checkpoints`}
+            </Text>
+            <Group gap="xs">
+              <DownloadScores
+                from={`/export/runs/${run.id}/calibrations.csv`}
+                label="Download errors (CSV)"
+              />
+              <BlockableButton blocked={unsupportedReason(run)} size="xs" onClick={form.open}>
+                Calibrate critic
+              </BlockableButton>
+            </Group>
+          </Group>
+          {data.some(isActive) && <NoPlayer />}
+          <MeasureChoice measure={measure} onMeasure={setMeasure} />
+          <div className={classes.charts}>
+            <div className={runClasses.card}>
+              <CriticChart runs={[run.id]} measure={measure} />
+            </div>
+            <div className={runClasses.card}>
+              <EvaluationsChart run={run} />
+            </div>
+          </div>
+          <CalibrationTable run={run} calibrations={data} />
+        </>
+      )}
+      {isFormOpen && <CalibrateModal run={run} onClose={form.close} />}
+    </Stack>
+  );
+}
+
+function CalibrationTable({ run, calibrations }: { run: Run; calibrations: readonly Calibration[] }) {
+  return (
+    <WideTable label="Table of calibrations" className={runClasses.card}>
+      <Table verticalSpacing={8} className={`${runClasses.oneLine} ${evaluationClasses.table}`}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Checkpoint</Table.Th>
+            <Table.Th
+              ta="right"
+              title="Mean of value − mean return, and its 95 % interval. Above 0: too high."
+            >
+              Bias
+            </Table.Th>
+            <Table.Th ta="right" visibleFrom="sm" title="Root mean square error of the values">
+              RMSE
+            </Table.Th>
+            <Table.Th ta="right" visibleFrom="sm" title="Of values and mean returns">
+              Correlation
+            </Table.Th>
+            <Table.Th
+              ta="right"
+              visibleFrom="sm"
+              title="Mean return lost by the chosen action against the best one, and its 95 % interval"
+            >
+              Regret
+            </Table.Th>
+            <Table.Th visibleFrom="sm">Requested</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {calibrations.map((calibration) => (
+            <CalibrationRow key={calibration.id} run={run} calibration={calibration} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}
+
+/** Table row of a calibration, with a second row for its reason or traceback. */
+function CalibrationRow({ run, calibration }: { run: Run; calibration: Calibration }) {
+  const { id, step, errors, superseded, origin, reason, traceback } = calibration;
+  const hasReason = reason !== null || traceback !== null;
+  return (
+    <>
+      <Table.Tr className={evaluationClasses.row} data-has-reason={hasReason || undefined}>
+        <Table.Td>
+          <Group gap="4px 8px">
+            <Anchor
+              component={Link}
+              to={`/runs/${run.id}/critic/${id}`}
+              size="sm"
+              title={exact(step, "steps")}
+            >
+              {calibrationName(calibration)}
+            </Anchor>
+            {superseded && (
+              <Badge size="sm" tt="none" variant="default" style={{ flex: "none" }} title={SUPERSEDED_REASON}>
+                superseded
+              </Badge>
+            )}
+          </Group>
+          {errors && (
+            <Text size="xs" c="dimmed" hiddenFrom="sm">
+              RMSE {score(errors.rmse)}, correlation {score(errors.correlation)}
+            </Text>
+          )}
+        </Table.Td>
+        <Table.Td ta="right">
+          {errors && (
+            <Text span size="sm" c="dimmed" hiddenFrom="sm">
+              bias{" "}
+            </Text>
+          )}
+          <Measured value={errors?.bias} interval={errors?.bias_interval} />
+        </Table.Td>
+        <Table.Td ta="right" visibleFrom="sm">
+          {score(errors?.rmse)}
+        </Table.Td>
+        <Table.Td ta="right" visibleFrom="sm">
+          {score(errors?.correlation)}
+        </Table.Td>
+        <Table.Td ta="right" visibleFrom="sm">
+          <Measured value={errors?.regret?.mean} interval={errors?.regret?.interval} />
+        </Table.Td>
+        <Table.Td visibleFrom="sm">
+          <TimeAgo time={calibration.created_at} />
+          <Text size="xs" c="dimmed">
+            {origin === "schedule" ? "by schedule" : "manually"}
+          </Text>
+        </Table.Td>
+        <Table.Td>
+          <CalibrationState calibration={calibration} />
+        </Table.Td>
+        <Table.Td>
+          <CalibrationActions calibration={calibration} />
+        </Table.Td>
+      </Table.Tr>
+      {hasReason && (
+        <Table.Tr className={evaluationClasses.row}>
+          <Table.Td colSpan={COLUMN_COUNT} className={evaluationClasses.reason}>
+            <Reason of={calibration} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  );
+}
+
+interface MeasuredProps {
+  value: number | undefined;
+  interval: readonly [number, number] | null | undefined;
+}
+
+function Measured({ value, interval }: MeasuredProps) {
+  return (
+    <>
+      <span className={evaluationClasses.mean}>
+        {value === undefined ? score(null) : formatMeasure(value, interval ?? null)}
+      </span>
+      {interval && (
+        <Text size="xs" c="dimmed" title="95 % interval of the mean">
+          {formatInterval(interval)}
+        </Text>
+      )}
+    </>
+  );
+}

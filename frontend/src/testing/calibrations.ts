@@ -1,0 +1,85 @@
+import type { Calibration, CalibrationDocument, CalibrationWithDocument, JudgedMoment } from "@/api/types";
+
+export const ERRORS = {
+  bias: 0.21,
+  bias_interval: [0.1, 0.32],
+  rmse: 0.4,
+  correlation: 0.83,
+  regret: { mean: 0.05, interval: [0.02, 0.08] },
+} satisfies Calibration["errors"];
+
+/** A calibration that is done; tests change what they are about. */
+export function aCalibration(id: number, changes: Partial<Calibration> = {}): Calibration {
+  return {
+    id,
+    run_id: 1,
+    state: "done",
+    reason: null,
+    traceback: null,
+    origin: "asked",
+    checkpoint_id: 7,
+    checkpoint_sha256: "ab".repeat(32),
+    step: 250_000,
+    frames: 1_000_000,
+    superseded: false,
+    protocol: "no-op-5min",
+    seed: 1,
+    episodes: 5,
+    every: null,
+    futures: 16,
+    horizon: 200,
+    moments_done: 40,
+    moments_total: 40,
+    worker: null,
+    errors: ERRORS,
+    created_at: "2026-01-01T10:30:00Z",
+    started_at: "2026-01-01T10:30:10Z",
+    finished_at: "2026-01-01T10:32:10Z",
+    ...changes,
+  };
+}
+
+/** One that waits, is in progress or has failed. */
+export const anUnfinishedCalibration = (id: number, changes: Partial<Calibration> = {}): Calibration =>
+  aCalibration(id, { state: "queued", errors: null, finished_at: null, moments_done: 0, ...changes });
+
+export function aMoment(episode: number, decision: number, value: number, mean: number): JudgedMoment {
+  return {
+    episode,
+    decision,
+    value,
+    mean,
+    interval: [mean - 0.1, mean + 0.1],
+    standard_error: 0.05,
+    regret: 0.05,
+  };
+}
+
+/** A calibration with its document. */
+export function withDocument(
+  calibration: Calibration,
+  changes: Partial<CalibrationDocument> = {},
+): CalibrationWithDocument {
+  const moments = [aMoment(0, 129, 2, 1), aMoment(3, 54, 1, 1.2)];
+  const document: CalibrationDocument = {
+    ...ERRORS,
+    env: "ALE/Pong-v5",
+    algorithm: "paac",
+    checkpoint_step: calibration.step,
+    protocol: calibration.protocol,
+    acting: { name: "sampled", epsilon: null },
+    seed: 1,
+    episodes: 5,
+    every: 55,
+    futures: 16,
+    horizon: 200,
+    gamma: 0.99,
+    clip_rewards: true,
+    bins: [],
+    worst: moments,
+    moments,
+    seconds: 60,
+    ...changes,
+  };
+  return { ...calibration, document };
+}
