@@ -7,6 +7,9 @@ from playwright.sync_api import Page, expect
 
 from tests.installation import Installation
 
+# tests/backend/calibrations and the tests of the page cover each side of what is shown here.
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def trained_run(installation: Installation) -> int:

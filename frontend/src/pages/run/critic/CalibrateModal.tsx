@@ -98,7 +98,7 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
         <div className={evaluationClasses.pair}>
           {number("episodes", "Episodes", "Played by the run's protocol.")}
           {number("every", "Every k-th decision", "By default, about 40 decisions in total.")}
-          {number("futures", "Futures", "Per decision, and per action. More are more precise.")}
+          {number("futures", "Futures", "Per decision, and per action.")}
           {number("horizon", "Longest future", "In decisions. Then the critic's value counts.")}
           {number("seed", "Seed", "The same seed gives the same result.")}
         </div>
