@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from arcadia._async.alerts import AsyncAlertChannel
     from arcadia._async.checkpoints import AsyncCheckpoint
     from arcadia._async.client import AsyncClient
-    from arcadia._async.jobs import AsyncCalibration, AsyncEvaluation, AsyncJob, AsyncRecording
+    from arcadia._async.jobs import AsyncCalibration, AsyncEvaluation, AsyncFutures, AsyncJob, AsyncRecording
     from arcadia._async.projects import AsyncProject
     from arcadia._async.replays import AsyncReplay
     from arcadia._async.reports import AsyncReport
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from arcadia._sync.alerts import AlertChannel
     from arcadia._sync.checkpoints import Checkpoint
     from arcadia._sync.client import Client
-    from arcadia._sync.jobs import Calibration, Evaluation, Job, Recording
+    from arcadia._sync.jobs import Calibration, Evaluation, Futures, Job, Recording
     from arcadia._sync.projects import Project
     from arcadia._sync.replays import Replay
     from arcadia._sync.reports import Report
@@ -77,6 +77,7 @@ __all__ = [
     "AsyncCheckpoint",
     "AsyncClient",
     "AsyncEvaluation",
+    "AsyncFutures",
     "AsyncJob",
     "AsyncProject",
     "AsyncRecording",
@@ -94,6 +95,7 @@ __all__ = [
     "Evaluation",
     "Figure",
     "Finding",
+    "Futures",
     "Health",
     "Histogram",
     "Image",
@@ -133,7 +135,7 @@ _NAMES_OF_MODULES = {
     "arcadia._async.alerts": "AsyncAlertChannel",
     "arcadia._async.checkpoints": "AsyncCheckpoint",
     "arcadia._async.client": "AsyncClient",
-    "arcadia._async.jobs": "AsyncCalibration AsyncEvaluation AsyncJob AsyncRecording",
+    "arcadia._async.jobs": "AsyncCalibration AsyncEvaluation AsyncFutures AsyncJob AsyncRecording",
     "arcadia._async.projects": "AsyncProject",
     "arcadia._async.replays": "AsyncReplay",
     "arcadia._async.reports": "AsyncReport",
@@ -142,7 +144,7 @@ _NAMES_OF_MODULES = {
     "arcadia._sync.alerts": "AlertChannel",
     "arcadia._sync.checkpoints": "Checkpoint",
     "arcadia._sync.client": "Client",
-    "arcadia._sync.jobs": "Calibration Evaluation Job Recording",
+    "arcadia._sync.jobs": "Calibration Evaluation Futures Job Recording",
     "arcadia._sync.projects": "Project",
     "arcadia._sync.replays": "Replay",
     "arcadia._sync.reports": "Report",

@@ -26,6 +26,7 @@ INSTRUCTIONS = (
     "Arcadia trains game-playing agents with A3C, PAAC, GA3C and Gorila. A run is one training; a study is many runs "
     "that answer one question. Compare methods only with compare_runs, whose verdict takes seeds into account."
 )
+WAIT_SECONDS = 25.0
 MAX_LISTED, MAX_POINTS, MAX_LOG_LINES = 100, 400, 200
 # Fields of a run that an assistant rarely needs, and that would fill its context.
 _LONG_FIELDS = ("actions", "versions", "poster_file_id", "color", "command", "roles", "start_steps")
@@ -54,6 +55,7 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
         tools.read_metric,
         tools.draw_figure,
         tools.list_calibrations,
+        tools.list_replays,
         tools.compare_runs,
         tools.search_log,
         tools.list_projects,
@@ -63,7 +65,11 @@ def create_mcp_server(connect: Connect, *, write: bool) -> MCPServer[Any]:
         tools.forecast_run,
         tools.list_workers,
     )
-    creating = (tools.launch_run, tools.change_run, tools.preview_study, tools.start_study) if write else ()
+    creating = (
+        (tools.launch_run, tools.change_run, tools.simulate_futures, tools.preview_study, tools.start_study)
+        if write
+        else ()
+    )
     stopping = (tools.stop_run, tools.stop_study) if write else ()
     _add(server, reading, READ_ONLY)
     _add(server, creating, CREATES)
@@ -191,6 +197,12 @@ class Tools:
             found = await api.get(f"/runs/{run}/calibrations")
         return [{name: each[name] for name in ("id", "state", "step", "protocol", "errors")} for each in found]
 
+    async def list_replays(self, context: Context[Any], run: RunId) -> list[dict[str, Any]]:
+        """List the replays of a run with their return and their length in decisions."""
+        async with self._api(context) as api:
+            found = await api.get(f"/runs/{run}/replays")
+        return [{name: each[name] for name in ("id", "step", "episode_return", "length", "seconds")} for each in found]
+
     async def compare_runs(
         self,
         context: Context[Any],
@@ -284,6 +296,35 @@ class Tools:
         async with self._api(context) as api:
             return _summarize(await api.post("/runs", body))
 
+    async def simulate_futures(
+        self,
+        context: Context[Any],
+        replay: Annotated[int, Field(description="Number of a replay from list_replays.")],
+        decision: Annotated[int, Field(description="The decision to continue from, counted from 0.")],
+        futures: Annotated[int, Field(description="8 to 256 futures.")] = 64,
+        horizon: Annotated[int, Field(description="Longest future in decisions.")] = 200,
+        first: Annotated[list[str], Field(description="Names of actions to force first.")] = [],  # noqa: B006
+        each_action: Annotated[bool, Field(description="Also force each action first and compare them.")] = False,
+        temperature: Annotated[float, Field(description="Divides the policy's logits.")] = 1.0,
+        agent_run: Annotated[int | None, Field(description="Run whose best checkpoint acts instead.")] = None,
+    ) -> dict[str, Any]:
+        """Simulate how a replay could continue from a decision, and compare the returns with the value estimate."""
+        body = {
+            "decision": decision,
+            "futures": futures,
+            "horizon": horizon,
+            "first": first,
+            "each_action": each_action,
+            "temperature": temperature,
+            "agent": None if agent_run is None else {"run_id": agent_run},
+            "record_videos": False,
+        }
+        async with self._api(context) as api:
+            found = await api.post(f"/replays/{replay}/futures", body)
+            while found["state"] in ("queued", "running"):
+                found = await api.get(f"/futures/{found['id']}", wait="finished", timeout=WAIT_SECONDS)
+        return _summarize_futures(found)
+
     async def change_run(
         self,
         context: Context[Any],
@@ -330,6 +371,15 @@ class Tools:
         async with self._api(context) as api:
             stopped = await api.post(f"/studies/{study}/stop")
         return {name: stopped[name] for name in ("id", "name", "state", "runs")}
+
+
+def _summarize_futures(futures: dict[str, Any]) -> dict[str, Any]:
+    """Return futures without the lists that would fill an assistant's context."""
+    document = futures["document"] or {}
+    kept = ("score", "terminal", "bootstrapped", "actions", "gamma", "clip_rewards", "temperature")
+    return {name: futures[name] for name in futures if name not in ("document", "videos", "traceback")} | {
+        name: document[name] for name in kept if name in document
+    }
 
 
 def _summarize(run: dict[str, Any]) -> dict[str, Any]:

@@ -258,7 +258,7 @@ def test_jobs_are_requested_and_cancelled(finished: Run) -> None:
 
 
 @pytest.mark.nightly
-def test_a_checkpoint_is_evaluated_and_recorded(finished: Run, tmp_path: Path) -> None:
+def test_a_checkpoint_is_evaluated_and_recorded(client: Client, finished: Run, tmp_path: Path) -> None:
     evaluation = finished.evaluate(episodes=3, timeout=WAIT_SECONDS)
     assert len(evaluation.scores) == 3
     assert evaluation.mean == pytest.approx(np.mean([score for score in evaluation.scores if score is not None]))
@@ -268,6 +268,9 @@ def test_a_checkpoint_is_evaluated_and_recorded(finished: Run, tmp_path: Path) -
     replay = finished.record(timeout=WAIT_SECONDS).replay()
     assert replay.download(tmp_path / "a.mp4").read_bytes()[4:8] == b"ftyp"
     assert len(replay.track()["value"]) == replay.length
+    futures = client.futures(replay, 2, futures=8, horizon=20, each_action=True, timeout=WAIT_SECONDS)
+    assert futures.mean == pytest.approx(np.mean([each for each in futures.returns if each is not None]))
+    assert (len(futures.actions), futures.agent_run_id) == (2, finished.id)
     assert replay.pin().is_pinned
     assert "data:image/png" in replay._repr_html_()
     assert replay.id in [each.id for each in finished.replays()]

@@ -13,8 +13,10 @@ import httpx
 from arcadia._async.alerts import AsyncAlertChannel
 from arcadia._async.archives import export_archive, import_agent, import_archive
 from arcadia._async.checkpoints import AsyncCheckpoint
+from arcadia._async.jobs import AsyncFutures
 from arcadia._async.projects import AsyncProject, find_project
 from arcadia._async.references import find_alias, find_run, find_run_ids, find_runs
+from arcadia._async.replays import AsyncReplay
 from arcadia._async.reports import AsyncReport
 from arcadia._async.runs import AsyncRun
 from arcadia._async.studies import AsyncStudy
@@ -238,6 +240,42 @@ class AsyncClient:
         """
         result = await import_agent(self.transport, path, env=env, name=name, project=project, progress=progress)
         return await self.run(result["run_id"])
+
+    async def futures(
+        self,
+        replay: int | AsyncReplay,
+        decision: int,
+        *,
+        futures: int = 64,
+        horizon: int = 200,
+        until: str = "horizon",
+        first: Sequence[str] = (),
+        each_action: bool = False,
+        temperature: float = 1.0,
+        agent: int | None = None,
+        checkpoint: int | str = "best",
+        record_videos: bool | None = None,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> AsyncFutures:
+        """Simulate how a replay could continue from a decision. With `wait=False`, return while it is queued.
+
+        `agent` is the number of a run whose checkpoint acts. Default: the agent of the replay.
+        """
+        number = replay if isinstance(replay, int) else replay.id
+        body = {
+            "decision": decision,
+            "futures": futures,
+            "horizon": horizon,
+            "until": until,
+            "first": list(first),
+            "each_action": each_action,
+            "temperature": temperature,
+            "agent": None if agent is None else {"run_id": agent, "checkpoint": checkpoint},
+            "record_videos": record_videos,
+        }
+        simulated = AsyncFutures(self, await self.transport.post(f"/replays/{number}/futures", body))
+        return await simulated.wait(timeout) if wait else simulated
 
     async def aliases(self) -> list[Alias]:
         """List the aliases of checkpoints by name."""

@@ -1,4 +1,4 @@
-"""Jobs of workers: evaluations, calibrations and recordings."""
+"""Jobs of workers: evaluations, calibrations, futures and recordings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from arcadia._async.resource import AsyncResource
 from arcadia.errors import ArcadiaError, JobFailedError
 from arcadia.records.calibration import CalibrationRecord
 from arcadia.records.evaluation import EvaluationRecord
+from arcadia.records.futures import FuturesRecord
 from arcadia.records.job import JobRecord, RecordingRecord
 
 SomeJob = TypeVar("SomeJob", bound="AsyncJob")
@@ -70,6 +71,21 @@ class AsyncCalibration(AsyncJob, CalibrationRecord):
     @property
     def _share(self) -> float:
         return self.moments_done / self.moments_total if self.moments_total else 0.0
+
+
+class AsyncFutures(AsyncJob, FuturesRecord):
+    """Futures: simulated continuations of an episode from one of its decisions."""
+
+    collection = "futures"
+
+    async def cancel(self) -> AsyncFutures:
+        """Cancel the simulation, which deletes it."""
+        await self.delete()
+        return self
+
+    @property
+    def _share(self) -> float:
+        return self.done / self.total if self.total else 0.0
 
 
 class AsyncRecording(AsyncJob, RecordingRecord):

@@ -14,8 +14,10 @@ import httpx
 from arcadia._sync.alerts import AlertChannel
 from arcadia._sync.archives import export_archive, import_agent, import_archive
 from arcadia._sync.checkpoints import Checkpoint
+from arcadia._sync.jobs import Futures
 from arcadia._sync.projects import Project, find_project
 from arcadia._sync.references import find_alias, find_run, find_run_ids, find_runs
+from arcadia._sync.replays import Replay
 from arcadia._sync.reports import Report
 from arcadia._sync.runs import Run
 from arcadia._sync.studies import Study
@@ -239,6 +241,42 @@ class Client:
         """
         result = import_agent(self.transport, path, env=env, name=name, project=project, progress=progress)
         return self.run(result["run_id"])
+
+    def futures(
+        self,
+        replay: int | Replay,
+        decision: int,
+        *,
+        futures: int = 64,
+        horizon: int = 200,
+        until: str = "horizon",
+        first: Sequence[str] = (),
+        each_action: bool = False,
+        temperature: float = 1.0,
+        agent: int | None = None,
+        checkpoint: int | str = "best",
+        record_videos: bool | None = None,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> Futures:
+        """Simulate how a replay could continue from a decision. With `wait=False`, return while it is queued.
+
+        `agent` is the number of a run whose checkpoint acts. Default: the agent of the replay.
+        """
+        number = replay if isinstance(replay, int) else replay.id
+        body = {
+            "decision": decision,
+            "futures": futures,
+            "horizon": horizon,
+            "until": until,
+            "first": list(first),
+            "each_action": each_action,
+            "temperature": temperature,
+            "agent": None if agent is None else {"run_id": agent, "checkpoint": checkpoint},
+            "record_videos": record_videos,
+        }
+        simulated = Futures(self, self.transport.post(f"/replays/{number}/futures", body))
+        return simulated.wait(timeout) if wait else simulated
 
     def aliases(self) -> list[Alias]:
         """List the aliases of checkpoints by name."""

@@ -1,5 +1,5 @@
 # Generated from arcadia/_async by client/generate_sync.py. Edit that instead.
-"""Jobs of workers: evaluations, calibrations and recordings."""
+"""Jobs of workers: evaluations, calibrations, futures and recordings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from arcadia._sync.resource import Resource
 from arcadia.errors import ArcadiaError, JobFailedError
 from arcadia.records.calibration import CalibrationRecord
 from arcadia.records.evaluation import EvaluationRecord
+from arcadia.records.futures import FuturesRecord
 from arcadia.records.job import JobRecord, RecordingRecord
 
 SomeJob = TypeVar("SomeJob", bound="Job")
@@ -71,6 +72,21 @@ class Calibration(Job, CalibrationRecord):
     @property
     def _share(self) -> float:
         return self.moments_done / self.moments_total if self.moments_total else 0.0
+
+
+class Futures(Job, FuturesRecord):
+    """Futures: simulated continuations of an episode from one of its decisions."""
+
+    collection = "futures"
+
+    def cancel(self) -> Futures:
+        """Cancel the simulation, which deletes it."""
+        self.delete()
+        return self
+
+    @property
+    def _share(self) -> float:
+        return self.done / self.total if self.total else 0.0
 
 
 class Recording(Job, RecordingRecord):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from arcadia.records.job import JobRecord
+from arcadia.records.job import EpisodesRecord
 from arcadia.records.record import parse_number
 
 
-class CalibrationRecord(JobRecord):
+class CalibrationRecord(EpisodesRecord):
     """The fields of a calibration: values of a checkpoint's critic compared with the returns of futures."""
 
     noun = "Calibration"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from arcadia.records.job import JobRecord
+from arcadia.records.job import EpisodesRecord
 from arcadia.records.record import parse_number
 
 
-class EvaluationRecord(JobRecord):
+class EvaluationRecord(EpisodesRecord):
     """The fields of an evaluation: episodes played from a checkpoint by a protocol."""
 
     noun = "Evaluation"

@@ -1,4 +1,4 @@
-"""The fields that evaluations and recordings share."""
+"""The fields that jobs share."""
 
 from __future__ import annotations
 
@@ -45,6 +45,20 @@ class JobRecord(Record):
         return self.state in JOB_ENDED_STATES
 
     @property
+    def created_at(self) -> datetime:
+        """Time of the request."""
+        return self._required_time("created_at")
+
+    @property
+    def finished_at(self) -> datetime | None:
+        """Time when it ended."""
+        return self._time("finished_at")
+
+
+class EpisodesRecord(JobRecord):
+    """The fields of a job that plays episodes of a checkpoint."""
+
+    @property
     def checkpoint_id(self) -> int:
         """Number of the checkpoint."""
         return int(self.data["checkpoint_id"])
@@ -69,21 +83,11 @@ class JobRecord(Record):
         """Name of the worker."""
         return self._text("worker")
 
-    @property
-    def created_at(self) -> datetime:
-        """Time of the request."""
-        return self._required_time("created_at")
-
-    @property
-    def finished_at(self) -> datetime | None:
-        """Time when it ended."""
-        return self._time("finished_at")
-
     def __repr__(self) -> str:
         return f"<{self.noun} {self.id} of run {self.run_id} at step {self.step:,}: {self.state}>"
 
 
-class RecordingRecord(JobRecord):
+class RecordingRecord(EpisodesRecord):
     """The fields of a recording, the job that makes a replay."""
 
     noun = "Recording"

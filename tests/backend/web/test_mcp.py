@@ -15,8 +15,11 @@ from mcp.client.streamable_http import streamable_http_client
 from pydantic import SecretStr
 
 from backend.config import Settings
+from backend.database.tables import Job
+from backend.jobs import service as jobs
 from tests.backend.calibrations.test_api import judge
 from tests.backend.calibrations.test_api import request as request_calibration
+from tests.backend.test_saliency import replay
 from tests.factories import Api, metrics
 
 READ_TOOLS = {
@@ -28,6 +31,7 @@ READ_TOOLS = {
     "read_metric",
     "draw_figure",
     "list_calibrations",
+    "list_replays",
     "compare_runs",
     "search_log",
     "list_projects",
@@ -37,7 +41,7 @@ READ_TOOLS = {
     "forecast_run",
     "list_workers",
 }
-WRITE_TOOLS = {"launch_run", "change_run", "stop_run", "preview_study", "start_study", "stop_study"}
+WRITE_TOOLS = {"launch_run", "change_run", "stop_run", "simulate_futures", "preview_study", "start_study", "stop_study"}
 
 Call = Callable[..., Any]
 
@@ -156,6 +160,31 @@ def test_calibrations_are_listed(api: Api, call: Call) -> None:
     judge(api)
     (found,) = [json.loads(block.text) for block in call("list_calibrations", run=run).content]
     assert (found["state"], found["step"], found["errors"]["bias"]) == ("done", 100, 0.5)
+
+
+def test_replays_are_listed(api: Api, call: Call) -> None:
+    run_id, replay_id = replay(api)
+    (found,) = [json.loads(block.text) for block in call("list_replays", run=run_id).content]
+    assert (found["id"], found["step"], found["episode_return"]) == (replay_id, 100, 10.0)
+
+
+@pytest.mark.parametrize("mcp_write", [True])
+def test_futures_are_simulated_from_a_decision(api: Api, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, replay_id = replay(api)
+    # A worker that is faster than the response.
+    enqueue = jobs.enqueue
+
+    def done(*arguments: Any) -> Job:
+        job = enqueue(*arguments)
+        job.state = "done"
+        return job
+
+    monkeypatch.setattr(jobs, "enqueue", done)
+    found = parsed(call("simulate_futures", replay=replay_id, decision=1, first=["UP"], temperature=2))
+    assert (found["state"], found["first"], found["temperature"], found["mean"]) == ("done", ["UP"], 2, None)
+    refused = call("simulate_futures", replay=replay_id, decision=3)
+    assert refused.is_error
+    assert "choose 0 to 2" in refused.content[0].text
 
 
 def test_a_comparison_has_a_verdict_and_the_differences(api: Api, call: Call) -> None:
