@@ -195,6 +195,16 @@ class CalibrationEvent(_Event):
     document: CalibrationDocument
 
 
+class Continued(BaseModel):
+    """The part of a kept game that follows a decision of a replay."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    frames: Count = Field(description="Frames of the game before the decision.")
+    score: float = Field(description="Score from the decision on.")
+    agent_frames: Count = Field(description="Frames since the decision in which the agent played.")
+
+
 class GameKept(_Event):
     kind: Literal["kept_game"] = "kept_game"
     seed: Annotated[int, Field(ge=0, lt=SEEDS)]
@@ -206,6 +216,7 @@ class GameKept(_Event):
     screens: Annotated[list[tuple[Count, Sha256]], Field(max_length=MOST_SCREENS)] = Field(
         description="Frames spread over the game, with the hash of the screen after each."
     )
+    continued: Continued | None = Field(default=None, description="None if a person played the game from its start.")
 
 
 class Film(_Event):

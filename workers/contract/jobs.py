@@ -56,6 +56,8 @@ class FilmParameters(BaseModel):
     actions: list[Held]
     played: Count
     score: float
+    skipped: Count = Field(default=0, description="Frames before the video begins.")
+    repeat_action_probability: float = 0.0
 
 
 class SaliencyParameters(BaseModel):

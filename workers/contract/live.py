@@ -17,7 +17,7 @@ from workers.contract.events import CheckpointFile
 from workers.contract.games import EnvironmentId
 from workers.contract.orders import Order
 from workers.contract.tracks import Numbers
-from workers.contract.values import Count
+from workers.contract.values import Count, Id
 
 LENGTH_BYTES = 4
 # The largest message of the process.
@@ -31,12 +31,27 @@ ALONE_SECONDS = 10.0
 ENDED, NO_SUCH_GAME, STALE, WRONG_ORDER, TOO_SLOW, TOO_MANY = 4000, 4404, 4409, 4422, 4408, 4429
 
 
+class Origin(BaseModel):
+    """The decision of a replay from which a person continues it, with the actions and the score before it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    replay_id: Id
+    decision: Count
+    protocol: str
+    seed: Count
+    episode: Count
+    actions: list[int]
+    score: float
+
+
 class PlayParameters(BaseModel):
-    """The Atari game that people play."""
+    """The environment that people play, from its start or from a decision of a replay."""
 
     model_config = ConfigDict(extra="forbid")
 
     env: EnvironmentId
+    origin: Origin | None = None
 
 
 class LiveParameters(BaseModel):
@@ -74,6 +89,14 @@ class AgentOnStage(BaseModel):
     sampled: str = Field(description="Meaning of the temperature: policy, random or noise.")
 
 
+class OriginOnStage(BaseModel):
+    """The decision of a replay at which a game begins. `score` and `frames` are those before it."""
+
+    decision: int
+    score: float
+    frames: int
+
+
 class Scene(BaseModel):
     """The state of a live game."""
 
@@ -85,6 +108,8 @@ class Scene(BaseModel):
     game: int = Field(description="Number of the game, from 1.")
     paused: bool
     over: bool = Field(description="Whether the game has ended and waits for a person to start the next.")
+    waiting: bool = Field(description="Whether the game waits for a person, at the start or without a player.")
+    origin: OriginOnStage | None = Field(description="None if the game begins at its own start.")
     agent: AgentOnStage | None = Field(description="None if only people play.")
     takes_hands: bool = Field(description="Whether a person can play it.")
     hands: str | None = Field(description="The viewer who plays instead of the agent.")

@@ -64,6 +64,12 @@ class HandBack(_Order):
     order: Literal["hand back"] = "hand back"
 
 
+class LetAgentPlay(_Order):
+    """Stop playing, and let the agent continue a game that waits for a person."""
+
+    order: Literal["let agent play"] = "let agent play"
+
+
 class Keys(_Order):
     """Hold exactly these keys down. Only the viewer who plays may send this."""
 
@@ -72,7 +78,7 @@ class Keys(_Order):
 
 
 class Keep(_Order):
-    """Save this game as far as it is played. Only people may have played it."""
+    """Save this game as far as it is played. An agent may only have played it if it continues a replay."""
 
     order: Literal["keep"] = "keep"
 
@@ -84,7 +90,7 @@ class Seen(_Order):
 
 
 Order = Annotated[
-    Ping | Pause | Go | Step | NewGame | SetTemperature | TakeOver | HandBack | Keys | Keep | Seen,
+    Ping | Pause | Go | Step | NewGame | SetTemperature | TakeOver | HandBack | LetAgentPlay | Keys | Keep | Seen,
     Field(discriminator="order"),
 ]
 

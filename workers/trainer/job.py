@@ -204,13 +204,17 @@ def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
 
     stop.interrupts = False
     devices.compute_in(1)
-    if job.kind == "play":
-        staging = stagings.of_people(PlayParameters.model_validate(job.parameters).env)
+    which = PlayParameters.model_validate(job.parameters) if job.kind == "play" else None
+    if which and which.origin is None:
+        staging = stagings.of_people(which.env)
         report.started(0, 0, 0, 1)
     else:
         checkpoint, config = subjects.read(directory, job.step)
-        staging = stagings.of_agent(checkpoint, config)
         report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
+        if which and which.origin:
+            staging = stagings.of_replay(checkpoint, config, which.origin, stop.requested)
+        else:
+            staging = stagings.of_agent(checkpoint, config)
     with LiveConnection(address_of(job)) as line:
         ended = Show(line, staging, directory, report.kept).play(stop.requested)
     if stop.requested():

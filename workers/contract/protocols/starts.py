@@ -17,8 +17,11 @@ CAP_FRAMES = 108_000
 # The protocols ask for 100; an evaluation plays an episode from each.
 MOST_STARTS = 1_000
 
+# The last action of the full set.
+MAX_ACTION = 17
+
 # Strict: true is no number.
-_Action = Annotated[int, Field(strict=True, ge=0, le=17)]
+_Action = Annotated[int, Field(strict=True, ge=0, le=MAX_ACTION)]
 _Frames = Annotated[int, Field(strict=True, ge=1, le=CAP_FRAMES)]
 
 Held = tuple[_Action, _Frames]
@@ -92,6 +95,16 @@ class StartSetFile(BaseModel):
     def sha256(self) -> str:
         """What tells this set from others, however its file is laid out."""
         return hashlib.sha256(self.content).hexdigest()
+
+
+def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
+    """Return what was done after a frame."""
+    kept: list[Held] = []
+    for action, frames in actions:
+        if frames > frame:
+            kept.append((action, frames - max(frame, 0)))
+        frame -= frames
+    return tuple(kept)
 
 
 def before(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:

@@ -31,6 +31,7 @@ class KeptPlay:
     ended: Literal["over", "cut off", "unfinished"]
     emulator: str
     screens: Sequence[tuple[int, str]]
+    continued: events.Continued | None = None
 
 
 class JobReport:

@@ -1,7 +1,7 @@
 """Atari emulator, frame by frame, as in the papers: a lost life does not end the game."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -57,6 +57,8 @@ class AtariGame:
     observation: Observations
     pictures_per_second = 60
     scale = 2
+    emulator = EMULATOR
+    can_rest = True
 
     def __init__(
         self,
@@ -101,15 +103,18 @@ class AtariGame:
                     self._frame(ale_py.Action(action))
         self._see([])
 
-    def do(self, name: str) -> None:
-        """Do an action of the full set for one frame."""
-        self.hold([(ale_py.Action.__members__[name].value, 1)])
-
     def step(self, action: Action) -> None:
         chosen = self._legal[int(action)]
+        self._decide(lambda: chosen)
+
+    def play(self, choose: Callable[[], str]) -> None:
+        self._decide(lambda: ale_py.Action.__members__[choose()])
+
+    def _decide(self, choose: Callable[[], ale_py.Action]) -> None:
+        """Take one decision. Choose an action for each of its frames."""
         screens: list[Screen] = []
         for remaining in reversed(range(self.frames_per_step)):
-            self._frame(chosen)
+            self._frame(choose())
             if remaining < 2 or self.over:
                 screens.append(self._emulator.getScreenGrayscale())
             if self.over:

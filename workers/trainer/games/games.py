@@ -1,16 +1,19 @@
 """Environments that are played one episode after another."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any, Protocol, cast
 
 import gymnasium
 import numpy as np
 
+from workers.contract import keys
 from workers.contract.action_names import action_names
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.plugins.loading import PROVIDERS
+from workers.contract.protocols.starts import Held
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments.environments import (
     Observations,
@@ -45,6 +48,11 @@ class PlayableGame(Protocol):
     # The factor by which each pixel is enlarged in width and height for display.
     scale: int
     observation: Observations
+    # The program that simulates the environment, with its version.
+    emulator: str
+    # True if a person can do nothing.
+    can_rest: bool
+    seed: int
     # Since the reset.
     score: float
     frames: int
@@ -69,6 +77,19 @@ class PlayableGame(Protocol):
         """Take one decision of the agent."""
         ...
 
+    def play(self, choose: Callable[[], str]) -> None:
+        """Take one decision of a person, who chooses the name of an action for each frame of it."""
+        ...
+
+    @property
+    def trail(self) -> Sequence[Held]:
+        """The actions since the reset, each with the number of frames that it was held."""
+        ...
+
+    def hold(self, actions: Iterable[Held]) -> None:
+        """Take the actions of a trail, until all are done or the game is over."""
+        ...
+
     def branch(self, seeds: Sequence[int]) -> "Sequence[PlayableGame]":
         """Return one game per seed that continues from here, with the environment's random numbers of that seed."""
         ...
@@ -87,6 +108,7 @@ class GymnasiumGame:
 
     scale = 1
     lives = NO_LIVES
+    emulator = f"gymnasium {gymnasium.__version__}"
 
     def __init__(self, env: str, *, filmed: bool = False) -> None:
         self._name, self._make = env, partial(_made, env, filmed)
@@ -96,13 +118,15 @@ class GymnasiumGame:
         self.actions = action_space(env, self._env.action_space)
         self.action_names = action_names(env, self.actions)
         self.observation_shape = self._env.observation_space.shape or ()
+        self.can_rest = keys.nearest((), self.action_names) != keys.NO_ACTION
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
         self.pictures_per_second = _pictures_per_second(self._env)
         self._watch: Watch | None = None
         self._last_pictures: list[Frame] = []
 
     def show(self, watch: Watch) -> None:
-        watch((self._pictures() or self._last_pictures)[-1])
+        self._last_pictures = self._pictures() or self._last_pictures
+        watch(self._last_pictures[-1])
         self._watch = watch
 
     def begin(self, seed: int) -> None:
@@ -110,7 +134,7 @@ class GymnasiumGame:
             self._env.close()
             self._env = self._make()
         observation, _ = self._env.reset(seed=seed)
-        self._seed, self._taken = seed, list[Action]()
+        self.seed, self._taken = seed, list[Action]()
         self.observation = observed(observation)
         self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
 
@@ -124,15 +148,30 @@ class GymnasiumGame:
         self.frames += self.frames_per_step
         self.over, self.cut_off = bool(terminated or truncated), bool(truncated and not terminated)
         if self._watch:
-            for picture in self._pictures():
+            pictures = self._pictures()
+            self._last_pictures = pictures or self._last_pictures
+            for picture in pictures:
                 self._watch(picture)
+
+    def play(self, choose: Callable[[], str]) -> None:
+        self.step(self.action_names.index(choose()))
+
+    @property
+    def trail(self) -> list[Held]:
+        return [(int(action), self.frames_per_step * len([*same])) for action, same in groupby(self._taken)]
+
+    def hold(self, actions: Iterable[Held]) -> None:
+        for action, frames in actions:
+            for _ in range(frames // self.frames_per_step):
+                if not self.over:
+                    self.step(action)
 
     def branch(self, seeds: Sequence[int]) -> "list[GymnasiumGame]":
         return [self._branch(self._copy(self._env) if self._copy else self._replayed(), seed) for seed in seeds]
 
     def filmed_branch(self, seed: int) -> "GymnasiumGame":
         env = _made(self._name, filmed=True)
-        env.reset(seed=self._seed)
+        env.reset(seed=self.seed)
         pictures = _pictures(env)
         for action in self._taken:
             env.step(action)
@@ -156,7 +195,7 @@ class GymnasiumGame:
     def _replayed(self) -> gymnasium.Env[Any, Any]:
         """Return another environment, brought here by the same actions."""
         env = self._make()
-        env.reset(seed=self._seed)
+        env.reset(seed=self.seed)
         for action in self._taken:
             env.step(action)
         return env

@@ -2,27 +2,35 @@
 
 from collections.abc import Callable
 
-from workers.contract.events import MOST_SCREENS
+from workers.contract.events import MOST_SCREENS, Continued
 from workers.trainer.evaluation.report import KeptPlay
-from workers.trainer.games.emulator import EMULATOR, AtariGame
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.games.games import PlayableGame
 
 Keeps = Callable[[KeptPlay], None]
 """Takes a game that is kept."""
 
 
 class Record:
-    """Screens of one game so far."""
+    """A game from its current frame on. If it continues a replay, an agent may play in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, game: PlayableGame, *, continues: bool) -> None:
+        self._game, self._continues = game, continues
+        self._frames, self._score = game.frames, game.score
+        self._agent_frames = 0
         self._screens: list[bytes] = []
-        self._kept = 0
+        self._kept = self._frames
 
-    def see(self, game: AtariGame) -> None:
-        """Record the screen's hash after a frame."""
-        self._screens.append(bytes.fromhex(game.screen_hash()))
+    def see(self, frames: int, *, by_agent: bool) -> None:
+        """Record a decision of this many frames. Without an agent, each frame is one, and its screen is hashed."""
+        if by_agent:
+            self._agent_frames += frames
+        if not self._continues and isinstance(self._game, AtariGame):
+            self._screens.append(bytes.fromhex(self._game.screen_hash()))
 
-    def kept(self, game: AtariGame) -> KeptPlay | None:
+    def kept(self) -> KeptPlay | None:
         """Return the game so far, or None if nothing is new since the last call."""
+        game = self._game
         if game.frames == self._kept:
             return None
         self._kept = game.frames
@@ -32,9 +40,16 @@ class Record:
             played=game.frames,
             score=game.score,
             ended="unfinished" if not game.over else "cut off" if game.cut_off else "over",
-            emulator=EMULATOR,
-            screens=[(frame, self._screens[frame - 1].hex()) for frame in spread(game.frames, MOST_SCREENS)],
+            emulator=game.emulator,
+            screens=[] if self._continues else self._hashes(),
+            continued=self._continued() if self._continues else None,
         )
+
+    def _hashes(self) -> list[tuple[int, str]]:
+        return [(frame, self._screens[frame - 1].hex()) for frame in spread(self._game.frames, MOST_SCREENS)]
+
+    def _continued(self) -> Continued:
+        return Continued(frames=self._frames, score=self._game.score - self._score, agent_frames=self._agent_frames)
 
 
 def spread(frames: int, most: int) -> list[int]:

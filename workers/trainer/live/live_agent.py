@@ -21,6 +21,7 @@ from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.methods import TRAINERS
 from workers.trainer.methods.trained_networks import Action, action_of
+from workers.trainer.networks.agents import Memory
 from workers.trainer.recording.diary import displayed_numbers, kind_of_numbers
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import CheckpointError, LoadedCheckpoint
@@ -58,6 +59,14 @@ class LiveAgent:
     def forget(self) -> None:
         """Clear the memory before another episode."""
         self._memory = self._network.initial_memory(1)
+
+    def remember(self, memory: Memory) -> None:
+        """Continue an episode with the memory of its decisions so far."""
+        self._memory = tuple((h.clone(), c.clone()) for h, c in memory)
+
+    def watch(self, game: PlayableGame) -> DecisionDetails:
+        """See the current observation while a person chooses the action."""
+        return self.decide(game)[1] | {"action": None}
 
     def decide(self, game: PlayableGame) -> tuple[Action, DecisionDetails]:
         """Choose an action for the current observation."""

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workers.contract import live
+from workers.contract.keys import are_playable
 from workers.contract.live import Ordered, PictureHead, Scene
 from workers.contract.orders import (
     Go,
     HandBack,
     Keep,
     Keys,
+    LetAgentPlay,
     NewGame,
     Order,
     Pause,
@@ -21,8 +23,7 @@ from workers.contract.orders import (
     Step,
     TakeOver,
 )
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.openings import emulated
+from workers.contract.spaces import Discrete
 from workers.trainer.games.video import Frame
 from workers.trainer.live.connection import LiveConnection
 from workers.trainer.live.hands import Hands
@@ -43,13 +44,14 @@ class Show:
 
     def __init__(self, line: LiveConnection, staging: Staging, directory: Path, keep: Keeps = lambda _: None) -> None:
         self._line, self._staging, self._keep = line, staging, keep
-        self._record = Record()
         self._game, self._agent = staging.game, staging.agent
         self._arrival = CheckpointReceiver(directory, self._load)
         self._pace = Pace(self._game.pictures_per_second)
         self._hands = Hands()
         self._games = self._pictures = 0
         self._paused = self._anew = self._keeps = False
+        # A game that continues a replay stands still until a key is pressed or the agent may play.
+        self._untouched = self._agent_plays = False
         self._steps = 0
         self._heard: list[str] = []
         self._thought = NO_THOUGHT
@@ -61,12 +63,12 @@ class Show:
             while self._line.over is None and not should_stop():
                 self._heed_all()
                 self._keep_if_wished()
-                if self._anew or (self._game.over and self._by_agent):
+                if self._anew or (self._game.over and self._starts_again):
                     self._begin()
                 elif self._stands_still:
                     time.sleep(STILL_SECONDS)
                 elif self._hands.viewer is not None:
-                    self._play_frame()
+                    self._play_decision()
                 else:
                     self._decide()
         finally:
@@ -74,13 +76,23 @@ class Show:
         return self._line.over or "it was stopped"
 
     @property
-    def _by_agent(self) -> bool:
-        return self._agent is not None and self._hands.viewer is None
+    def _starts_again(self) -> bool:
+        """True if another game follows automatically."""
+        return self._agent is not None and self._hands.viewer is None and self._staging.origin is None
+
+    @property
+    def _waits(self) -> bool:
+        """True if a person has to do something first."""
+        if self._hands.viewer is None:
+            return self._agent is None or not self._agent_plays
+        return self._untouched
 
     @property
     def _stands_still(self) -> bool:
-        waits = self._game.over or (self._agent is None and self._hands.viewer is None)
-        return waits or (self._paused and not self._steps)
+        if self._game.over or self._waits or (self._paused and not self._steps):
+            return True
+        # Without an action that does nothing, a game moves only while a key is held.
+        return self._hands.viewer is not None and not (self._game.can_rest or self._hands.act(self._game.action_names))
 
     def _begin(self) -> None:
         self._games += 1
@@ -88,14 +100,16 @@ class Show:
         self._thought = NO_THOUGHT
         if self._agent:
             self._agent.forget()
+        self._untouched = self._staging.origin is not None
+        self._agent_plays = not self._untouched
         self._staging.open(self._games)
-        self._record = Record()
+        self._record = Record(self._game, continues=self._staging.origin is not None)
         self._tell_scene()
         self._game.show(self._show)
 
     def _keep_if_wished(self) -> None:
         """Save the game so far if requested. Orders may come within a frame, so this runs between frames."""
-        if self._keeps and (kept := self._record.kept(emulated(self._game))):
+        if self._keeps and (kept := self._record.kept()):
             self._keep(kept)
         self._keeps = False
 
@@ -106,19 +120,29 @@ class Show:
         action, self._thought = self._agent.decide(self._game)
         # An order that comes during this decision applies to the next one.
         self._steps = 0
+        frames = self._game.frames
         self._game.step(action)
+        self._record.see(self._game.frames - frames, by_agent=True)
+        if self._game.over and not self._starts_again:
+            self._tell_scene()
 
-    def _play_frame(self) -> None:
-        """Play one frame with a person's keys."""
-        game = emulated(self._game)
-        name = self._hands.action(game.action_names)
-        chosen = game.action_names.index(name) if name in game.action_names else None
-        self._thought = NO_THOUGHT | {"action": chosen}
+    def _play_decision(self) -> None:
+        """Take one decision with a person's keys. The agent sees it, so that it can continue at any time."""
+        game = self._game
+        self._thought = self._agent.watch(game) if self._agent else NO_THOUGHT
         self._steps = 0
-        game.do(name)
-        self._record.see(game)
+        frames = game.frames
+        game.play(self._choose)
+        self._record.see(game.frames - frames, by_agent=False)
         if game.over:
             self._tell_scene()
+
+    def _choose(self) -> str:
+        """Return the action that the held keys mean."""
+        names = self._game.action_names
+        name = self._hands.action(names)
+        self._thought = self._thought | {"action": names.index(name) if name in names else None}
+        return name
 
     def _show(self, picture: Frame) -> None:
         """Send a picture and wait until the next one is due."""
@@ -174,13 +198,19 @@ class Show:
             return
         if isinstance(order, Keys):
             self._hands.hold(viewer, order.held)
+            if order.held and self._untouched and viewer == self._hands.viewer:
+                self._untouched = False
+                self._tell_scene()
             return
         if isinstance(order, Keep):
-            self._keeps = self._agent is None
+            self._keeps = self._agent is None or self._staging.origin is not None
             return
         if isinstance(order, TakeOver):
-            if isinstance(self._game, AtariGame):
+            if self._takes_hands:
                 self._hands.take(viewer)
+        elif isinstance(order, LetAgentPlay):
+            self._end_human_play()
+            self._agent_plays = True
         elif isinstance(order, HandBack):
             self._end_human_play()
         else:
@@ -198,17 +228,19 @@ class Show:
             self._steps = 1 if isinstance(order, Step) else 0
 
     def _end_human_play(self) -> None:
-        """End a person's play. The agent then sees only the current screen, as at the start of an episode."""
-        if self._hands.viewer is not None:
-            self._hands.free()
-            emulated(self._game).hold([])
-            if self._agent:
-                self._agent.forget()
+        """End a person's play. A game that continues a replay then waits for a person, or for leave to continue."""
+        self._hands.free()
+        self._agent_plays = self._staging.origin is None
 
     def _load(self, checkpoint: LoadedCheckpoint) -> None:
         if self._agent:
             self._agent.load(checkpoint)
             self._tell_scene()
+
+    @property
+    def _takes_hands(self) -> bool:
+        """True if a person can play."""
+        return isinstance(self._game.actions, Discrete) and are_playable(self._game.action_names)
 
     def _tell_scene(self) -> None:
         scene = Scene(
@@ -218,9 +250,11 @@ class Show:
             pictures_per_second=self._game.pictures_per_second,
             game=self._games,
             paused=self._paused,
-            over=self._game.over and not self._by_agent,
+            over=self._game.over and not self._starts_again,
+            waiting=self._waits and not self._game.over,
+            origin=self._staging.origin,
             agent=self._agent.on_stage() if self._agent else None,
-            takes_hands=isinstance(self._game, AtariGame),
+            takes_hands=self._takes_hands,
             hands=self._hands.viewer,
         )
         self._line.send(scene.model_dump_json())

@@ -1,12 +1,15 @@
-"""Videos of kept games, replayed from the person's actions."""
+"""Videos of kept games, replayed from the actions."""
 
 import math
 from collections.abc import Callable
 from pathlib import Path
 
+from workers.contract.games import ENVIRONMENTS
 from workers.contract.jobs import FilmParameters
+from workers.contract.protocols.starts import after, before
 from workers.trainer.errors import TrainerError
-from workers.trainer.games.emulator import EMULATOR, AtariGame
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.games.games import GymnasiumGame, PlayableGame
 from workers.trainer.games.video import Frame, VideoWriter, write_png
 from workers.trainer.recording.recording import StoppedError
 
@@ -21,7 +24,7 @@ def film(
     which: FilmParameters, directory: Path, advance: Callable[[int], None], should_stop: Callable[[], bool]
 ) -> None:
     """Render the video of a kept game. `advance` receives the number of finished frames."""
-    game = AtariGame(which.env, cap_frames=None, frames_per_step=1)
+    game = _open(which)
     with VideoWriter(directory / FILM, game.pictures_per_second, game.scale) as video:
 
         def show(picture: Frame) -> None:
@@ -31,11 +34,20 @@ def film(
             advance(game.frames)
 
         game.begin(which.seed)
+        game.show(lambda _: None)
+        game.hold(before(which.actions, which.skipped))
         game.show(show)
-        game.hold(which.actions)
+        game.hold(after(which.actions, which.skipped))
         if game.frames != which.played or not math.isclose(game.score, which.score):
             raise OtherGameError(
-                f"the actions brought {game.score:g} points in {game.frames} frames with {EMULATOR}, not "
+                f"the actions brought {game.score:g} points in {game.frames} frames with {game.emulator}, not "
                 f"{which.score:g} in {which.played}: the game was played with another emulator"
             )
         game.show(lambda picture: write_png(directory / POSTER, picture, game.scale))
+
+
+def _open(which: FilmParameters) -> PlayableGame:
+    if ENVIRONMENTS[which.env].family.simulator == "ale":
+        sticky = which.repeat_action_probability
+        return AtariGame(which.env, cap_frames=None, frames_per_step=1, repeat_action_probability=sticky)
+    return GymnasiumGame(which.env, filmed=True)

@@ -2,10 +2,12 @@
 
 import pytest
 
+from workers.contract.action_names import NAMES
 from workers.contract.games import ENVIRONMENTS
+from workers.contract.keys import are_playable, nearest
 from workers.contract.orders import KEYS, Key
 from workers.trainer.games.emulator import game_of
-from workers.trainer.live.hands import Hands, nearest
+from workers.trainer.live.hands import Hands
 
 ATARI = [env for env in ENVIRONMENTS if env.startswith("ALE/")]
 
@@ -52,6 +54,32 @@ def test_a_person_can_do_nothing_and_each_action_of_every_game(games: list[str])
         assert nearest((), names) == "NOOP", env
         for name in names:
             assert nearest([key for key in KEYS if key.upper() in name], names) == name, env
+
+
+@pytest.mark.parametrize(
+    ("env", "held", "action"),
+    [
+        ("CartPole-v1", ("left",), "left"),
+        ("CartPole-v1", (), "NOOP"),
+        ("CartPole-v1", ("fire",), "NOOP"),
+        ("MountainCar-v0", (), "coast"),
+        ("Acrobot-v1", ("right",), "torque +1"),
+        ("LunarLander-v3", ("up",), "main engine"),
+        ("Arcadia/CarRacing-v0", ("down",), "brake"),
+        ("Arcadia/Labyrinth-v0", ("up",), "forward"),
+        ("Arcadia/Labyrinth-v0", ("left",), "turn left"),
+        ("Arcadia/Labyrinth-v0", ("left", "fire"), "step left"),
+        ("Arcadia/Labyrinth-v0", (), "NOOP"),
+    ],
+)
+def test_keys_mean_actions_of_other_environments(env: str, held: tuple[Key, ...], action: str) -> None:
+    assert are_playable(NAMES[env])
+    assert nearest(held, NAMES[env]) == action
+
+
+@pytest.mark.parametrize("names", [["1", "2"], ["orange", "blue"], ["left"], ["left", "turn left"]])
+def test_actions_without_their_own_keys_cannot_be_played(names: list[str]) -> None:
+    assert not are_playable(names)
 
 
 def test_one_viewer_holds_the_hands_until_they_are_free() -> None:

@@ -249,10 +249,9 @@ def test_without_hands_a_game_without_agent_stands_still(tmp_path: Path, monkeyp
 def test_a_person_takes_over_from_an_agent_and_hands_back(tmp_path: Path) -> None:
     orders: dict[int, list[object]] = {5: ["take over", keys("up")], 12: ["hand back"]}
     line = play(tmp_path, PONG, 40, at(orders))
-    by_agent = [head.value is not None for head in line.heads]
-    # The decision during which it was taken over is carried out to its end.
-    assert by_agent == [False, *[True] * 4, *[False] * 7, *[True] * 28]
-    assert actions(line)[5:12] == ["RIGHT"] * 7
+    # Decisions are carried out to their end.
+    assert actions(line)[5:13] == [*["RIGHT"] * 7, "NOOP"]
+    assert all(head.value is not None for head in line.heads[1:]), "the agent watches"
     assert [scene.hands for scene in line.scenes] == [None, "v1", None]
 
 
@@ -331,9 +330,26 @@ def test_screens_are_spread_over_a_game(frames: int) -> None:
     assert gaps.max() <= frames / max(1, len(found)) * 1.5 + 1
 
 
-def test_only_atari_games_can_be_taken_over(tmp_path: Path) -> None:
-    line = play(tmp_path, CARTPOLE, 5, after(1, "take over"))
+def test_games_whose_actions_mean_no_keys_cannot_be_taken_over(tmp_path: Path) -> None:
+    line = play(tmp_path, PaacConfig(env="Arcadia/Identity-v0"), 5, after(1, "take over"))
     assert (line.scenes[-1].takes_hands, line.scenes[-1].hands) == (False, None)
+
+
+def test_a_game_without_an_action_that_does_nothing_moves_while_a_key_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_checkpoint.write(tmp_path, CARTPOLE, step=5)
+    line = FakeLine(5, at({1: ["take over", keys("left")], 3: [keys()]}))
+    stood: list[int] = []
+
+    def wait(_: float) -> None:
+        stood.append(len(line.heads))
+        line.say(keys("right"))
+
+    monkeypatch.setattr(time, "sleep", wait)
+    Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert stood == [3]
+    assert actions(line)[-3:] == ["left", "right", "right"]
 
 
 def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
