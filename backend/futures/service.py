@@ -17,7 +17,7 @@ from backend.futures import schemas
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.live.notices import publish
-from backend.replays.players import find_player, read_track
+from backend.replays.players import check_decision, find_player, read_track
 from backend.replays.service import find_replay
 from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
@@ -166,9 +166,7 @@ def _of(session: Session, job: Job) -> Futures:
 
 def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutures) -> None:
     names = track.head.action_names
-    if wanted.decision >= len(track):
-        message = f"the replay has {len(track)} decisions, so choose 0 to {len(track) - 1}"
-        raise Invalid(FieldError(field="decision", message=message))
+    check_decision(track, wanted.decision)
     if acting_run.env != run.env:
         message = f"run {acting_run.id} plays {acting_run.env}, not {run.env}: name a run of the same environment"
         raise Invalid(FieldError(field="agent.run_id", message=message))

@@ -94,7 +94,7 @@ def state_reason(job: Job, queue: JobQueue | None) -> str | None:
 
 def announce(session: Session, job: Job) -> None:
     """Notify open pages after the commit that a job or its results changed."""
-    if job.run_id is None:
+    if job.run_id is None or job.kind == "play":
         name, notice = "play.changed", {"id": job.id}
     else:
         name, notice = "run.files", {"run_id": job.run_id}

@@ -9,6 +9,16 @@ from backend.web.json_numbers import JsonNumber
 from workers.contract.worker_api import JobState
 
 
+class Continued(BaseModel):
+    """The part of a kept game that follows a decision of a replay."""
+
+    replay_id: int | None = Field(description="Null if the replay was deleted.")
+    decision: int
+    score: JsonNumber = Field(description="Score from the decision on.")
+    frames: int = Field(description="Frames from the decision on.")
+    agent_frames: int = Field(description="How many of these frames the agent played.")
+
+
 class KeptGame(BaseModel):
     """A game that a person played and saved, with the state of its video."""
 
@@ -17,6 +27,7 @@ class KeptGame(BaseModel):
     score: JsonNumber
     frames: int
     ended: Literal["over", "cut off", "unfinished"] = Field(description="`unfinished` if it was kept before its end.")
+    continued: Continued | None = Field(description="Null if it was played from the start of the game.")
     start_points: int = Field(description="The number of start points that can be made from it.")
     created_at: datetime
     film: JobState

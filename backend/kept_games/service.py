@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
 from backend.config import Settings
-from backend.database.tables import Job, KeptGame, StartSet
+from backend.database.tables import Job, KeptGame, Replay, StartSet
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, find_reported
 from backend.jobs import service as jobs
@@ -18,6 +18,7 @@ from workers.contract import events as ev
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.jobs import FilmParameters
 from workers.contract.live import PlayParameters
+from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.starts import Start, StartSetFile, before
 
 # Per game, because each has a video.
@@ -26,7 +27,8 @@ MAX_KEPT_GAMES = 100
 
 def keep(session: Session, job: Job, event: ev.GameKept) -> None:
     """Store a game and queue its video. If the limit is reached, set a message that its page shows."""
-    env = PlayParameters.model_validate(job.parameters).env
+    parameters = PlayParameters.model_validate(job.parameters)
+    env, origin, continued = parameters.env, parameters.origin, event.continued
     if (session.scalar(select(func.count()).where(KeptGame.env == env)) or 0) >= MAX_KEPT_GAMES:
         title = ENVIRONMENTS[env].title
         job.message = (
@@ -34,8 +36,14 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
         )
         return
     which = FilmParameters(
-        env=env, seed=event.seed, actions=event.actions, played=event.played, score=event.score
-    ).model_dump(mode="json")
+        env=env,
+        seed=event.seed,
+        actions=event.actions,
+        played=event.played,
+        score=event.score,
+        skipped=continued.frames if continued else 0,
+        repeat_action_probability=PROTOCOLS[origin.protocol].repeat_action_probability if origin else 0.0,
+    ).model_dump(mode="json", exclude_defaults=True)
     film = jobs.enqueue(session, None, None, "film", which, total=event.played)
     session.add(
         KeptGame(
@@ -49,6 +57,12 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
             emulator=event.emulator,
             screens=[list(each) for each in event.screens],
             start_points=len(event.screens),
+            # The replay may have been deleted during the game.
+            replay_id=origin and session.scalar(select(Replay.id).where(Replay.id == origin.replay_id)),
+            decision=origin and origin.decision,
+            score_before=continued and event.score - continued.score,
+            frames_before=continued and continued.frames,
+            agent_frames=continued and continued.agent_frames,
         )
     )
 
@@ -80,10 +94,11 @@ def find_kept(session: Session, number: int, *, whole: bool = False) -> KeptGame
     return found
 
 
-def list_kept(session: Session, env: str | None) -> list[schemas.KeptGame]:
-    """Return the kept games of one environment or of all, newest first."""
+def list_kept(session: Session, env: str | None, replay_id: int | None = None) -> list[schemas.KeptGame]:
+    """Return the kept games, newest first. Filter by environment and by the continued replay if these are given."""
     query = select(KeptGame, Job).join(Job, Job.id == KeptGame.job_id).order_by(KeptGame.id.desc())
-    rows = session.execute(query.where(KeptGame.env == env) if env is not None else query).all()
+    query = query if env is None else query.where(KeptGame.env == env)
+    rows = session.execute(query if replay_id is None else query.where(KeptGame.replay_id == replay_id)).all()
     queue = read_queue(session) if any(film.state == "queued" for _, film in rows) else None
     return [_to_schema(kept, film, queue) for kept, film in rows]
 
@@ -104,6 +119,8 @@ def delete(session: Session, kept: KeptGame) -> None:
 
 def make_start_set(settings: Settings, kept: KeptGame, name: str) -> StartSet:
     """Make a start set from a kept game. Raise Conflict if the set could not be imported again."""
+    if kept.decision is not None:
+        raise Conflict("This game continues a replay of an agent. Save start points from the replay instead.")
     if len(kept.screens) < ev.MOST_SCREENS:
         raise Conflict(
             f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points. Keep a longer game."
@@ -124,8 +141,13 @@ def make_start_set(settings: Settings, kept: KeptGame, name: str) -> StartSet:
 
 
 def best_score(session: Session, env: str) -> tuple[float, int] | None:
-    """Return the best score among finished kept games and their number, or None."""
-    ended = select(KeptGame.score).where(KeptGame.env == env, KeptGame.ended != "unfinished")
+    """Return the best score among finished kept games and their number, or None.
+
+    Games that continue a replay do not count, since an agent has played a part of them.
+    """
+    ended = select(KeptGame.score).where(
+        KeptGame.env == env, KeptGame.ended != "unfinished", KeptGame.decision.is_(None)
+    )
     scores: Sequence[float] = session.scalars(ended).all()
     return (max(scores), len(scores)) if scores else None
 
@@ -137,5 +159,20 @@ def _filmed_by(session: Session, job: Job) -> KeptGame:
 def _to_schema(kept: KeptGame, film: Job, queue: JobQueue | None) -> schemas.KeptGame:
     same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
     fields = {name: getattr(kept, name) for name in same}
+    fields["continued"] = _continued(kept)
     fields |= {"film": film.state, "reason": jobs.state_reason(film, queue), "traceback": film.traceback}
     return schemas.KeptGame.model_validate(fields)
+
+
+def _continued(kept: KeptGame) -> schemas.Continued | None:
+    """Return how a kept game continues a replay, or None if it does not."""
+    before, frames, by_agent = kept.score_before, kept.frames_before, kept.agent_frames
+    if kept.decision is None or before is None or frames is None or by_agent is None:
+        return None
+    return schemas.Continued(
+        replay_id=kept.replay_id,
+        decision=kept.decision,
+        score=kept.score - before,
+        frames=kept.frames - frames,
+        agent_frames=by_agent,
+    )

@@ -1,4 +1,4 @@
-"""Routes of live games: /runs/…/live and /live for games of agents, /games/…/play for games of people."""
+"""Routes of live games: /runs/…/live and /live for games of agents, /games/…/play and /replays/…/play for people."""
 
 from fastapi import APIRouter
 
@@ -8,7 +8,7 @@ from backend.doorbell import Bell
 from backend.games.catalog import Slug
 from backend.jobs import service as jobs
 from backend.live_games import playing, service
-from backend.live_games.schemas import AskLive, LiveGame, PlayedGame
+from backend.live_games.schemas import AskLive, ContinueReplay, LiveGame, PlayedGame
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId, PathRun, find_run
 
@@ -80,5 +80,38 @@ def end_play(db: Db, slug: Slug, play_id: PathId) -> PlayedGame:
     """End a game that people play, for all viewers."""
     with db.write() as session:
         job = playing.find_play(session, slug, play_id, lock=True)
+        jobs.cancel(session, job)
+        return playing.to_schema(session, job)
+
+
+@router.post("/replays/{replay_id}/play", status_code=201)
+def play_from_replay(
+    db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, replay_id: PathId, wanted: ContinueReplay
+) -> PlayedGame:
+    """Start a game in which a person continues a replay from one of its decisions.
+
+    The game waits there for a key. The agent of the replay watches and can take over.
+    """
+    with once.write(db) as session:
+        job = playing.continue_replay(session, settings, replay_id, wanted.decision)
+        bell.ring_after_commit(session, job)
+        return once.store(session, playing.to_schema(session, job))
+
+
+@router.get("/replays/{replay_id}/play/{play_id}")
+def read_play_from_replay(db: Db, replay_id: PathId, play_id: PathId) -> PlayedGame:
+    """Return the state of a game that continues a replay.
+
+    The WebSocket /api/v1/live/{id} sends its pictures and accepts orders.
+    """
+    with db.read() as session:
+        return playing.to_schema(session, playing.find_continuation(session, replay_id, play_id))
+
+
+@router.post("/replays/{replay_id}/play/{play_id}/end")
+def end_play_from_replay(db: Db, replay_id: PathId, play_id: PathId) -> PlayedGame:
+    """End a game that continues a replay, for all viewers."""
+    with db.write() as session:
+        job = playing.find_continuation(session, replay_id, play_id, lock=True)
         jobs.cancel(session, job)
         return playing.to_schema(session, job)

@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.checkpoints.choice import CheckpointChoice
+from workers.contract.values import SmallCount
 from workers.contract.worker_api import JobState
 
 
@@ -16,6 +17,14 @@ class AskLive(BaseModel):
     checkpoint: CheckpointChoice = Field(
         default="newest", description="With `newest`, the game switches to each newer checkpoint while it continues."
     )
+
+
+class ContinueReplay(BaseModel):
+    """A request to continue a replay as a person."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decision: SmallCount = Field(description="The decision to continue from, counted from 0.")
 
 
 class LiveGame(BaseModel):
@@ -35,10 +44,13 @@ class LiveGame(BaseModel):
 
 
 class PlayedGame(BaseModel):
-    """An Atari game that people play, with the state of its job. Play it at the WebSocket /api/v1/live/{id}."""
+    """A game that people play, with the state of its job. Play it at the WebSocket /api/v1/live/{id}."""
 
     id: int
     env: str
+    replay_id: int | None = Field(description="The replay that it continues. Null if it begins at its own start.")
+    run_id: int | None = Field(description="The run of the replay.")
+    decision: int | None = Field(description="The decision of the replay at which it begins.")
     state: JobState
     reason: str | None = Field(description="Why the job waits, restarts or failed, as a sentence.")
     traceback: str | None = Field(description="Traceback of a failure that is a bug.")

@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.database.tables import Checkpoint, Replay, Run
-from backend.errors import Conflict
+from backend.errors import Conflict, FieldError, Invalid
 from backend.files.service import files_root
 from backend.files.storage import stored_path
 from backend.replays.service import find_track
@@ -19,6 +19,13 @@ def read_track(session: Session, replay: Replay) -> Track:
         return tracks.read(stored_path(files_root(session), file.stored_path))
     except tracks.TrackError as error:
         raise Conflict(f"The track file of this replay cannot be read: {error}") from error
+
+
+def check_decision(track: Track, decision: int) -> None:
+    """Raise Invalid if the replay does not have the decision."""
+    if decision >= len(track):
+        message = f"the replay has {len(track)} decisions, so choose 0 to {len(track) - 1}"
+        raise Invalid(FieldError(field="decision", message=message))
 
 
 def find_player(session: Session, run: Run, track: Track, needed_by: str) -> Checkpoint:

@@ -45,6 +45,7 @@ def made_track(played_by: bytes = WEIGHTS) -> bytes:
         score=-1.0,
     )
     columns: dict[str, Column] = {"picture": np.array([0, 4, 8]), "action": np.array([1, 0, 1])}
+    columns["score"] = np.array([0.0, 0.0, -1.0], dtype=np.float32)
     return packed_track(Track(head, columns))
 
 

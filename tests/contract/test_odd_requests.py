@@ -223,6 +223,7 @@ class Scene:
             "post /runs/{run_id}/calibrations": [{"checkpoint": "newest", "episodes": 2, "every": 9, "futures": 8}],
             "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1}],
             "post /replays/{replay_id}/futures": [{"decision": 1, "futures": 8, "until": "life"}],
+            "post /replays/{replay_id}/play": [{"decision": 1}],
             "post /start-sets": [factories.start_set("agent")],
             "post /studies": [copy.deepcopy({**STUDY, "confirm_steps": 4_000})],
             "post /studies/preview": [copy.deepcopy({**STUDY, "sampler": "random", "points": 2, "axes": [DRAWN]})],

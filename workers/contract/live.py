@@ -112,6 +112,7 @@ class Scene(BaseModel):
     origin: OriginOnStage | None = Field(description="None if the game begins at its own start.")
     agent: AgentOnStage | None = Field(description="None if only people play.")
     takes_hands: bool = Field(description="Whether a person can play it.")
+    can_rest: bool = Field(description="Whether a person can do nothing. If not, the game moves while a key is held.")
     hands: str | None = Field(description="The viewer who plays instead of the agent.")
 
 

@@ -13,7 +13,9 @@ export const liveGameKeys = {
   watched: (run: number, id: number) => [...liveGameKeys.ofRun(run), id] as const,
   allPlayed: ["play"] as const,
   played: (slug: string, id: number) => [...liveGameKeys.allPlayed, slug, id] as const,
+  continued: (replay: number, id: number) => [...liveGameKeys.allPlayed, "replay", replay, id] as const,
   allKept: ["play", "kept"] as const,
+  keptOfReplay: (replay: number) => [...liveGameKeys.allKept, "replay", replay] as const,
   kept: (env: string) => [...liveGameKeys.allKept, env] as const,
 };
 
@@ -40,6 +42,26 @@ export const playQuery = (slug: string, id: number) =>
         signal,
       }),
     refetchInterval,
+  });
+
+/** A live game in which a person continues a replay. */
+export const continuedPlayQuery = (replay: number, id: number) =>
+  queryOptions({
+    queryKey: liveGameKeys.continued(replay, id),
+    queryFn: ({ signal }): Promise<PlayedGame> =>
+      call("get", "/api/v1/replays/{replay_id}/play/{play_id}", {
+        params: { path: { replay_id: replay, play_id: id } },
+        signal,
+      }),
+    refetchInterval,
+  });
+
+/** Saved games that continue a replay, newest first. */
+export const keptGamesOfReplayQuery = (replay: number) =>
+  queryOptions({
+    queryKey: liveGameKeys.keptOfReplay(replay),
+    queryFn: ({ signal }): Promise<KeptGame[]> =>
+      call("get", "/api/v1/kept-games", { params: { query: { replay_id: replay } }, signal }),
   });
 
 /** Saved games that people played, newest first. */
@@ -72,6 +94,20 @@ export function usePlayGame(slug: string) {
       call("post", "/api/v1/games/{slug}/play", { params: { path: { slug } } }),
     meta: OWN_ERRORS,
     onSuccess: (game) => client.setQueryData(liveGameKeys.played(slug, game.id), game),
+  });
+}
+
+/** Start a live game in which a person continues a replay from a decision. */
+export function useContinueReplay(replay: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (decision: number): Promise<PlayedGame> =>
+      call("post", "/api/v1/replays/{replay_id}/play", {
+        params: { path: { replay_id: replay } },
+        body: { decision },
+      }),
+    meta: OWN_ERRORS,
+    onSuccess: (game) => client.setQueryData(liveGameKeys.continued(replay, game.id), game),
   });
 }
 

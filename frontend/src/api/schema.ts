@@ -1802,6 +1802,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/replays/{replay_id}/play": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Play From Replay
+         * @description Start a game in which a person continues a replay from one of its decisions.
+         *
+         *     The game waits there for a key. The agent of the replay watches and can take over.
+         */
+        post: operations["play_from_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replays/{replay_id}/play/{play_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Play From Replay
+         * @description Return the state of a game that continues a replay.
+         *
+         *     The WebSocket /api/v1/live/{id} sends its pictures and accepts orders.
+         */
+        get: operations["read_play_from_replay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replays/{replay_id}/play/{play_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End Play From Replay
+         * @description End a game that continues a replay, for all viewers.
+         */
+        post: operations["end_play_from_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/replays/{replay_id}/saliency": {
         parameters: {
             query?: never;
@@ -4203,6 +4267,34 @@ export interface components {
             values?: components["schemas"]["JsonValue"][] | null;
         };
         /**
+         * Continued
+         * @description The part of a kept game that follows a decision of a replay.
+         */
+        backend__kept_games__schemas__Continued: {
+            /**
+             * Agent Frames
+             * @description How many of these frames the agent played.
+             */
+            agent_frames: number;
+            /** Decision */
+            decision: number;
+            /**
+             * Frames
+             * @description Frames from the decision on.
+             */
+            frames: number;
+            /**
+             * Replay Id
+             * @description Null if the replay was deleted.
+             */
+            replay_id: number | null;
+            /**
+             * Score
+             * @description Score from the decision on.
+             */
+            score: number | ("NaN" | "Infinity" | "-Infinity");
+        };
+        /**
          * BestScore
          * @description The best score of a game by one protocol.
          */
@@ -5144,6 +5236,17 @@ export interface components {
             };
             /** Text */
             text: string;
+        };
+        /**
+         * ContinueReplay
+         * @description A request to continue a replay as a person.
+         */
+        ContinueReplay: {
+            /**
+             * Decision
+             * @description The decision to continue from, counted from 0.
+             */
+            decision: number;
         };
         /**
          * CreateProject
@@ -6867,6 +6970,8 @@ export interface components {
                 number,
                 number
             ][];
+            /** @description None if a person played the game from its start. */
+            continued?: components["schemas"]["workers__contract__events__Continued"] | null;
             /** Emulator */
             emulator: string;
             /**
@@ -7378,6 +7483,8 @@ export interface components {
          * @description A game that a person played and saved, with the state of its video.
          */
         KeptGame: {
+            /** @description Null if it was played from the start of the game. */
+            continued: components["schemas"]["backend__kept_games__schemas__Continued"] | null;
             /**
              * Created At
              * Format: date-time
@@ -9020,7 +9127,7 @@ export interface components {
         };
         /**
          * PlayedGame
-         * @description An Atari game that people play, with the state of its job. Play it at the WebSocket /api/v1/live/{id}.
+         * @description A game that people play, with the state of its job. Play it at the WebSocket /api/v1/live/{id}.
          */
         PlayedGame: {
             /**
@@ -9028,6 +9135,11 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+            /**
+             * Decision
+             * @description The decision of the replay at which it begins.
+             */
+            decision: number | null;
             /** Env */
             env: string;
             /** Id */
@@ -9037,6 +9149,16 @@ export interface components {
              * @description Why the job waits, restarts or failed, as a sentence.
              */
             reason: string | null;
+            /**
+             * Replay Id
+             * @description The replay that it continues. Null if it begins at its own start.
+             */
+            replay_id: number | null;
+            /**
+             * Run Id
+             * @description The run of the replay.
+             */
+            run_id: number | null;
             /** Started At */
             started_at: string | null;
             /**
@@ -12819,6 +12941,27 @@ export interface components {
             version: string | null;
         };
         /**
+         * Continued
+         * @description The part of a kept game that follows a decision of a replay.
+         */
+        workers__contract__events__Continued: {
+            /**
+             * Agent Frames
+             * @description Frames since the decision in which the agent played.
+             */
+            agent_frames: number;
+            /**
+             * Frames
+             * @description Frames of the game before the decision.
+             */
+            frames: number;
+            /**
+             * Score
+             * @description Score from the decision on.
+             */
+            score: number;
+        };
+        /**
          * WrongPart
          * @description The wrong part of an expression. Positions count characters from 0.
          */
@@ -15115,6 +15258,8 @@ export interface operations {
             query?: {
                 /** @description Return only games of this environment, such as ALE/Pong-v5. */
                 env?: string | null;
+                /** @description Return only games that continue this replay. */
+                replay_id?: number | null;
             };
             header?: never;
             path?: never;
@@ -16257,6 +16402,108 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Futures"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    play_from_replay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContinueReplay"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayedGame"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_play_from_replay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                play_id: number;
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayedGame"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    end_play_from_replay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                play_id: number;
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayedGame"];
                 };
             };
             /** @description The error, with the wrong fields. */

@@ -58,6 +58,7 @@ export const routes: RouteObject[] = [
           { path: "games", lazy: page(() => import("@/pages/games/GamesPage")) },
           { path: "games/:slug", lazy: page(() => import("@/pages/games/GamePage")) },
           { path: "games/:slug/play/:id?", lazy: page(() => import("@/pages/play/PlayPage")) },
+          { path: "replays/:replay/play/:id?", lazy: page(() => import("@/pages/play/ReplayPlayPage")) },
           { path: "alerts/:tab?", lazy: page(() => import("@/pages/alerts/AlertsPage")) },
           { path: "aliases", lazy: page(() => import("@/pages/aliases/AliasesPage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },

@@ -3,13 +3,14 @@ import { type CSSProperties, type ReactNode, useState } from "react";
 import { useHref, useLocation } from "react-router";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { ClipButton } from "./clips/ClipButton";
-import { USUAL_RATE } from "./clock";
+import { pictureAt, type Playhead, USUAL_RATE } from "./clock";
 import { DeleteRecording } from "./DeleteRecording";
 import { CopyMoment } from "./CopyMoment";
 import { DownloadMenu } from "./DownloadMenu";
+import { PlayFromHere } from "./futures/PlayFromHere";
 import { WhatIf } from "./futures/WhatIf";
 import { WhatIfButton } from "./futures/WhatIfButton";
-import { momentOf, withMoment } from "./moment";
+import { momentOf, WHAT_IF, withMoment } from "./moment";
 import { Panels, ReplayFacts, type SeenPlace } from "./Panels";
 import { idsOf, type PlayableReplay } from "./places";
 import classes from "./replays.module.css";
@@ -20,6 +21,7 @@ import { SeenSwitch } from "./SeenSwitch";
 import { StepButtons } from "./StepButtons";
 import { BriefThought, ThoughtPanel, whyNot } from "./ThoughtPanel";
 import { Transport } from "./Transport";
+import { decisionAt, type Thoughts } from "./track";
 import { useMoment } from "./useMoment";
 import { usePlayback } from "./usePlayback";
 import { useShape } from "@/ui/useShape";
@@ -46,13 +48,22 @@ function whyNothingSeen({ seen_file_id, track_file_id }: PlayableReplay): string
   return track_file_id === null ? NOT_KEPT : NO_PICTURES;
 }
 
+const whyUnplayable = ({ head }: Thoughts): string | null =>
+  head.numbers_kind === "gaussian" ? "A person cannot play this: its actions are numbers" : null;
+
+function momentNow(thoughts: Thoughts | undefined, { seconds }: Playhead) {
+  if (!thoughts) return { decision: 0, seconds };
+  const { picture, head } = thoughts;
+  return { decision: decisionAt(picture, pictureAt(seconds, head.pictures_per_second)), seconds };
+}
+
 /** Synchronized replays with the track of the selected one. */
 export function Microscope({ replays, env, search, hold, release, under }: MicroscopeProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const [seen, setSeen] = useState<SeenPlace>("off");
   const [opacity, setOpacity] = useState(0.6);
   const [saliency, setSaliency] = useState<SaliencyShown>("off");
-  const [whatIf, setWhatIf] = useState(false);
+  const [whatIf, setWhatIf] = useState(search.has(WHAT_IF));
   const family = useEnvironmentFamily(env);
   const shape = useShape(family?.aspect_ratio);
   const last = replays.length - 1;
@@ -147,6 +158,11 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
             opened={whatIf && query.data !== undefined}
             blocked={query.data ? null : whyNot(query, replay)}
             onToggle={() => (whatIf ? setWhatIf(false) : openWhatIf())}
+          />
+          <PlayFromHere
+            replay={replay.id}
+            blocked={query.data ? whyUnplayable(query.data) : whyNot(query, replay)}
+            now={() => momentNow(query.data, head)}
           />
           <Group gap="xs" className={classes.keep}>
             <CopyMoment address={address} />

@@ -1,11 +1,18 @@
 import { Kbd } from "@mantine/core";
-import type { PointerEvent } from "react";
+import type { PointerEvent, ReactNode } from "react";
 import type { Key } from "./protocol";
 import classes from "./stage.module.css";
 import type { Hands } from "./useHands";
 
+interface ControllerProps extends Pick<Hands, "hold"> {
+  /** Effect of the key R. */
+  restarts?: string;
+  /** Help for more keys. */
+  children?: ReactNode;
+}
+
 /** Key help, and the keys themselves on a touch screen. */
-export function Controller({ hold }: Pick<Hands, "hold">) {
+export function Controller({ hold, restarts = "new game", children }: ControllerProps) {
   return (
     <>
       <div className={classes.legend}>
@@ -16,8 +23,9 @@ export function Controller({ hold }: Pick<Hands, "hold">) {
           <Kbd>Space</Kbd> fire
         </span>
         <span>
-          <Kbd>R</Kbd> new game
+          <Kbd>R</Kbd> {restarts}
         </span>
+        {children}
       </div>
       <div className={classes.pads}>
         <div className={classes.directions}>

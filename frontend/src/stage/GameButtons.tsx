@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { IconPlayerPause, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
+import { IconDeviceFloppy, IconPlayerPause, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
 import type { Send, View } from "./broadcast";
 
 interface GameButtonsProps {
@@ -25,7 +25,11 @@ export function PauseButton({ scene, send, disabled }: GameButtonsProps) {
   );
 }
 
-export function NewGameButton({ send, disabled }: Pick<GameButtonsProps, "send" | "disabled">) {
+interface NewGameButtonProps extends Pick<GameButtonsProps, "send" | "disabled"> {
+  children?: string;
+}
+
+export function NewGameButton({ send, disabled, children = "New game" }: NewGameButtonProps) {
   return (
     <Button
       size="xs"
@@ -34,7 +38,21 @@ export function NewGameButton({ send, disabled }: Pick<GameButtonsProps, "send" 
       leftSection={<IconRefresh size={14} aria-hidden />}
       onClick={() => send({ order: "new game" })}
     >
-      New game
+      {children}
+    </Button>
+  );
+}
+
+export function KeepButton({ send, disabled }: Pick<GameButtonsProps, "send" | "disabled">) {
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      disabled={disabled}
+      leftSection={<IconDeviceFloppy size={14} aria-hidden />}
+      onClick={() => send({ order: "keep" })}
+    >
+      Keep this game
     </Button>
   );
 }

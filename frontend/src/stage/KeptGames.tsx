@@ -3,11 +3,11 @@ import { IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { fileAddress } from "@/api/client";
-import { useDeleteKeptGame, keptGamesQuery } from "@/api/liveGames";
+import { keptGamesOfReplayQuery, keptGamesQuery, useDeleteKeptGame } from "@/api/liveGames";
 import { useCreateStartSet } from "@/api/startSets";
 import type { KeptGame } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
-import { duration, plural } from "@/ui/format";
+import { duration, exact, percent, plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { TimeAgo } from "@/ui/Quantity";
 import { Reason } from "@/ui/Reason";
@@ -23,19 +23,59 @@ const ENDED = {
 
 /** Kept games of one environment. Renders nothing if there are none. */
 export function KeptGames({ env }: { env: string }) {
-  const { data } = useQuery(keptGamesQuery(env));
-  const [leaving, setLeaving] = useState<KeptGame>();
-  if (!data || data.length === 0) return null;
+  const { data = [] } = useQuery(keptGamesQuery(env));
+  if (data.length === 0) return null;
   return (
     <section className={sheet.card} aria-label="Kept games">
       <Title order={2}>Your kept games</Title>
+      <KeptList games={data} />
+    </section>
+  );
+}
+
+/** Kept games that continue a replay. Renders nothing if there are none. */
+export function KeptGamesOfReplay({ replay }: { replay: number }) {
+  const { data = [] } = useQuery(keptGamesOfReplayQuery(replay));
+  if (data.length === 0) return null;
+  return (
+    <section className={sheet.card} aria-label="Kept games">
+      <Title order={2}>Your kept games from this replay</Title>
+      <KeptList games={data} />
+    </section>
+  );
+}
+
+/** List of kept games, each with its video and actions. */
+export function KeptList({ games }: { games: readonly KeptGame[] }) {
+  const [leaving, setLeaving] = useState<KeptGame>();
+  return (
+    <>
       <ul className={classes.kept}>
-        {data.map((kept) => (
+        {games.map((kept) => (
           <Kept key={kept.id} kept={kept} onRemove={setLeaving} />
         ))}
       </ul>
       {leaving && <RemoveKept kept={leaving} onClose={() => setLeaving(undefined)} />}
-    </section>
+    </>
+  );
+}
+
+/** The score and length of a kept game. They count from the decision if it continues a replay. */
+function Summary({ kept: { continued, score, frames, ended } }: { kept: KeptGame }) {
+  if (!continued)
+    return (
+      <Text size="sm">
+        <strong>{plural(Number(score), "point")}</strong> in {duration(frames / FRAMES_PER_SECOND)},{" "}
+        {ENDED[ended]}
+      </Text>
+    );
+  const { decision, agent_frames } = continued;
+  return (
+    <Text size="sm">
+      <strong>{plural(Number(continued.score), "point")}</strong> in {plural(continued.frames, "frame")} from
+      decision {exact(decision + 1)}, {ENDED[ended]}
+      {agent_frames > 0 && `, ${percent(agent_frames / Math.max(1, continued.frames))} played by the agent`}
+    </Text>
   );
 }
 
@@ -52,10 +92,7 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
     <li>
       <Group justify="space-between" gap="xs">
         <div>
-          <Text size="sm">
-            <strong>{plural(Number(kept.score), "point")}</strong> in{" "}
-            {duration(kept.frames / FRAMES_PER_SECOND)}, {ENDED[kept.ended]}
-          </Text>
+          <Summary kept={kept} />
           <Text size="sm" c="dimmed">
             {name} · <TimeAgo time={kept.created_at} />
           </Text>
@@ -66,9 +103,11 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
               {watched ? "Close" : "Watch"}
             </Button>
           )}
-          <Button size="compact-sm" variant="default" loading={isPending} onClick={keepStarts}>
-            Keep as start points
-          </Button>
+          {!kept.continued && (
+            <Button size="compact-sm" variant="default" loading={isPending} onClick={keepStarts}>
+              Keep as start points
+            </Button>
+          )}
           <ActionIcon aria-label={`Remove ${name}`} onClick={() => onRemove(kept)}>
             <IconTrash size={16} />
           </ActionIcon>

@@ -12,6 +12,8 @@ interface StageProps {
   label: string;
   /** Message over the picture, if any. */
   sentence: ReactNode;
+  /** Short message below the middle of a picture that stays visible. */
+  hint?: string | null;
   /** Content next to the picture. */
   children: ReactNode;
 }
@@ -21,6 +23,7 @@ export function Stage({
   stage: { env, isPixelArt, canvas, shape, pixels },
   label,
   sentence,
+  hint,
   children,
 }: StageProps) {
   const { ref: measured, width, height } = useElementSize<HTMLDivElement>();
@@ -50,6 +53,11 @@ export function Stage({
         {said && (
           <div className={classes.sentence} role="status">
             {sentence}
+          </div>
+        )}
+        {!said && hint && (
+          <div className={classes.hint} role="status">
+            {hint}
           </div>
         )}
       </div>

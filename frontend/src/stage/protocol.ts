@@ -21,10 +21,16 @@ export interface Scene {
   paused: boolean;
   /** True if the game has ended and waits for a player to start the next one. */
   over: boolean;
+  /** True if the game waits for a person, at the start or without a player. */
+  waiting: boolean;
+  /** The decision of a replay at which the game begins, with the score and frames before it. */
+  origin: { decision: number; score: number; frames: number } | null;
   /** None if only people play. */
   agent: AgentOnStage | null;
   /** True if a person can play it. */
   takes_hands: boolean;
+  /** False if the game moves only while a key is held, because every action moves it. */
+  can_rest: boolean;
   /** The viewer who plays instead of the agent. */
   hands: string | null;
 }
@@ -53,7 +59,10 @@ export type Message = Scene | { kind: "away" } | { kind: "audience"; viewers: nu
 export type Key = "up" | "down" | "left" | "right" | "fire";
 
 export type Order =
-  | { order: "pause" | "go" | "step" | "new game" | "ping" | "take over" | "hand back" | "keep" }
+  | {
+      order:
+        "pause" | "go" | "step" | "new game" | "ping" | "take over" | "hand back" | "let agent play" | "keep";
+    }
   | { order: "temperature"; value: number }
   | { order: "keys"; held: Key[] };
 

@@ -18,8 +18,11 @@ export const SCENE: Scene = {
   game: 1,
   paused: false,
   over: false,
+  waiting: false,
+  origin: null,
   agent: AGENT,
   takes_hands: true,
+  can_rest: true,
   hands: null,
 };
 

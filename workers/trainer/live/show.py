@@ -255,6 +255,7 @@ class Show:
             origin=self._staging.origin,
             agent=self._agent.on_stage() if self._agent else None,
             takes_hands=self._takes_hands,
+            can_rest=self._game.can_rest,
             hands=self._hands.viewer,
         )
         self._line.send(scene.model_dump_json())

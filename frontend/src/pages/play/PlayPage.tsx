@@ -1,7 +1,6 @@
-import { Alert, Anchor, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
-import { Link, useNavigate, useParams } from "react-router";
+import { Link, useParams } from "react-router";
 import { usePlayGame, playQuery } from "@/api/liveGames";
 import { gameQuery } from "@/api/games";
 import { KeptGames } from "@/stage/KeptGames";
@@ -10,6 +9,7 @@ import { QueryError } from "@/ui/QueryError";
 import sheet from "@/ui/sheet.module.css";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { PlayStage } from "./PlayStage";
+import { StartGame } from "./StartGame";
 
 /** /games/pong/play starts a game for a human player. Others can watch it at /games/pong/play/5. */
 export default function PlayPage() {
@@ -25,31 +25,14 @@ export default function PlayPage() {
           Scores of {name}
         </Anchor>
       </Group>
-      {id === undefined ? <StartGame slug={slug} /> : <LiveGame key={id} slug={slug} id={Number(id)} />}
+      {id === undefined ? <NewGame slug={slug} /> : <LiveGame key={id} slug={slug} id={Number(id)} />}
     </Stack>
   );
 }
 
-/** Requests a game and opens its URL. */
-function StartGame({ slug }: { slug: string }) {
-  const navigate = useNavigate();
-  const { mutate, error } = usePlayGame(slug);
-  const ask = () =>
-    mutate(undefined, {
-      onSuccess: ({ id }) => void navigate(`/games/${slug}/play/${id}`, { replace: true }),
-    });
-  useEffect(ask, []); // eslint-disable-line react-hooks/exhaustive-deps -- once, when the page is opened
-  if (!error) return <Text role="status">Requesting a game…</Text>;
-  return (
-    <Alert color="red" variant="light" title="The game could not start">
-      <Stack gap="xs" align="flex-start">
-        <Text size="sm">{error.message}</Text>
-        <Button size="xs" variant="default" onClick={ask}>
-          Try again
-        </Button>
-      </Stack>
-    </Alert>
-  );
+function NewGame({ slug }: { slug: string }) {
+  const { mutateAsync } = usePlayGame(slug);
+  return <StartGame start={() => mutateAsync()} addressOf={(id) => `/games/${slug}/play/${id}`} />;
 }
 
 function LiveGame({ slug, id }: { slug: string; id: number }) {

@@ -1,10 +1,9 @@
-import { Button, Group, Text } from "@mantine/core";
-import { IconDeviceFloppy } from "@tabler/icons-react";
+import { Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { PlayedGame } from "@/api/types";
 import type { Send, View } from "@/stage/broadcast";
 import { Controller } from "@/stage/Controller";
-import { NewGameButton, PauseButton } from "@/stage/GameButtons";
+import { KeepButton, NewGameButton, PauseButton } from "@/stage/GameButtons";
 import { Fact, Readout } from "@/stage/Readout";
 import { Stage } from "@/stage/Stage";
 import { type Hands, useHands } from "@/stage/useHands";
@@ -65,15 +64,7 @@ function PlayControls({ view: { scene }, send, mine }: { view: View; send: Send;
       <Group gap={8}>
         <PauseButton scene={scene} send={send} disabled={!mine} />
         <NewGameButton send={send} disabled={!mine} />
-        <Button
-          size="xs"
-          variant="default"
-          disabled={!mine}
-          leftSection={<IconDeviceFloppy size={14} aria-hidden />}
-          onClick={() => send({ order: "keep" })}
-        >
-          Keep this game
-        </Button>
+        <KeepButton send={send} disabled={!mine} />
       </Group>
       {scene && scene.hands !== null && !mine && (
         <Text size="sm" mt={8}>

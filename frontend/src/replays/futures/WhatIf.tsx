@@ -14,6 +14,7 @@ import { FuturesList } from "./FuturesList";
 import { FuturesResult } from "./FuturesResult";
 import classes from "./futures.module.css";
 import { nameDecision } from "./words";
+import { YourGames } from "./YourGames";
 
 interface WhatIfProps {
   replay: PlayableReplay;
@@ -73,6 +74,7 @@ export function WhatIf({ replay, env, thoughts, head, playback, steps, onClose }
             whether the value estimate is right, and which action is best.
           </Text>
         )}
+        <YourGames replay={replay} list={list} chosen={chosen} />
         {list.length > 0 && (
           <FuturesList
             replay={replay}

@@ -1,6 +1,6 @@
 /** Sentences about futures. */
 
-import type { ActionFutures, FuturesDocument, FuturesSummary } from "@/api/types";
+import type { ActionFutures, FuturesDocument, FuturesSummary, KeptGame } from "@/api/types";
 import { capitalize, exact, plural, score, short } from "@/ui/format";
 import type { PlayableReplay } from "../places";
 import { formatRepeated, mergeRepeated } from "./draft";
@@ -94,6 +94,21 @@ export const isByAnother = (of: FuturesSummary, { run_id, step }: PlayableReplay
 /** Return the agent that acts in the futures of another run or checkpoint. */
 export const describeAgent = ({ agent_run_id, agent_step }: FuturesSummary) =>
   `run ${agent_run_id} at ${short(agent_step, "steps")}`;
+
+/** Return your best score next to the agent's: "You: 3 (best of 2); agent from here: 1.2 ± 0.3". */
+export function compareWithGames(
+  { decision, score: { mean, interval } }: FuturesDocument,
+  games: readonly KeptGame[],
+): string {
+  const same = games.flatMap(({ continued }) => (continued?.decision === decision ? continued : []));
+  const best = same.reduce((before, game) => (Number(game.score) > Number(before.score) ? game : before));
+  const you = best.agent_frames > 0 ? "You and the agent" : "You";
+  const of = same.length > 1 ? ` (best of ${same.length})` : "";
+  const width = interval ? widthOf(interval) : 0;
+  const decimals = decimalsFor(width);
+  const spread = decimals === null ? "" : ` ± ${formatNumber(width / 2, decimals)}`;
+  return `${you}: ${score(best.score)}${of}; agent from here: ${formatNumber(mean, decimals)}${spread}`;
+}
 
 export const nameDecision = (decision: number) => `decision ${exact(decision + 1)}`;
 

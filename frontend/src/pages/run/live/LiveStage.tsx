@@ -31,6 +31,7 @@ export function LiveStage({ run, initialGame, onRestart }: LiveStageProps) {
     <Stage
       stage={stage}
       label="played live"
+      hint={hands.mine && view.scene?.can_rest === false ? "The game moves only while you hold a key" : null}
       sentence={
         status && (
           <>
