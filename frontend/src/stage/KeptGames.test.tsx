@@ -12,6 +12,7 @@ const kept = (changes: Partial<KeptGame> = {}): KeptGame => ({
   score: 21,
   frames: 3600,
   ended: "over",
+  continued: null,
   start_points: 100,
   created_at: "2026-01-01T10:30:00Z",
   film: "done",
@@ -49,6 +50,16 @@ describe("kept games", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Keep as start points" }));
     expect(await screen.findByText("100 start points kept as Kept game 3")).toBeTruthy();
     expect(server.of(path)).toHaveLength(1);
+  });
+
+  it("count from the decision if they continue a replay, without start points", async () => {
+    const continued = { replay_id: 2, decision: 130, score: 3, frames: 200, agent_frames: 50 };
+    show([kept({ continued, start_points: 0 })]);
+    const summary = await screen.findByText(/from decision 131/);
+    expect(summary.textContent).toBe(
+      "3 points in 200 frames from decision 131, played to the end, 25 % played by the agent",
+    );
+    expect(screen.queryByRole("button", { name: "Keep as start points" })).toBeNull();
   });
 
   it("are removed once that is confirmed", async () => {

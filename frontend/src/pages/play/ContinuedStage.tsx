@@ -3,6 +3,7 @@ import { IconDeviceGamepad2, IconRobot } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { PlayedGame } from "@/api/types";
 import { ActionBars } from "@/replays/ActionBars";
+import thoughts from "@/replays/thoughts.module.css";
 import type { Send, View } from "@/stage/broadcast";
 import { Controller } from "@/stage/Controller";
 import { KeepButton, NewGameButton, PauseButton } from "@/stage/GameButtons";
@@ -121,7 +122,7 @@ function Status({ view: { scene, head, latency }, hands: { mine } }: { view: Vie
   const { origin, agent, action_names, waiting, can_rest, pictures_per_second } = scene;
   const player = mine ? "You" : scene.hands !== null ? "Another person" : waiting ? "–" : "The agent";
   return (
-    <>
+    <div className={thoughts.thoughts}>
       <Readout>
         <Fact is="Score from here">{score(head.score - origin.score)}</Fact>
         <Fact is="Total score">{score(head.score)}</Fact>
@@ -145,6 +146,6 @@ function Status({ view: { scene, head, latency }, hands: { mine } }: { view: Vie
         The agent watches while you play, so that it can continue at any time.
         {!can_rest && " The game moves only while you hold a key."}
       </Text>
-    </>
+    </div>
   );
 }

@@ -17,6 +17,9 @@ const HELD = { order: "keys", id: expect.any(String) };
 const game = (changes: Partial<PlayedGame> = {}): PlayedGame => ({
   id: 5,
   env: "ALE/Pong-v5",
+  replay_id: null,
+  run_id: null,
+  decision: null,
   state: "running",
   reason: null,
   traceback: null,

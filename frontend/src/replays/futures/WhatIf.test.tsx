@@ -31,6 +31,7 @@ function open({ futures = [], replay = {}, track = aTrack(), answers = {} }: Sce
     "GET /replays/2/futures": () => futures,
     "GET /futures/7": () => futures.find(({ id }) => id === 7),
     "GET /workers": [aWorker("one")],
+    "GET /kept-games": [],
     ...answers,
   });
   return { ...server, ...renderPage(<ReplaysTab run={aRun()} />) };
@@ -347,5 +348,59 @@ describe("a simulation", () => {
     await press("Delete simulation");
     await waitFor(() => expect(screen.queryByText(/^Decision 3/)).toBeNull());
     expect(of("DELETE /futures/7")).toHaveLength(1);
+  });
+});
+
+describe("kept games of the replay", () => {
+  const kept = (id: number, points: number, agent_frames = 0) => ({
+    id,
+    env: "ALE/Pong-v5",
+    score: 12,
+    frames: 400,
+    ended: "over",
+    continued: { replay_id: 2, decision: 2, score: points, frames: 200, agent_frames },
+    start_points: 0,
+    created_at: "2026-01-01T10:30:00Z",
+    film: "done",
+    reason: null,
+    traceback: null,
+    file_id: 8,
+    poster_file_id: 9,
+  });
+
+  it("appear next to the agent's futures of the same decision", async () => {
+    const games = [kept(4, 3), kept(3, 1, 50)];
+    const { of } = open({ futures: [someFutures(7)], answers: { "GET /kept-games": games } });
+    await openPanel();
+    const own = await screen.findByRole("region", { name: "Your games from this replay" });
+    expect(of("GET /kept-games")[0]?.query.get("replay_id")).toBe("2");
+    expect(await within(own).findByText(/^You: 3 \(best of 2\); agent from here: /)).toBeTruthy();
+    expect(within(own).getAllByRole("listitem")).toHaveLength(2);
+  });
+
+  it("are not compared with futures of another decision", async () => {
+    open({ futures: [someFutures(7, { decision: 1 })], answers: { "GET /kept-games": [kept(4, 3)] } });
+    await openPanel();
+    await screen.findByRole("region", { name: "Your games from this replay" });
+    expect(screen.queryByText(/agent from here/)).toBeNull();
+  });
+});
+
+describe("playing from here", () => {
+  it("opens a game at the shown decision", async () => {
+    const { router } = open();
+    await screen.findByRole("slider", { name: "Moment of the replay" });
+    show(8.5 / 20);
+    await press("Play from here");
+    expect(`${router.state.location.pathname}${router.state.location.search}`).toBe(
+      "/replays/2/play?decision=2&t=0.425",
+    );
+  });
+
+  it("is not possible if the actions are numbers", async () => {
+    open({ track: aTrack({ head: { numbers_kind: "gaussian", action_names: ["hip"] } }) });
+    await screen.findByRole("slider", { name: "Moment of the replay" });
+    const opener = await button("Play from here");
+    expect(opener.getAttribute("aria-disabled")).toBe("true");
   });
 });

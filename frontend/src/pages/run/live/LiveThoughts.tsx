@@ -3,7 +3,7 @@ import { exact, plural, score, short } from "@/ui/format";
 import { ActionBars } from "@/replays/ActionBars";
 import type { View } from "@/stage/broadcast";
 import { Fact, Readout } from "@/stage/Readout";
-import classes from "./live.module.css";
+import classes from "@/replays/thoughts.module.css";
 
 /** Score, value, action probabilities and viewers of a live game. */
 export function LiveThoughts({ view, follows }: { view: View; follows: boolean }) {
