@@ -1,6 +1,6 @@
 """Means of futures are unbiased, and their intervals cover the exactly solved value at the stated rate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from workers.contract.config import PaacConfig, RunConfig
 from workers.contract.futures import Until
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import SAMPLED
+from workers.contract.protocols.starts import Held
 from workers.contract.spaces import ActionSpace, Discrete
 from workers.trainer.environments.environments import Observations
 from workers.trainer.environments.worlds.catch import COLUMNS, ROWS
@@ -94,6 +95,9 @@ class Chain:
     pictures_per_second: int = 1
     scale: int = 1
     cut_off: bool = False
+    emulator: str = "chain"
+    can_rest: bool = False
+    trail: Sequence[Held] = ()
     lives: int
 
     def __init__(self, seed: int) -> None:
@@ -104,7 +108,7 @@ class Chain:
         watch(np.zeros((1, 1, 3), dtype=np.uint8))
 
     def begin(self, seed: int) -> None:
-        self._random = np.random.default_rng(seed)
+        self.seed, self._random = seed, np.random.default_rng(seed)
         self.score, self.frames, self.over, self.lives = 0.0, 0, False, 3
 
     def step(self, action: Action) -> None:
@@ -112,6 +116,13 @@ class Chain:
         self.lives -= int(action == 0)
         self.frames += 1
         self.over = bool(self._random.random() >= CONTINUES)
+
+    def play(self, choose: Callable[[], str]) -> None:
+        self.step(self.action_names.index(choose()))
+
+    def hold(self, actions: Iterable[Held]) -> None:
+        for action, _frames in actions:
+            self.step(action)
 
     def branch(self, seeds: Sequence[int]) -> "list[Chain]":
         return [Chain(seed) for seed in seeds]

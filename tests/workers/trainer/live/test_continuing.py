@@ -137,7 +137,7 @@ def test_a_game_waits_for_a_key_and_for_leave_to_let_the_agent_play(
 
 @pytest.mark.parametrize("case", ["Pong with memory", "CartPole"])
 def test_a_kept_game_says_what_the_agent_played_and_is_filmed_from_the_decision(case: str, tmp_path: Path) -> None:
-    orders = {1: ["take over", keys("right")], 9: ["let agent play"], 13: ["pause", "keep"]}
+    orders: dict[int, list[object]] = {1: ["take over", keys("right")], 9: ["let agent play"], 13: ["pause", "keep"]}
     line = FakeLine(14, at(orders))
     kept: list[KeptPlay] = []
     recorded = Recorded(tmp_path, CASES[case])

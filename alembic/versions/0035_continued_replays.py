@@ -1,15 +1,15 @@
 """Kept games that continue a replay
 
-Revision ID: 0034
-Revises: 0033
+Revision ID: 0035
+Revises: 0034
 """
 
 import sqlalchemy as sa
 
 from alembic import op
 
-revision = "0034"
-down_revision = "0033"
+revision = "0035"
+down_revision = "0034"
 branch_labels = None
 depends_on = None
 
