@@ -9,7 +9,7 @@ from backend.web.json_numbers import JsonNumber
 from workers.contract.worker_api import JobState
 
 
-class Continued(BaseModel):
+class ContinuedGame(BaseModel):
     """The part of a kept game that follows a decision of a replay."""
 
     replay_id: int | None = Field(description="Null if the replay was deleted.")
@@ -27,7 +27,7 @@ class KeptGame(BaseModel):
     score: JsonNumber
     frames: int
     ended: Literal["over", "cut off", "unfinished"] = Field(description="`unfinished` if it was kept before its end.")
-    continued: Continued | None = Field(description="Null if it was played from the start of the game.")
+    continued: ContinuedGame | None = Field(description="Null if it was played from the start of the game.")
     start_points: int = Field(description="The number of start points that can be made from it.")
     created_at: datetime
     film: JobState

@@ -164,12 +164,12 @@ def _to_schema(kept: KeptGame, film: Job, queue: JobQueue | None) -> schemas.Kep
     return schemas.KeptGame.model_validate(fields)
 
 
-def _continued(kept: KeptGame) -> schemas.Continued | None:
+def _continued(kept: KeptGame) -> schemas.ContinuedGame | None:
     """Return how a kept game continues a replay, or None if it does not."""
     before, frames, by_agent = kept.score_before, kept.frames_before, kept.agent_frames
     if kept.decision is None or before is None or frames is None or by_agent is None:
         return None
-    return schemas.Continued(
+    return schemas.ContinuedGame(
         replay_id=kept.replay_id,
         decision=kept.decision,
         score=kept.score - before,

@@ -18,7 +18,7 @@ from backend.replays.service import find_replay
 from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.keys import are_playable
-from workers.contract.live import Origin, PlayParameters
+from workers.contract.live import PlayParameters, ReplayOrigin
 
 
 def start_play(session: Session, settings: Settings, slug: str) -> Job:
@@ -46,7 +46,7 @@ def continue_replay(session: Session, settings: Settings, replay_id: int, decisi
     for earlier in _of_people(session):
         if earlier.run_id == run.id and earlier.state not in jobs.UNFINISHED:
             jobs.remove(session, earlier)
-    origin = Origin(
+    origin = ReplayOrigin(
         replay_id=replay.id,
         decision=decision,
         protocol=track.head.protocol,

@@ -31,7 +31,7 @@ ALONE_SECONDS = 10.0
 ENDED, NO_SUCH_GAME, STALE, WRONG_ORDER, TOO_SLOW, TOO_MANY = 4000, 4404, 4409, 4422, 4408, 4429
 
 
-class Origin(BaseModel):
+class ReplayOrigin(BaseModel):
     """The decision of a replay from which a person continues it, with the actions and the score before it."""
 
     model_config = ConfigDict(extra="forbid")
@@ -51,7 +51,7 @@ class PlayParameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     env: EnvironmentId
-    origin: Origin | None = None
+    origin: ReplayOrigin | None = None
 
 
 class LiveParameters(BaseModel):

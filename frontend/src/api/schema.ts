@@ -4267,34 +4267,6 @@ export interface components {
             values?: components["schemas"]["JsonValue"][] | null;
         };
         /**
-         * Continued
-         * @description The part of a kept game that follows a decision of a replay.
-         */
-        backend__kept_games__schemas__Continued: {
-            /**
-             * Agent Frames
-             * @description How many of these frames the agent played.
-             */
-            agent_frames: number;
-            /** Decision */
-            decision: number;
-            /**
-             * Frames
-             * @description Frames from the decision on.
-             */
-            frames: number;
-            /**
-             * Replay Id
-             * @description Null if the replay was deleted.
-             */
-            replay_id: number | null;
-            /**
-             * Score
-             * @description Score from the decision on.
-             */
-            score: number | ("NaN" | "Infinity" | "-Infinity");
-        };
-        /**
          * BestScore
          * @description The best score of a game by one protocol.
          */
@@ -5236,6 +5208,55 @@ export interface components {
             };
             /** Text */
             text: string;
+        };
+        /**
+         * Continued
+         * @description The part of a kept game that follows a decision of a replay.
+         */
+        Continued: {
+            /**
+             * Agent Frames
+             * @description Frames since the decision in which the agent played.
+             */
+            agent_frames: number;
+            /**
+             * Frames
+             * @description Frames of the game before the decision.
+             */
+            frames: number;
+            /**
+             * Score
+             * @description Score from the decision on.
+             */
+            score: number;
+        };
+        /**
+         * ContinuedGame
+         * @description The part of a kept game that follows a decision of a replay.
+         */
+        ContinuedGame: {
+            /**
+             * Agent Frames
+             * @description How many of these frames the agent played.
+             */
+            agent_frames: number;
+            /** Decision */
+            decision: number;
+            /**
+             * Frames
+             * @description Frames from the decision on.
+             */
+            frames: number;
+            /**
+             * Replay Id
+             * @description Null if the replay was deleted.
+             */
+            replay_id: number | null;
+            /**
+             * Score
+             * @description Score from the decision on.
+             */
+            score: number | ("NaN" | "Infinity" | "-Infinity");
         };
         /**
          * ContinueReplay
@@ -6971,7 +6992,7 @@ export interface components {
                 number
             ][];
             /** @description None if a person played the game from its start. */
-            continued?: components["schemas"]["workers__contract__events__Continued"] | null;
+            continued?: components["schemas"]["Continued"] | null;
             /** Emulator */
             emulator: string;
             /**
@@ -7484,7 +7505,7 @@ export interface components {
          */
         KeptGame: {
             /** @description Null if it was played from the start of the game. */
-            continued: components["schemas"]["backend__kept_games__schemas__Continued"] | null;
+            continued: components["schemas"]["ContinuedGame"] | null;
             /**
              * Created At
              * Format: date-time
@@ -12939,27 +12960,6 @@ export interface components {
              * @description Null if it is not installed there.
              */
             version: string | null;
-        };
-        /**
-         * Continued
-         * @description The part of a kept game that follows a decision of a replay.
-         */
-        workers__contract__events__Continued: {
-            /**
-             * Agent Frames
-             * @description Frames since the decision in which the agent played.
-             */
-            agent_frames: number;
-            /**
-             * Frames
-             * @description Frames of the game before the decision.
-             */
-            frames: number;
-            /**
-             * Score
-             * @description Score from the decision on.
-             */
-            score: number;
         };
         /**
          * WrongPart

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from workers.contract.config import RunConfig
-from workers.contract.live import Origin, OriginOnStage
+from workers.contract.live import OriginOnStage, ReplayOrigin
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting_protocols
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS
 from workers.trainer.futures.experiment import moment_at
@@ -57,7 +57,10 @@ def of_people(env: str) -> Staging:
 
 
 def of_replay(
-    checkpoint: LoadedCheckpoint, config: RunConfig, origin: Origin, should_stop: Callable[[], bool] = lambda: False
+    checkpoint: LoadedCheckpoint,
+    config: RunConfig,
+    origin: ReplayOrigin,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> Staging:
     """Return the setup for a person who continues a replay, whose agent watches and can play."""
     protocol = PROTOCOLS[origin.protocol]

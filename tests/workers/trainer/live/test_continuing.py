@@ -11,7 +11,7 @@ from tests.workers.trainer.live.test_show import FakeLine, at, keys
 from tests.workers.trainer.recording.test_recording import protocol_of
 from workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from workers.contract.jobs import FilmParameters
-from workers.contract.live import Origin
+from workers.contract.live import ReplayOrigin
 from workers.trainer.evaluation.report import KeptPlay
 from workers.trainer.futures.moments import moments
 from workers.trainer.games import subjects
@@ -60,7 +60,7 @@ class Recorded:
 
     def staging(self, decision: int = DECISION, score: float | None = None) -> Staging:
         """Return the setup of a game that continues the replay."""
-        origin = Origin(
+        origin = ReplayOrigin(
             replay_id=1,
             decision=decision,
             protocol=protocol_of(self.config).name,
