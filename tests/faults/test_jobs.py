@@ -117,6 +117,24 @@ def test_its_process(installation: Installation, finished: int, training: int) -
     assert attempt_of(installation, training) == attempt
 
 
+def test_the_process_of_a_calibration(installation: Installation, finished: int, training: int) -> None:
+    attempt = attempt_of(installation, training)
+    options = {"episodes": 4, "futures": 8, "horizon": 100}
+    number = installation.post(f"runs/{finished}/calibrations", options)["id"]
+
+    def calibration() -> dict[str, Any]:
+        return dict(installation.read(f"calibrations/{number}"))
+
+    installation.wait_until(lambda: calibration()["moments_done"] > 0)
+    process_of(installation, "one").kill()
+    installation.wait_until(lambda: calibration()["state"] in ("done", "failed", "cancelled"))
+    found = calibration()
+    assert (found["state"], found["reason"]) == ("done", None)
+    assert len(found["document"]["moments"]) == found["moments_total"]
+    assert [each["id"] for each in installation.read(f"runs/{finished}/calibrations")] == [number]
+    assert attempt_of(installation, training) == attempt
+
+
 def test_the_backend(installation: Installation, finished: int, training: int) -> None:
     attempt = attempt_of(installation, training)
     number = ask(installation, finished)
