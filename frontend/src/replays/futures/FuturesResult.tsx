@@ -94,7 +94,10 @@ interface ResultProps extends FuturesResultProps {
 function Result({ replay, futures, original, others, document, videos, taken }: ResultProps) {
   const [against, setAgainst] = useState<FuturesSummary | null>(null);
   const { data } = useQuery({ ...futuresResultQuery(against?.id ?? 0), enabled: against !== null });
-  const other = against && data?.document ? { name: nameForComparison(against), of: data.document } : null;
+  const other =
+    against && data?.document
+      ? { id: against.id, name: nameForComparison(against), of: data.document }
+      : null;
   const finished = others.filter(({ state }) => state === "done");
   const { score_fan: fan, survival, gamma, clip_rewards } = document;
   const mayEnd = survival.some((share) => share < 1);
@@ -133,7 +136,7 @@ function Result({ replay, futures, original, others, document, videos, taken }: 
           label={describeReturns(document)}
           legend
           figure={drawReturns(document, other)}
-          against={against?.id}
+          against={other?.id}
         />
         {fan.length > 1 && (
           <FuturesChart
@@ -142,7 +145,7 @@ function Result({ replay, futures, original, others, document, videos, taken }: 
             label={`Quantiles of the score over ${plural(fan.length, "decision")}.`}
             legend
             figure={drawScores(fan, other)}
-            against={against?.id}
+            against={other?.id}
           />
         )}
         {mayEnd && (
