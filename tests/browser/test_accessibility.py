@@ -159,6 +159,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "no such evaluation": ("/runs/{finished}/evaluations/4000", "There is no evaluation 4000"),
     "a run without evaluations": ("/runs/{running}/evaluations", "No evaluations yet"),
     "a live game that waits": ("/runs/{finished}/live", "The game has not started yet"),
+    "no such game of a replay": ("/replays/4000/play/4000", "There is no live game 4000"),
     "the wall": ("/wall", "runs? training"),
     "the log": ("/runs/{finished}/log", "Training on 2 cores"),
     "a configuration": ("/runs/{finished}/config", "Learning rate"),

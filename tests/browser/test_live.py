@@ -120,3 +120,38 @@ def test_a_played_game_can_be_kept_and_used_as_start_points(page: Page, installa
         openings.arrive(again, start)
         assert again.screen_hash() == start.screen
     installation.wait_until(lambda: installation.read(f"games/pong/play/{number}")["state"] == "done")
+
+
+def test_a_replay_is_continued_and_the_kept_game_is_next_to_the_futures(page: Page, installation: Installation) -> None:
+    run = installation.launch(**SAVING)
+    installation.wait_for_checkpoint(run)
+    installation.post(f"runs/{run}/stop")
+    installation.wait_for_state(run, "stopped")
+    recording = installation.post(f"runs/{run}/recordings", {"checkpoint": "newest", "seed": 1})["id"]
+    installation.wait_until(lambda: installation.read(f"recordings/{recording}")["replay_id"])
+    replay = installation.read(f"recordings/{recording}")["replay_id"]
+
+    page.goto(f"/runs/{run}/replays?replays={replay}&t=0.1")
+    page.get_by_role("button", name="Play from here").click()
+    stage = page.get_by_role("region", name="Live game")
+    waits = stage.get_by_text("Press a key to take over")
+    expect(waits).to_be_visible()
+    expect(stage.get_by_text("Score from here")).to_be_visible()
+
+    killed = playing_process(installation)
+    killed.send_signal(signal.SIGKILL)
+    installation.wait_until(lambda: playing_process(installation) != killed)
+    expect(waits).to_be_visible()
+
+    page.keyboard.press("ArrowLeft")
+    expect(stage.get_by_text("You", exact=True)).to_be_visible()
+    stage.get_by_role("button", name="Hand to the agent").click()
+    expect(stage.get_by_text(re.compile("The agent$|Game over"))).to_be_visible()
+    expect(stage.get_by_text(re.compile("^Game over"))).to_be_visible()
+    stage.get_by_role("button", name="Keep this game").click()
+    expect(page.get_by_role("region", name="Kept games")).to_contain_text("played by the agent")
+
+    page.get_by_role("link", name="Back to the replay").click()
+    page.get_by_role("button", name="Simulate").click()
+    own = page.get_by_role("region", name="Your games from this replay")
+    expect(own.get_by_text(re.compile(r"^You and the agent: \d+; agent from here: "))).to_be_visible()

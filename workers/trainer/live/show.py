@@ -175,6 +175,9 @@ class Show:
                 # The viewers have new names after a reconnect.
                 self._end_human_play()
                 self._tell_scene()
+                if self._stands_still:
+                    # The picture may have been sent before the connection was open.
+                    self._game.show(self._show)
             elif isinstance(message, bytes):
                 self._arrival.take(message)
             elif isinstance(said := live.stage_message_adapter.validate_json(message), Ordered):

@@ -135,6 +135,14 @@ def test_a_game_waits_for_a_key_and_for_leave_to_let_the_agent_play(
     assert (origin.decision, origin.frames) == (DECISION, line.heads[0].frames)
 
 
+def test_a_game_that_waits_is_shown_again_on_a_new_connection(tmp_path: Path) -> None:
+    line = FakeLine(2, lambda _: [])
+    line.heard.put(None)
+    Show(line, Recorded(tmp_path, CASES["CartPole"]).staging(), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert [head.frames for head in line.heads] == [DECISION, DECISION]
+    assert line.pictures[0] == line.pictures[1]
+
+
 @pytest.mark.parametrize("case", ["Pong with memory", "CartPole"])
 def test_a_kept_game_says_what_the_agent_played_and_is_filmed_from_the_decision(case: str, tmp_path: Path) -> None:
     orders: dict[int, list[object]] = {1: ["take over", keys("right")], 9: ["let agent play"], 13: ["pause", "keep"]}
