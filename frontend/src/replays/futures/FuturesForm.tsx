@@ -36,7 +36,7 @@ interface FuturesFormProps {
 }
 
 const UNTIL: { value: Until; label: string }[] = [
-  { value: "horizon", label: "The longest length" },
+  { value: "horizon", label: "Longest length" },
   { value: "reward", label: "The next reward" },
   { value: "life", label: "A lost life" },
 ];
