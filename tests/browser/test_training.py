@@ -181,6 +181,47 @@ def test_futures_compare_the_actions_of_a_replay(page: Page, installation: Insta
 
 
 @pytest.mark.nightly
+def test_futures_with_forced_actions_have_videos_that_follow_the_replay(
+    page: Page, installation: Installation, finished_run: int
+) -> None:
+    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
+    page.goto(f"/runs/{finished_run}/replays")
+    page.get_by_role("button", name="What if…").click()
+    panel = page.get_by_role("region", name="What if")
+    panel.get_by_role("textbox", name="Futures").fill("8")
+    panel.get_by_text("Sequence", exact=True).click()
+    panel.get_by_role("textbox", name="Times").fill("2")
+    panel.get_by_role("button", name="Add").click()
+    panel.get_by_role("button", name="Simulate").click()
+
+    expect(panel.get_by_text(re.compile(r"8 futures that begin with left × 2 average"))).to_be_visible(timeout=60_000)
+    videos = panel.get_by_role("region", name="Videos of futures")
+    best = videos.get_by_label("Best future")
+    page.wait_for_function("video => video.readyState >= 2", arg=best.element_handle())
+    videos.get_by_role("button", name="Watch in sync").click()
+    page.wait_for_function("video => video.currentTime > 0", arg=best.element_handle())
+
+
+@pytest.mark.nightly
+def test_another_agent_acts_in_futures(page: Page, installation: Installation, finished_run: int) -> None:
+    other = installation.launch(total_steps=SHORT_RUN, seed=2)
+    installation.wait_for_state(other, "finished")
+    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
+    page.goto(f"/runs/{finished_run}/replays")
+    page.get_by_role("button", name="What if…").click()
+    panel = page.get_by_role("region", name="What if")
+    panel.get_by_role("textbox", name="Futures").fill("8")
+    panel.get_by_text("Another", exact=True).click()
+    panel.get_by_role("button", name=f"Remove run {finished_run}").click()
+    panel.get_by_role("combobox", name="Pick a run").fill(str(other))
+    page.get_by_role("option", name=re.compile(f" {other}$")).click()
+    panel.get_by_role("combobox", name="Checkpoint").select_option("newest")
+    panel.get_by_role("button", name="Simulate").click()
+
+    expect(panel.get_by_text(re.compile(rf"8 futures by run {other} at .* average"))).to_be_visible(timeout=60_000)
+
+
+@pytest.mark.nightly
 def test_two_runs_are_compared_by_curves_settings_and_scores(
     page: Page, installation: Installation, finished_run: int
 ) -> None:
