@@ -22,6 +22,7 @@ TrainerError
 ├── StoppedError             the user stopped a recording, a saliency or a live game
 ├── OtherEpisodeError        the actions of a recording lead to another result
 ├── OtherGameError           the actions of a kept game lead to another result
+├── OtherFutureError         a future that is filmed differs from the simulated one
 ├── ClusterError             Ray cannot be started or joined
 ├── ActorFailed              a process was killed or ended early
 │   └── ActorCrashed         a process raised an exception, which is a bug
