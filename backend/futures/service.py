@@ -17,7 +17,7 @@ from backend.futures import schemas
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.live.notices import publish
-from backend.replays.players import check_decision, find_player, read_track
+from backend.replays.players import action_set, check_decision, find_player, read_track
 from backend.replays.service import find_replay
 from backend.web.lookup import find_run, refuse_without_agent
 from workers.contract import events as ev
@@ -170,7 +170,7 @@ def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutu
     if acting_run.env != run.env:
         message = f"run {acting_run.id} plays {acting_run.env}, not {run.env}: name a run of the same environment"
         raise Invalid(FieldError(field="agent.run_id", message=message))
-    if _action_set(acting_run) != _action_set(run):
+    if action_set(acting_run) != action_set(run):
         message = f"run {acting_run.id} has another action set than run {run.id}: name a run with the same actions"
         raise Invalid(FieldError(field="agent.run_id", message=message))
     if wanted.temperature != 1 and usual_acting_of(acting_run).name != "sampled":
@@ -183,11 +183,6 @@ def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutu
         if name not in names:
             message = f"there is no action {name!r}: choose from {', '.join(names)}"
             raise Invalid(FieldError(field="first", message=message))
-
-
-def _action_set(run: Run) -> str:
-    # Imported agents of other libraries have no action set in their configuration.
-    return run.config.get("action_set") or "minimal"
 
 
 def _check_room(session: Session, replay: Replay, run: Run) -> None:

@@ -19,7 +19,7 @@ from workers.contract.games import ENVIRONMENTS
 from workers.contract.jobs import FilmParameters
 from workers.contract.live import PlayParameters
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.starts import Start, StartSetFile, before
+from workers.contract.protocols.starts import StartSetFile, starts_at
 
 # Per game, because each has a video.
 MAX_KEPT_GAMES = 100
@@ -126,9 +126,7 @@ def make_start_set(settings: Settings, kept: KeptGame, name: str) -> StartSet:
             f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points. Keep a longer game."
         )
     actions = [(action, frames) for action, frames in kept.actions]
-    starts = tuple(
-        Start(seed=kept.seed, actions=before(actions, frame), screen=screen) for frame, screen in kept.screens
-    )
+    starts = starts_at(kept.seed, actions, kept.screens)
     source = f"Game {kept.id}, played here on {kept.created_at:%Y-%m-%d}"
     points = StartSetFile(env=kept.env, player="human", source=source, emulator=kept.emulator, starts=starts)
     stored = start_points.build_start_set(name, points)

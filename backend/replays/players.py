@@ -9,6 +9,7 @@ from backend.files.service import files_root
 from backend.files.storage import stored_path
 from backend.replays.service import find_track
 from workers.contract import tracks
+from workers.contract.config.emulator import ActionSet
 from workers.contract.tracks import Track
 
 
@@ -26,6 +27,13 @@ def check_decision(track: Track, decision: int) -> None:
     if decision >= len(track):
         message = f"the replay has {len(track)} decisions, so choose 0 to {len(track) - 1}"
         raise Invalid(FieldError(field="decision", message=message))
+
+
+def action_set(run: Run) -> ActionSet:
+    """Return the set of actions that a run's agent chooses from."""
+    # Imported agents of other libraries have no action set in their configuration.
+    found: ActionSet = run.config.get("action_set") or "minimal"
+    return found
 
 
 def find_player(session: Session, run: Run, track: Track, needed_by: str) -> Checkpoint:

@@ -2,13 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
+from backend.config import CurrentSettings
 from backend.database.engine import Db
-from backend.start_sets import service
-from backend.start_sets.schemas import Name, StartSet
+from backend.doorbell import Bell
+from backend.start_sets import from_replays, service
+from backend.start_sets.schemas import Name, SavedStartPoints, SaveStartPoints, StartSet
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
+from backend.web.waiting import DEFAULT_TIMEOUT, Timeout, Wait, job_in_progress, wait_while
 from workers.contract.games import EnvironmentId
 from workers.contract.protocols.starts import StartSetFile
 
@@ -60,3 +63,34 @@ def delete_start_set(db: Db, start_set_id: PathId) -> Response:
     with db.write() as session:
         service.remove(session, service.find_start_set(session, start_set_id, lock=True))
     return Response(status_code=204)
+
+
+@router.post("/replays/{replay_id}/start-points", status_code=201)
+def save_start_points(
+    db: Db, bell: Bell, settings: CurrentSettings, once: Idempotent, replay_id: PathId, wanted: SaveStartPoints
+) -> SavedStartPoints:
+    """Save decisions of a replay as a start set for agent-starts.
+
+    A worker repeats the episode, since a start point contains the hash of its screen.
+    """
+    with once.write(db) as session:
+        job = from_replays.request(session, settings, replay_id, wanted)
+        bell.ring_after_commit(session, job)
+        return once.store(session, from_replays.to_schema(session, job))
+
+
+async def wait_for_points(
+    request: Request, replay_id: PathId, saving_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
+) -> None:
+    """Wait until saving has ended, if requested."""
+    if wait is not None:
+        await wait_while(
+            lambda session: job_in_progress(from_replays.find(session, replay_id, saving_id)), request, timeout
+        )
+
+
+@router.get("/replays/{replay_id}/start-points/{saving_id}", dependencies=[Depends(wait_for_points)])
+def read_saved_start_points(db: Db, replay_id: PathId, saving_id: PathId) -> SavedStartPoints:
+    """Return whether the start points of a request are saved, immediately or once saving has ended."""
+    with db.read() as session:
+        return from_replays.to_schema(session, from_replays.find(session, replay_id, saving_id))

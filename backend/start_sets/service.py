@@ -43,20 +43,25 @@ def build_start_set(name: str, points: StartSetFile) -> StartSet:
 
 def store(session: Session, stored: StartSet) -> StartSet:
     """Store a start set. Raise Conflict if the game already has its name or its points."""
-    title, name = ENVIRONMENTS[stored.env].title, stored.name
     if (duplicate := session.scalar(select(StartSet.name).where(StartSet.sha256 == stored.sha256))) is not None:
         raise Conflict(f"These points are already stored as {duplicate!r}.")
-    names = session.scalars(select(StartSet.name).where(StartSet.env == stored.env)).all()
-    if name in names:
-        raise Conflict(f"{title} already has a start set named {name!r}. Choose another name.")
-    if len(names) >= MAX_SETS:
-        raise Conflict(f"{title} already has {MAX_SETS} start sets, which is the limit. Delete one first.")
+    check_room(session, stored.env, stored.name)
     session.add(stored)
     try:
         session.flush()
     except IntegrityError as error:
-        raise Conflict(f"The same points, or another start set named {name!r}, were stored just now.") from error
+        raise Conflict(f"The same points, or another start set named {stored.name!r}, were stored just now.") from error
     return stored
+
+
+def check_room(session: Session, env: str, name: str) -> None:
+    """Raise Conflict if the game already has a start set of this name, or too many."""
+    title = ENVIRONMENTS[env].title
+    names = session.scalars(select(StartSet.name).where(StartSet.env == env)).all()
+    if name in names:
+        raise Conflict(f"{title} already has a start set named {name!r}. Choose another name.")
+    if len(names) >= MAX_SETS:
+        raise Conflict(f"{title} already has {MAX_SETS} start sets, which is the limit. Delete one first.")
 
 
 def find_start_set(session: Session, start_set_id: int, *, lock: bool = False, content: bool = False) -> StartSet:

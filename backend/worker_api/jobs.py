@@ -21,6 +21,7 @@ from backend.jobs.queue import ORDER
 from backend.kept_games import service as kept_games
 from backend.replays.service import discard_recording, has_recording, keep_recording
 from backend.saliency import service as saliency
+from backend.start_sets import from_replays
 from backend.web.lookup import find_job
 from backend.worker_api.assignments import claim_first, count_loss, offer, read_installation_id, stale_attempt
 from backend.workers.plugins import can_be_done_by
@@ -185,6 +186,12 @@ _RESULTS: dict[JobKind, _Results] = {
     "play": _Results({ev.GameKept: kept_games.keep}, lambda _session, _job: True, lambda _session, _job: None),
     "film": _Results(
         {ev.Advanced: _advance, ev.Film: kept_games.keep_film}, kept_games.has_film, kept_games.discard_film
+    ),
+    "start_points": _Results(
+        {ev.Advanced: _advance, ev.StartPointsEvent: from_replays.keep},
+        from_replays.has_result,
+        # An evaluation may already use the set of an earlier attempt, which has the same points.
+        lambda _session, _job: None,
     ),
     "recording": _Results({ev.ReplayEvent: keep_recording}, has_recording, discard_recording),
     "saliency": _Results(

@@ -171,8 +171,9 @@ class Scene:
             "project_id": str(self.project_id),
             "panel_key": "a",
             "view_id": str(self.view_id),
-            # There are no channels of alerts, no score rules, and no futures, as the replay has no track.
-            **dict.fromkeys(("channel_id", "delivery_id", "rule_id", "futures_id"), "1"),
+            # There are no channels of alerts, no score rules, and no futures or start points, as the replay
+            # has no track.
+            **dict.fromkeys(("channel_id", "delivery_id", "rule_id", "futures_id", "saving_id"), "1"),
             "token": self._link() if "{token}" in path else "",
             "position": "1",
             "live_id": str(self._live_game()) if "{live_id}" in path else "",
@@ -224,6 +225,7 @@ class Scene:
             "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1}],
             "post /replays/{replay_id}/futures": [{"decision": 1, "futures": 8, "until": "life"}],
             "post /replays/{replay_id}/play": [{"decision": 1}],
+            "post /replays/{replay_id}/start-points": [{"name": "x", "decision": 1, "every": 9}],
             "post /start-sets": [factories.start_set("agent")],
             "post /studies": [copy.deepcopy({**STUDY, "confirm_steps": 4_000})],
             "post /studies/preview": [copy.deepcopy({**STUDY, "sampler": "random", "points": 2, "axes": [DRAWN]})],

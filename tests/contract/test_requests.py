@@ -25,8 +25,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/(compare(/verdict|/thresholds)?|marks|figures/.*|runs/{run_id}/metrics)$",
     # A protocol must be one for the run's environment, a way of acting one for its method, start points of its game.
     "^/api/v1/runs/{run_id}/(evaluations|recordings|calibrations)$",
-    # Futures and people continue from a decision of the replay. Futures begin in one way.
-    "^/api/v1/replays/{replay_id}/(futures|play)$",
+    # Futures, people and start points continue from a decision of the replay. Futures begin in one way.
+    "^/api/v1/replays/{replay_id}/(futures|play|start-points)$",
     # A study's parts must fit each other, and its points be such as runs can be made of.
     "^/api/v1/studies(/preview|/{study_id}/extend)?$",
     # The games of a suite are a list or games that there are, and its preset and protocol fit them.

@@ -219,6 +219,18 @@ class GameKept(_Event):
     continued: Continued | None = Field(default=None, description="None if a person played the game from its start.")
 
 
+class StartPointsEvent(_Event):
+    kind: Literal["start_points"] = "start_points"
+    seed: Annotated[int, Field(ge=0, lt=SEEDS)]
+    actions: Annotated[list[Held], Field(min_length=1, max_length=CAP_FRAMES)] = Field(
+        description="What was done from the reset to the last point."
+    )
+    emulator: ShortText
+    screens: Annotated[list[tuple[Ordinal, Sha256]], Field(min_length=1, max_length=MOST_SCREENS)] = Field(
+        description="The frame of each point, with the hash of the screen after it."
+    )
+
+
 class Film(_Event):
     kind: Literal["film"] = "film"
     file: Text = Field(description="H.264 mp4 of a kept game.")
@@ -259,6 +271,7 @@ Event = Annotated[
     | FuturesEvent
     | CalibrationEvent
     | GameKept
+    | StartPointsEvent
     | Film
     | Stopped
     | Finished

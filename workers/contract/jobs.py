@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from workers.contract.calibrations import CalibrationOptions
+from workers.contract.config.emulator import ActionSet
 from workers.contract.futures import FuturesOptions
 from workers.contract.games import EnvironmentId
 from workers.contract.live import LiveAddress
@@ -58,6 +59,26 @@ class FilmParameters(BaseModel):
     score: float
     skipped: Count = Field(default=0, description="Frames before the video begins.")
     repeat_action_probability: float = 0.0
+
+
+class StartPointsParameters(BaseModel):
+    """The recorded episode to repeat, and the decisions at which start points are stored under a name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    replay_id: Count
+    name: str
+    source: str
+    env: EnvironmentId
+    action_set: ActionSet
+    frames_per_action: Count
+    protocol: str
+    seed: Count
+    episode: Count
+    actions: list[int] = Field(description="The actions before the last of the decisions.")
+    decisions: list[Count] = Field(min_length=1, description="In ascending order.")
+    score: float = Field(description="The score before the last of the decisions.")
+    max_bytes: Count = Field(description="The size that the start set may have.")
 
 
 class SaliencyParameters(BaseModel):

@@ -21,7 +21,9 @@ QueueName = Literal["cpu", "gpu"]
 FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
 # The kinds of assignments, as in API paths.
 Noun = Literal["runs", "jobs"]
-JobKind = Literal["evaluation", "recording", "saliency", "futures", "calibration", "live", "play", "film"]
+JobKind = Literal[
+    "evaluation", "recording", "saliency", "futures", "calibration", "live", "play", "film", "start_points"
+]
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 JobDesired = Literal["run", "cancel"]
 

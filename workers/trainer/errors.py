@@ -19,7 +19,7 @@ TrainerError
 ├── ActingError              the agent cannot act in the requested way
 ├── StartsError              a set of start points cannot be used or created
 ├── StartPointError          a start point leads to another screen than the stored one
-├── StoppedError             the user stopped a recording, a saliency or a live game
+├── StoppedError             the user stopped a recording, another job or a live game
 ├── OtherEpisodeError        the actions of a recording lead to another result
 ├── OtherGameError           the actions of a kept game lead to another result
 ├── OtherFutureError         a future that is filmed differs from the simulated one

@@ -18,6 +18,7 @@ from workers.contract.jobs import (
     JobRequest,
     RecordingParameters,
     SaliencyParameters,
+    StartPointsParameters,
 )
 from workers.contract.live import LiveAddress, PlayParameters
 from workers.contract.plugins.loading import load_named_in_environment
@@ -186,6 +187,17 @@ def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: St
     report.filmed(kept_games.FILM, kept_games.POSTER)
 
 
+def save_start_points(job: JobRequest, _directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Repeat a recorded episode and report start points at its decisions."""
+    from workers.trainer.recording import start_points  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    which = StartPointsParameters.model_validate(job.parameters)
+    report.started(0, 0, which.seed, 1)
+    total = len(which.decisions)
+    report.saved(start_points.points(which, lambda done: report.advanced(done, total), stop.requested))
+
+
 def address_of(job: JobRequest) -> LiveAddress:
     """Return the backend's address for a live game."""
     if job.live is None:
@@ -230,6 +242,7 @@ WORK: dict[JobKind, Work] = {
     "live": play_live,
     "play": play_live,
     "film": film_kept_game,
+    "start_points": save_start_points,
 }
 
 

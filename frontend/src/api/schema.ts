@@ -1914,6 +1914,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/replays/{replay_id}/start-points": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save Start Points
+         * @description Save decisions of a replay as a start set for agent-starts.
+         *
+         *     A worker repeats the episode, since a start point contains the hash of its screen.
+         */
+        post: operations["save_start_points"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replays/{replay_id}/start-points/{saving_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Saved Start Points
+         * @description Return whether the start points of a request are saved, immediately or once saving has ended.
+         */
+        get: operations["read_saved_start_points"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/replays/{replay_id}/track": {
         parameters: {
             query?: never;
@@ -6135,7 +6177,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["CalibrationEvent"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["ProvenanceEvent"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Changed"] | components["schemas"]["Progress"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["Advanced"] | components["schemas"]["SaliencyEvent"] | components["schemas"]["FuturesEvent"] | components["schemas"]["CalibrationEvent"] | components["schemas"]["GameKept"] | components["schemas"]["StartPointsEvent"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * Evidence
@@ -7452,7 +7494,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluation" | "recording" | "saliency" | "futures" | "calibration" | "live" | "play" | "film";
+            kind: "evaluation" | "recording" | "saliency" | "futures" | "calibration" | "live" | "play" | "film" | "start_points";
             /** Lease Seconds */
             lease_seconds: number;
             /** Parameters */
@@ -11228,6 +11270,45 @@ export interface components {
             version: number;
         };
         /**
+         * SavedStartPoints
+         * @description The state of saving start points from a replay.
+         */
+        SavedStartPoints: {
+            /**
+             * Done
+             * @description The number of points reached so far.
+             */
+            done: number;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * Reason
+             * @description Why it is waiting or has failed.
+             */
+            reason: string | null;
+            /** Replay Id */
+            replay_id: number;
+            /**
+             * Start Set Id
+             * @description The start set. Null until it is stored, and if it was deleted.
+             */
+            start_set_id: number | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /** Total */
+            total: number;
+            /**
+             * Traceback
+             * @description The traceback if it failed because of a bug.
+             */
+            traceback: string | null;
+        };
+        /**
          * SavedView
          * @description A named view of the runs of a project.
          */
@@ -11253,6 +11334,27 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+        };
+        /**
+         * SaveStartPoints
+         * @description Request to save start points from a replay: one of its decisions, or many.
+         */
+        SaveStartPoints: {
+            /**
+             * Decision
+             * @description The decision, from 0. The point is the screen before it.
+             */
+            decision: number;
+            /**
+             * Every
+             * @description Save this decision and every k-th one before and after it, for example every 100th. At most 100 points. Null saves only the decision.
+             */
+            every?: number | null;
+            /**
+             * Name
+             * @description Name of the start set, unique for the game.
+             */
+            name: string;
         };
         /**
          * ScoredEpisode
@@ -11740,6 +11842,54 @@ export interface components {
              * @example 1
              */
             share: number;
+        };
+        /** StartPointsEvent */
+        StartPointsEvent: {
+            /**
+             * Actions
+             * @description What was done from the reset to the last point.
+             */
+            actions: [
+                number,
+                number
+            ][];
+            /** Emulator */
+            emulator: string;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "start_points";
+            /**
+             * Screens
+             * @description The frame of each point, with the hash of the screen after it.
+             */
+            screens: [
+                number,
+                string
+            ][];
+            /** Seed */
+            seed: number;
+            /**
+             * Seq
+             * @description Number of the event within its attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds. Of metrics, without clock jumps and suspended time.
+             */
+            time: number;
         };
         /**
          * StartSet
@@ -16631,6 +16781,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SaliencyMaps"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    save_start_points: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text, for example a UUID. If a request with this key has already created something, the response is repeated with the header Idempotency-Replayed: true, and nothing is created. Keys are kept for 24 hours. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveStartPoints"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedStartPoints"];
+                };
+            };
+            /** @description The error, with the wrong fields. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_saved_start_points: {
+        parameters: {
+            query?: {
+                /** @description Longest wait in seconds. */
+                timeout?: number;
+                /** @description finished: respond once it has ended or is paused, or with its current state at the timeout. */
+                wait?: "finished" | null;
+            };
+            header?: never;
+            path: {
+                replay_id: number;
+                saving_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedStartPoints"];
                 };
             };
             /** @description The error, with the wrong fields. */

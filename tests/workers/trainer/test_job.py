@@ -253,6 +253,27 @@ def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: P
     assert api.files[reported[-2]["poster"]].startswith(b"\x89PNG")
 
 
+def test_it_saves_start_points_of_a_replay(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    how = {
+        **{"replay_id": 1, "name": "mine", "source": "a replay", "env": "ALE/Pong-v5", "max_bytes": 1_000_000},
+        **{"action_set": "minimal", "frames_per_action": 4, "protocol": PROTOCOL, "seed": SEED, "episode": 0},
+        **{"actions": [2, 2, 3], "decisions": [1, 3], "score": 0},
+    }
+    do_job(api, client, tmp_path / "worker", None, "start_points", how)
+    reported = list(api.job_events[5, 1].values())
+    assert [event["kind"] for event in reported if event["kind"] != "advanced"] == [
+        "started",
+        "start_points",
+        "finished",
+    ]
+    made = reported[-2]
+    game = AtariGame("ALE/Pong-v5", cap_frames=None, frames_per_step=1)
+    game.begin(made["seed"])
+    game.hold(made["actions"])
+    (_, second) = made["screens"]
+    assert second == [game.frames, game.screen_hash()]
+
+
 def test_a_game_that_was_played_with_another_emulator_is_not_filmed(tmp_path: Path) -> None:
     which = FilmParameters(env="ALE/Pong-v5", seed=7, actions=[(0, 10)], played=10, score=5)
     with pytest.raises(OtherGameError, match="brought 0 points in 10 frames"):

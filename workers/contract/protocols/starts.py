@@ -1,8 +1,8 @@
 """Sets of start points, as they are stored: a JSON file that docs/evaluation.md describes."""
 
 import hashlib
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -95,6 +95,11 @@ class StartSetFile(BaseModel):
     def sha256(self) -> str:
         """What tells this set from others, however its file is laid out."""
         return hashlib.sha256(self.content).hexdigest()
+
+
+def starts_at(seed: int, actions: Sequence[Held], screens: Iterable[Sequence[Any]]) -> tuple[Start, ...]:
+    """Return the start points of one game at these frames, each with the hash of its screen."""
+    return tuple(Start(seed=seed, actions=before(actions, frame), screen=screen) for frame, screen in screens)
 
 
 def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:

@@ -21,6 +21,16 @@ ADVANCE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
+class SavedPoints:
+    """Start points of one game, as `events.StartPointsEvent` describes them."""
+
+    seed: int
+    actions: Sequence[Held]
+    emulator: str
+    screens: Sequence[tuple[int, str]]
+
+
+@dataclass(frozen=True)
 class KeptPlay:
     """Game played by a person, as `events.GameKept` describes it."""
 
@@ -112,6 +122,11 @@ class JobReport:
     def kept(self, game: KeptPlay) -> None:
         """Report a game that a person saved."""
         self._emit(events.GameKept, **asdict(game))
+
+    def saved(self, points: SavedPoints) -> None:
+        """Report start points."""
+        self._emit(events.StartPointsEvent, **asdict(points))
+        self._emit(events.Finished)
 
     def filmed(self, file: str, poster: str) -> None:
         """Report the video files of a kept game."""

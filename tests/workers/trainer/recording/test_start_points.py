@@ -1,0 +1,109 @@
+"""Start points at decisions of a recorded episode."""
+
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from workers.contract.config import PaacConfig
+from workers.contract.jobs import StartPointsParameters
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.starts import StartSetFile, starts_at
+from workers.trainer.evaluation.report import SavedPoints
+from workers.trainer.evaluation.starts import StartsError
+from workers.trainer.futures.moments import moments
+from workers.trainer.games import openings
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.recording import start_points
+from workers.trainer.recording.recording import StoppedError
+from workers.trainer.recording.retracing import OtherEpisodeError
+
+PONG, PROTOCOL, SEED, EPISODE = PaacConfig(env="ALE/Pong-v5"), PROTOCOLS["no-op-5min"], 3, 1
+DECISIONS = [0, 20, 40]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[int], list[tuple[int, str]], list[float]]:
+    """The actions, screens and scores of the first decisions of an agent's episode."""
+    actions, screens, scores = [], [], []
+    subject = made_checkpoint.subject(tmp_path_factory.mktemp("run"), PONG, PROTOCOL)
+    with closing(moments(subject, PROTOCOL, SEED, EPISODE)) as episode:
+        for moment in episode:
+            game = openings.emulated(moment.game)
+            actions.append(int(moment.action))
+            screens.append((game.frames, game.screen_hash()))
+            scores.append(game.score)
+            if moment.decision == DECISIONS[-1]:
+                break
+    return actions, screens, scores
+
+
+def parameters(actions: list[int], score: float, **changes: Any) -> StartPointsParameters:
+    """Return the request of a job."""
+    usual = {
+        "replay_id": 1,
+        "name": "mine",
+        "source": "a replay",
+        "env": PONG.env,
+        "action_set": PONG.action_set,
+        "frames_per_action": PONG.environment.frames_per_step,
+        "protocol": PROTOCOL.name,
+        "seed": SEED,
+        "episode": EPISODE,
+        "actions": actions,
+        "decisions": DECISIONS,
+        "score": score,
+        "max_bytes": 1_000_000,
+    }
+    return StartPointsParameters.model_validate(usual | changes)
+
+
+def set_of(points: SavedPoints) -> StartSetFile:
+    """Return the start set of saved points."""
+    starts = starts_at(points.seed, points.actions, points.screens)
+    return StartSetFile(env=PONG.env, player="agent", source="a replay", emulator=points.emulator, starts=starts)
+
+
+def test_an_evaluation_begins_at_the_screens_of_the_replay(
+    recorded: tuple[list[int], list[tuple[int, str]], list[float]],
+) -> None:
+    actions, screens, scores = recorded
+    done: list[int] = []
+    points = start_points.points(parameters(actions, scores[-1]), done.append)
+    assert (list(points.screens), done) == ([screens[decision] for decision in DECISIONS], [1, 2, 3])
+    protocol = PROTOCOLS["agent-starts"]
+    begin = openings.opening(protocol, set_of(points))
+    game = AtariGame(PONG.env, protocol.cap_frames, PONG.environment.frames_per_step)
+    for number, decision in enumerate(DECISIONS):
+        begin(game, number, openings.draws(protocol, 1, number))
+        assert (game.frames, game.screen_hash()) == screens[decision]
+        game.step(actions[decision])
+        if decision + 1 < len(screens):
+            assert (game.frames, game.screen_hash()) == screens[decision + 1]
+
+
+def test_an_episode_with_another_score_is_refused(
+    recorded: tuple[list[int], list[tuple[int, str]], list[float]],
+) -> None:
+    actions, _, scores = recorded
+    with pytest.raises(OtherEpisodeError, match="before the last start point, not"):
+        start_points.points(parameters(actions, scores[-1] + 1), lambda _: None)
+
+
+def test_an_episode_that_ends_earlier_is_refused() -> None:
+    which = parameters([0] * 5_000, 0, decisions=[5_000])
+    with pytest.raises(OtherEpisodeError, match="ended here before decision 5001"):
+        start_points.points(which, lambda _: None)
+
+
+def test_a_decision_before_the_first_frame_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(start_points.PROTOCOLS, PROTOCOL.name, replace(PROTOCOL, noops=(0, 0)))
+    with pytest.raises(StartsError, match="choose a later one"):
+        start_points.points(parameters([], 0, decisions=[0]), lambda _: None)
+
+
+def test_it_can_be_stopped() -> None:
+    with pytest.raises(StoppedError):
+        start_points.points(parameters([0] * 40, 0), lambda _: None, lambda: True)

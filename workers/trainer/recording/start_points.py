@@ -1,0 +1,45 @@
+"""Start points at decisions of a recorded episode, which is repeated from its actions."""
+
+import math
+from collections.abc import Callable
+
+from workers.contract.jobs import StartPointsParameters
+from workers.contract.protocols import PROTOCOLS
+from workers.trainer.evaluation.report import SavedPoints
+from workers.trainer.evaluation.starts import StartsError
+from workers.trainer.games import openings
+from workers.trainer.games.subjects import opener
+from workers.trainer.recording.recording import StoppedError
+from workers.trainer.recording.retracing import OtherEpisodeError
+
+
+def points(
+    which: StartPointsParameters, advance: Callable[[int], None], should_stop: Callable[[], bool] = lambda: False
+) -> SavedPoints:
+    """Return the start points of a recorded episode. `advance` receives the number of finished points.
+
+    The agent is not needed, since its actions are known. So the checkpoint may have been deleted.
+    """
+    protocol = PROTOCOLS[which.protocol]
+    game = openings.emulated(opener(which.env, protocol, which.frames_per_action, which.action_set)())
+    openings.opening(protocol, None)(game, which.episode, openings.draws(protocol, which.seed, which.episode))
+    screens: list[tuple[int, str]] = []
+    taken = 0
+    for decision in which.decisions:
+        for action in which.actions[taken:decision]:
+            if should_stop():
+                raise StoppedError("saving the start points was stopped")
+            game.step(action)
+        taken = decision
+        if game.over:
+            raise OtherEpisodeError(f"the episode ended here before decision {decision + 1} of the replay")
+        if not game.frames:
+            raise StartsError("the episode begins with its first decision: choose a later one as a start point")
+        screens.append((game.frames, game.screen_hash()))
+        advance(len(screens))
+    if not math.isclose(game.score, which.score, rel_tol=1e-4, abs_tol=1e-4):
+        raise OtherEpisodeError(
+            f"the actions of the replay brought {game.score:g} points here before the last start point, not "
+            f"{which.score:g}: record the checkpoint again on this machine"
+        )
+    return SavedPoints(game.seed, game.trail, game.emulator, screens)
