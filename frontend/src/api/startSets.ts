@@ -1,7 +1,11 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
+import { isUnfinished } from "./futures";
 import { OWN_ERRORS } from "./mutationState";
-import type { StartSet, StartSetFile } from "./types";
+import type { SavedStartPoints, StartPointsRequest, StartSet, StartSetFile } from "./types";
+
+// Short, so that the shown reason for waiting is current.
+const WAIT_SECONDS = 5;
 
 export const startSetKeys = {
   all: ["start-sets"] as const,
@@ -35,6 +39,38 @@ export function useCreateStartSet() {
       call("post", "/api/v1/kept-games/{kept_id}/start-points", {
         params: { path: { kept_id: id }, query: { name } },
       }),
+    onSuccess: () => client.invalidateQueries({ queryKey: startSetKeys.all }),
+  });
+}
+
+/** Save decisions of a replay as a start set, and wait until a worker has repeated the episode. */
+export function useSaveStartPoints(replay: number) {
+  const client = useQueryClient();
+  return useMutation({
+    meta: OWN_ERRORS,
+    mutationFn: async ({
+      body,
+      onChange,
+    }: {
+      body: StartPointsRequest;
+      /** Receives the state while it waits. */
+      onChange: (saved: SavedStartPoints) => void;
+    }): Promise<SavedStartPoints> => {
+      let saved = await call("post", "/api/v1/replays/{replay_id}/start-points", {
+        params: { path: { replay_id: replay } },
+        body,
+      });
+      while (isUnfinished(saved)) {
+        onChange(saved);
+        saved = await call("get", "/api/v1/replays/{replay_id}/start-points/{saving_id}", {
+          params: {
+            path: { replay_id: replay, saving_id: saved.id },
+            query: { wait: "finished", timeout: WAIT_SECONDS },
+          },
+        });
+      }
+      return saved;
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: startSetKeys.all }),
   });
 }

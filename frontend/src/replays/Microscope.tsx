@@ -18,6 +18,7 @@ import type { SaliencyShown } from "./saliency";
 import { PinReplay } from "./PinReplay";
 import { SaliencySwitch } from "./SaliencySwitch";
 import { SeenSwitch } from "./SeenSwitch";
+import { SaveStartPoints } from "./startPoints/SaveStartPoints";
 import { StepButtons } from "./StepButtons";
 import { BriefThought, ThoughtPanel, whyNot } from "./ThoughtPanel";
 import { Transport } from "./Transport";
@@ -164,6 +165,17 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
             blocked={query.data ? whyUnplayable(query.data) : whyNot(query, replay)}
             now={() => momentNow(query.data, head)}
           />
+          {family?.openings.includes("starts") && (
+            <SaveStartPoints
+              key={replay.id}
+              blocked={query.data ? null : whyNot(query, replay)}
+              pause={() => {
+                setPlaying(false);
+                const { decision } = momentNow(query.data, head);
+                return { replay: replay.id, decision, decisions: query.data?.picture.length ?? 0 };
+              }}
+            />
+          )}
           <Group gap="xs" className={classes.keep}>
             <CopyMoment address={address} />
             <PinReplay replay={replay} />
