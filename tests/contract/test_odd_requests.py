@@ -171,13 +171,13 @@ class Scene:
             "project_id": str(self.project_id),
             "panel_key": "a",
             "view_id": str(self.view_id),
-            # There are no channels of alerts, no score rules, and no futures or start points, as the replay
-            # has no track.
+            # There are no channels of alerts, no score rules, and no futures, start points or games from the replay, as
+            # it has no track.
             **dict.fromkeys(("channel_id", "delivery_id", "rule_id", "futures_id", "saving_id"), "1"),
             "token": self._link() if "{token}" in path else "",
             "position": "1",
             "live_id": str(self._live_game()) if "{live_id}" in path else "",
-            "play_id": str(self._played_game()) if "{play_id}" in path else "",
+            "play_id": str(self._played_game()) if "/games/{slug}/play/" in path else "1",
             "kept_id": str(self.kept_id),
             "name": "a set",
             "replay_id": str(self._replay()),
