@@ -74,22 +74,18 @@ def to_schema(session: Session, job: Job) -> SavedStartPoints:
 
 
 def keep(session: Session, job: Job, event: ev.StartPointsEvent) -> None:
-    """Store the start set. If that is impossible, set a message, and the job fails with it."""
+    """Store the start set. If that is impossible, set a message, and the job fails with it.
+
+    The worker has refused a large set, whose points would take seconds here.
+    """
     if _stored(session, job) is not None:
         return
     which = _parameters(job)
     starts = starts_at(event.seed, event.actions, event.screens)
     points = StartSetFile(env=which.env, player="agent", source=which.source, emulator=event.emulator, starts=starts)
-    stored = service.build_start_set(which.name, points)
-    if stored.bytes > which.max_bytes:
-        job.message = (
-            f"The start points take {stored.bytes:,} bytes, more than the limit of {which.max_bytes:,} "
-            "(ARCADIA_MAX_BODY_BYTES). Save fewer points."
-        )
-        return
     try:
         with session.begin_nested():
-            service.store(session, stored)
+            service.store(session, service.build_start_set(which.name, points))
     except Conflict as error:
         job.message = error.detail
 

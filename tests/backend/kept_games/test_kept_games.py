@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from tests.factories import Api, evaluation, event, sha256, started
-from workers.contract.protocols.starts import Held, StartSetFile, before
+from workers.contract.protocols.starts import Held, Start, StartSetFile, starts_at
 
 POINTS = "/api/v1/kept-games/{id}/start-points"
 
@@ -107,12 +107,11 @@ def test_others_can_write_while_start_points_are_made(api: Api, monkeypatch: pyt
     game = api.keep_game()
     meanwhile: list[int] = []
 
-    def slowly_before(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
-        if not meanwhile:
-            meanwhile.append(api.beat().status_code)
-        return before(actions, frame)
+    def slowly(seed: int, actions: Sequence[Held], screens: Sequence[Any]) -> tuple[Start, ...]:
+        meanwhile.append(api.beat().status_code)
+        return starts_at(seed, actions, screens)
 
-    monkeypatch.setattr("backend.kept_games.service.before", slowly_before)
+    monkeypatch.setattr("backend.kept_games.service.starts_at", slowly)
     assert api.user.post(POINTS.format(**game), params={"name": "mine"}).status_code == 201
     assert meanwhile == [200]
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fastapi import FastAPI
 
 from backend.start_sets import from_replays
 from tests.backend.test_saliency import made_track, replay
@@ -31,7 +30,7 @@ def repeat(api: Api, frames: list[int], outcome: str = "done") -> dict[str, Any]
     held = claimed["job_id"], claimed["attempt"]
     screens = [[frame, sha256(bytes([frame]))] for frame in frames]
     actions = [[0, 5], [2, 4], [0, 4], [2, 400]]
-    points = {"seed": 11, "actions": actions, "emulator": "ale-py 0.12.1", "screens": screens}
+    points: dict[str, Any] = {"seed": 11, "actions": actions, "emulator": "ale-py 0.12.1", "screens": screens}
     assert api.send_of_job(*held, started(1), event(2, "start_points", **points), event(3, "finished")).is_success
     assert api.release_job(*held, "finished").json() == {"state": outcome}
     return claimed
@@ -105,7 +104,12 @@ def test_a_repeated_attempt_stores_the_set_once(api: Api) -> None:
     number = ask(api, replay_id)["id"]
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
-    points = {"seed": 11, "actions": [[0, 13]], "emulator": "ale-py 0.12.1", "screens": [[13, sha256(bytes([13]))]]}
+    points: dict[str, Any] = {
+        "seed": 11,
+        "actions": [[0, 13]],
+        "emulator": "ale-py 0.12.1",
+        "screens": [[13, sha256(bytes([13]))]],
+    }
     assert api.send_of_job(*held, started(1), event(2, "start_points", **points)).is_success
     api.release_job(*held, "lost", message="Its process was killed (signal 9).")
     assert state(api, replay_id, number)["state"] == "queued"
@@ -122,16 +126,6 @@ def test_a_name_that_was_taken_in_the_meantime_fails_with_the_reason(api: Api) -
     failed = state(api, replay_id, number)
     assert (failed["start_set_id"], "already has a start set named 'rally'" in failed["reason"]) == (None, True)
     assert len(api.user.get(SETS).json()) == 1
-
-
-def test_a_set_that_is_too_large_fails_with_the_reason(api: Api, app: FastAPI) -> None:
-    _, replay_id = replay(api)
-    app.state.settings = app.state.settings.model_copy(update={"max_body_bytes": 300})
-    number = ask(api, replay_id)["id"]
-    app.state.settings = app.state.settings.model_copy(update={"max_body_bytes": 1_000_000})
-    repeat(api, [13], outcome="failed")
-    assert "more than the limit of 300" in state(api, replay_id, number)["reason"]
-    assert api.user.get(SETS).json() == []
 
 
 def test_finished_requests_of_a_run_are_forgotten(api: Api) -> None:

@@ -254,11 +254,9 @@ def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: P
 
 
 def test_it_saves_start_points_of_a_replay(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
-    how = {
-        **{"replay_id": 1, "name": "mine", "source": "a replay", "env": "ALE/Pong-v5", "max_bytes": 1_000_000},
-        **{"action_set": "minimal", "frames_per_action": 4, "protocol": PROTOCOL, "seed": SEED, "episode": 0},
-        **{"actions": [2, 2, 3], "decisions": [1, 3], "score": 0},
-    }
+    how = {"replay_id": 1, "name": "mine", "source": "a replay", "env": "ALE/Pong-v5", "max_bytes": 1_000_000}
+    how |= {"action_set": "minimal", "frames_per_action": 4, "protocol": PROTOCOL, "seed": SEED, "episode": 0}
+    how |= {"actions": [2, 2, 3], "decisions": [1, 3], "score": 0}
     do_job(api, client, tmp_path / "worker", None, "start_points", how)
     reported = list(api.job_events[5, 1].values())
     assert [event["kind"] for event in reported if event["kind"] != "advanced"] == [

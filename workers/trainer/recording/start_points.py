@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from workers.contract.jobs import StartPointsParameters
 from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.starts import StartSetFile, starts_at
 from workers.trainer.evaluation.report import SavedPoints
 from workers.trainer.evaluation.starts import StartsError
 from workers.trainer.games import openings
@@ -42,4 +43,16 @@ def points(
             f"the actions of the replay brought {game.score:g} points here before the last start point, not "
             f"{which.score:g}: record the checkpoint again on this machine"
         )
-    return SavedPoints(game.seed, game.trail, game.emulator, screens)
+    found = SavedPoints(game.seed, game.trail, game.emulator, screens)
+    _check_size(which, found)
+    return found
+
+
+def _check_size(which: StartPointsParameters, found: SavedPoints) -> None:
+    starts = starts_at(found.seed, found.actions, found.screens)
+    stored = StartSetFile(env=which.env, player="agent", source=which.source, emulator=found.emulator, starts=starts)
+    if (size := len(stored.content)) > which.max_bytes:
+        raise StartsError(
+            f"the start points take {size:,} bytes, more than the limit of {which.max_bytes:,} "
+            "(ARCADIA_MAX_BODY_BYTES): save fewer points, or an earlier decision"
+        )

@@ -99,9 +99,17 @@ def test_an_episode_that_ends_earlier_is_refused() -> None:
 
 
 def test_a_decision_before_the_first_frame_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(start_points.PROTOCOLS, PROTOCOL.name, replace(PROTOCOL, noops=(0, 0)))
+    monkeypatch.setitem(PROTOCOLS, PROTOCOL.name, replace(PROTOCOL, noops=(0, 0)))
     with pytest.raises(StartsError, match="choose a later one"):
         start_points.points(parameters([], 0, decisions=[0]), lambda _: None)
+
+
+def test_a_set_that_is_too_large_is_refused() -> None:
+    which = parameters([0, 2, 3, 2], 0, decisions=[1, 4])
+    size = len(set_of(start_points.points(which, lambda _: None)).content)
+    start_points.points(which.model_copy(update={"max_bytes": size}), lambda _: None)
+    with pytest.raises(StartsError, match=f"take {size} bytes, more than the limit of {size - 1}"):
+        start_points.points(which.model_copy(update={"max_bytes": size - 1}), lambda _: None)
 
 
 def test_it_can_be_stopped() -> None:
