@@ -81,5 +81,5 @@ def prediction_speeds() -> tuple[PredictionSpeed, ...]:
 
 @cache
 def systems() -> tuple[System, ...]:
-    """Every system that GA3C was measured on."""
+    """Return every system that GA3C was measured on."""
     return _read("ga3c_systems", System)
