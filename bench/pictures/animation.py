@@ -27,7 +27,7 @@ SCROLL_FRAMES = 10
 # Milliseconds that frames are shown.
 FRAME, PAUSE, LONG_PAUSE = 80, 900, 3000
 IS_READY = "() => [...document.querySelectorAll('video')].every(({ readyState }) => readyState >= 2)"
-# Two frames after the replay, the videos of the futures have followed it.
+# The videos of the futures follow the replay, and are drawn a few frames later.
 SEEK = """time => new Promise(done => {
     const video = document.querySelector("video");
     const draw = () => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)));
