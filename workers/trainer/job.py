@@ -148,7 +148,7 @@ def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: 
 def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Simulate how a recorded episode could continue from one of its decisions."""
     from workers.trainer.futures import experiment, players  # loads torch, which takes seconds
-    from workers.trainer.recording.retracing import recorded_actions
+    from workers.trainer.recording.repeating import recorded_actions
 
     stop.interrupts = False
     which = FuturesParameters.model_validate(job.parameters)

@@ -1,6 +1,5 @@
 """Setup of a live game."""
 
-import math
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.subjects import agent_subject, opener
 from workers.trainer.games.video import Frame
 from workers.trainer.live.live_agent import LiveAgent
-from workers.trainer.recording.retracing import OtherEpisodeError
+from workers.trainer.recording import repeating
 from workers.trainer.run.checkpoints import LoadedCheckpoint
 
 
@@ -68,18 +67,13 @@ def of_replay(
     episode = moments(subject, protocol, origin.seed, origin.episode, actions=origin.actions)
     moment = moment_at(_without_pictures(episode), origin.decision, should_stop)
     game = moment.game
-    if not math.isclose(game.score, origin.score, rel_tol=1e-4, abs_tol=1e-4):
-        raise OtherEpisodeError(
-            f"the actions of the replay brought {game.score:g} points here before the decision, not {origin.score:g}: "
-            "record the checkpoint again on this machine"
-        )
+    repeating.check_score(game, origin.score, when=" before the decision")
     agent = LiveAgent(checkpoint, config, game)
-    drawn = openings.draws(protocol, origin.seed, origin.episode)
 
     def open_game(number: int) -> None:
         if number > 1:
             game.show(_ignore)
-            openings.opening(protocol, None)(game, origin.episode, drawn)
+            repeating.begin(game, protocol, origin.seed, origin.episode)
             for action in origin.actions:
                 game.step(action)
         agent.remember(moment.memory)

@@ -1,7 +1,6 @@
 """Saliency of a recorded episode, which is replayed from its actions."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -13,22 +12,17 @@ from workers.contract.config import RunConfig
 from workers.contract.jobs import SaliencyParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import Saliency, SaliencyHead
-from workers.trainer.errors import TrainerError
-from workers.trainer.games import openings, subjects
+from workers.trainer.games import subjects
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
-from workers.trainer.methods.trained_networks import Action
 from workers.trainer.recording.diary import kind_of_numbers
 from workers.trainer.recording.recording import StoppedError
+from workers.trainer.recording.repeating import OtherEpisodeError, begin, check_score, recorded_actions
 from workers.trainer.recording.saliency import BLUR_SIGMA, FIRST, SIGMA, SPACING, saliency
 from workers.trainer.run.checkpoints import LoadedCheckpoint
 
 STEPS = 255
-
-
-class OtherEpisodeError(TrainerError):
-    """The actions of a recording do not lead to the same result."""
 
 
 def salient(
@@ -49,11 +43,7 @@ def salient(
                 raise StoppedError("the saliency was stopped")
             found.append(maps)
             advance(len(found))
-        if not math.isclose(game.score, which.score, rel_tol=1e-6):
-            raise OtherEpisodeError(
-                f"the actions of the recording brought {game.score:g} points here, not {which.score:g}: "
-                "record the checkpoint again on this machine"
-            )
+        check_score(game, which.score)
     finally:
         game.close()
     head = SaliencyHead(
@@ -74,8 +64,7 @@ def salient(
 
 def _retraced(subject: Subject, game: PlayableGame, which: SaliencyParameters) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield S_π and S_V of each decision."""
-    protocol = PROTOCOLS[which.protocol]
-    openings.opening(protocol, None)(game, which.episode, openings.draws(protocol, which.seed, which.episode))
+    begin(game, PROTOCOLS[which.protocol], which.seed, which.episode)
     memory = subject.network.initial_memory(1)
     for number, action in enumerate(recorded_actions(which.actions)):
         if game.over:
@@ -84,12 +73,6 @@ def _retraced(subject: Subject, game: PlayableGame, which: SaliencyParameters) -
         yield saliency(subject.network, observation, memory)
         _, memory = subject.network.predict(observation[None], memory)
         game.step(action)
-
-
-def recorded_actions(taken: Sequence[int] | Sequence[Sequence[float]]) -> Iterator[Action]:
-    """Yield the actions of a recording as games take them."""
-    for action in taken:
-        yield action if isinstance(action, int) else np.array(action, dtype=np.float32)
 
 
 def _column(name: str, maps: NDArray[np.float32]) -> dict[str, Column]:

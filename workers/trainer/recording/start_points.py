@@ -1,6 +1,5 @@
 """Start points at decisions of a recorded episode, which is repeated from its actions."""
 
-import math
 from collections.abc import Callable
 
 from workers.contract.jobs import StartPointsParameters
@@ -11,7 +10,7 @@ from workers.trainer.evaluation.starts import StartsError
 from workers.trainer.games import openings
 from workers.trainer.games.subjects import opener
 from workers.trainer.recording.recording import StoppedError
-from workers.trainer.recording.retracing import OtherEpisodeError
+from workers.trainer.recording.repeating import OtherEpisodeError, begin, check_score
 
 
 def points(
@@ -23,7 +22,7 @@ def points(
     """
     protocol = PROTOCOLS[which.protocol]
     game = openings.emulated(opener(which.env, protocol, which.frames_per_action, which.action_set)())
-    openings.opening(protocol, None)(game, which.episode, openings.draws(protocol, which.seed, which.episode))
+    begin(game, protocol, which.seed, which.episode)
     screens: list[tuple[int, str]] = []
     taken = 0
     for decision in which.decisions:
@@ -38,11 +37,7 @@ def points(
             raise StartsError("the episode begins with its first decision: choose a later one as a start point")
         screens.append((game.frames, game.screen_hash()))
         advance(len(screens))
-    if not math.isclose(game.score, which.score, rel_tol=1e-4, abs_tol=1e-4):
-        raise OtherEpisodeError(
-            f"the actions of the replay brought {game.score:g} points here before the last start point, not "
-            f"{which.score:g}: record the checkpoint again on this machine"
-        )
+    check_score(game, which.score, when=" before the last start point")
     found = SavedPoints(game.seed, game.trail, game.emulator, screens)
     _check_size(which, found)
     return found

@@ -22,7 +22,7 @@ from workers.trainer.live.pacing import Pace
 from workers.trainer.live.show import Show
 from workers.trainer.live.stagings import Staging
 from workers.trainer.recording import kept_games
-from workers.trainer.recording.retracing import OtherEpisodeError
+from workers.trainer.recording.repeating import OtherEpisodeError
 
 DECISION, LATER = 4, 7
 CASES: dict[str, RunConfig] = {

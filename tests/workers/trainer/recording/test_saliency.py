@@ -22,7 +22,8 @@ from workers.trainer.methods.trained_networks import TrainedNetwork
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording import retracing
 from workers.trainer.recording.recording import StoppedError
-from workers.trainer.recording.retracing import OtherEpisodeError, salient
+from workers.trainer.recording.repeating import OtherEpisodeError
+from workers.trainer.recording.retracing import salient
 from workers.trainer.recording.saliency import masks, places, saliency
 
 PONG = Path(__file__).parents[3] / "fixtures" / "pong-paac"

@@ -18,7 +18,7 @@ from workers.trainer.games import openings
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.recording import start_points
 from workers.trainer.recording.recording import StoppedError
-from workers.trainer.recording.retracing import OtherEpisodeError
+from workers.trainer.recording.repeating import OtherEpisodeError
 
 PONG, PROTOCOL, SEED, EPISODE = PaacConfig(env="ALE/Pong-v5"), PROTOCOLS["no-op-5min"], 3, 1
 DECISIONS = [0, 20, 40]
