@@ -165,10 +165,8 @@ def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
     """Compare the critic of a checkpoint with simulated futures."""
     from workers.trainer.calibration import calibrating  # loads torch, which takes seconds
     from workers.trainer.futures import players
-    from workers.trainer.host import devices
 
     stop.interrupts = False
-    devices.compute_in(1)
     which = CalibrationParameters.model_validate(job.parameters)
     player = players.load(directory, job.step, which.protocol)
     report.started(player.checkpoint.file.step, player.checkpoint.file.frames, which.seed, which.episodes)

@@ -30,7 +30,6 @@ Advance = Callable[[int, int], None]
 
 def calibrate(request: CalibrateRequest, should_stop: Callable[[], bool] = lambda: False) -> CalibrationDocument:
     """Judge the decisions of several episodes of a run's checkpoint."""
-    devices.compute_in(1)
     return calibration(request, load(request.run_directory, request.step, request.protocol), should_stop=should_stop)
 
 
@@ -42,6 +41,7 @@ def calibration(
 ) -> CalibrationDocument:
     """Judge the decisions of several episodes."""
     began = time.monotonic()
+    devices.compute_in(1)
     options = request.options
     every, total = spread(episode_lengths(player, request, should_stop), options.every)
     judged = []

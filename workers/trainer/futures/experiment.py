@@ -30,7 +30,6 @@ Advance = Callable[[int, int], None]
 
 def run(request: FuturesRequest, should_stop: Callable[[], bool] = lambda: False) -> FuturesDocument:
     """Load the agents, and simulate the requested futures."""
-    devices.compute_in(1)
     player = load(request.run_directory, request.step, request.protocol)
     other = load_other(request.agent, request.agent_step, player) if request.agent else None
     return simulated(request, player, other, should_stop=should_stop)
@@ -49,6 +48,7 @@ def simulated(
     Another agent may act in them. Recorded actions make the episode the same on another host.
     """
     began, acting, options = time.monotonic(), other or player, request.options
+    devices.compute_in(1)
     check_temperature(options, acting)
     watching = other.subject if other else None
     played = moments(player.subject, player.protocol, request.seed, request.episode, other=watching, actions=actions)
