@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
+from workers.trainer.games.openings import emulated
 from workers.trainer.games.video import Frame, VideoWriter
 
 MAX_DECISIONS = 60
@@ -28,9 +29,9 @@ class Ghosts:
 
     def see(self, game: PlayableGame) -> None:
         """Add the current picture of a future."""
-        if self._video.frames > MAX_DECISIONS or not isinstance(game, AtariGame):
+        if self._video.frames > MAX_DECISIONS:
             return
-        picture = game.picture()
+        picture = emulated(game).picture()
         if self._count == 0:
             self._least, self._most = picture.copy(), picture.copy()
             self._sum: NDArray[np.uint16] = picture.astype(np.uint16)

@@ -82,7 +82,7 @@ class AtariGame:
         return self._emulator.lives() if self._has_lives else NO_LIVES
 
     def show(self, watch: Watch) -> None:
-        watch(self._emulator.getScreenRGB())
+        watch(self.picture())
         self._watch = watch
 
     def begin(self, seed: int) -> None:
@@ -157,7 +157,7 @@ class AtariGame:
         # Amidar counts its lives from the first frame on, not at the reset.
         self._has_lives = self._has_lives or self._emulator.lives() > 0
         if self._watch:
-            self._watch(self._emulator.getScreenRGB())
+            self._watch(self.picture())
         number = action.value
         if self.trail and self.trail[-1][0] == number:
             self.trail[-1] = (number, self.trail[-1][1] + 1)
@@ -204,9 +204,9 @@ class AtariBranch(AtariGame):
     def lives(self) -> int:
         return self._lives
 
-    def step(self, action: Action) -> None:
+    def _decide(self, choose: Callable[[], ale_py.Action]) -> None:
         self._emulator.restoreState(self._state)
-        super().step(action)
+        super()._decide(choose)
         self._state, self._lives = self._emulator.cloneState(), super().lives
 
     def _frame(self, action: ale_py.Action) -> None:
