@@ -22,7 +22,7 @@ from workers.trainer.environments.environments import (
     read_by_networks,
     registered,
 )
-from workers.trainer.games.video import Frame
+from workers.trainer.games.video import Frame, drop
 from workers.trainer.methods.trained_networks import Action
 
 Watch = Callable[[Frame], None]
@@ -120,7 +120,7 @@ class GymnasiumGame:
         self.observation_shape = self._env.observation_space.shape or ()
         self.can_rest = keys.nearest((), self.action_names) != keys.NO_ACTION
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
-        self.pictures_per_second = _pictures_per_second(self._env)
+        self.pictures_per_second = int(self._env.metadata.get("render_fps") or USUAL_PICTURES_PER_SECOND)
         self._watch: Watch | None = None
         self._last_pictures: list[Frame] = []
 
@@ -149,6 +149,7 @@ class GymnasiumGame:
         self.over, self.cut_off = bool(terminated or truncated), bool(truncated and not terminated)
         if self._watch:
             pictures = self._pictures()
+            # Some environments draw a picture only at some steps.
             self._last_pictures = pictures or self._last_pictures
             for picture in pictures:
                 self._watch(picture)
@@ -167,27 +168,23 @@ class GymnasiumGame:
                     self.step(action)
 
     def branch(self, seeds: Sequence[int]) -> "list[GymnasiumGame]":
-        return [self._branch(self._copy(self._env) if self._copy else self._replayed(), seed) for seed in seeds]
+        return [self._branch(seed) for seed in seeds]
 
     def filmed_branch(self, seed: int) -> "GymnasiumGame":
-        env = _made(self._name, filmed=True)
-        env.reset(seed=self.seed)
-        pictures = _pictures(env)
+        branch = GymnasiumGame(self._name, filmed=True)
+        branch.begin(self.seed)
+        branch.show(drop)
         for action in self._taken:
-            env.step(action)
-            # Some environments draw a picture only at some steps.
-            pictures = _pictures(env) or pictures
-        branch = self._branch(env, seed)
-        branch._last_pictures = pictures
-        branch.pictures_per_second = _pictures_per_second(env)
+            branch.step(action)
+        branch._env.unwrapped.np_random = np.random.default_rng(seed)
         return branch
 
     def close(self) -> None:
         self._env.close()
 
-    def _branch(self, env: gymnasium.Env[Any, Any], seed: int) -> "GymnasiumGame":
+    def _branch(self, seed: int) -> "GymnasiumGame":
         branch = copy.copy(self)
-        branch._env = env
+        branch._env = self._copy(self._env) if self._copy else self._replayed()
         branch._env.unwrapped.np_random = np.random.default_rng(seed)
         branch._taken, branch._watch = list(self._taken), None
         return branch
@@ -201,16 +198,8 @@ class GymnasiumGame:
         return env
 
     def _pictures(self) -> list[Frame]:
-        return _pictures(self._env)
-
-
-def _pictures(env: gymnasium.Env[Any, Any]) -> list[Frame]:
-    # All pictures since the last call. Environments that repeat actions draw several per step.
-    return [np.asarray(picture) for picture in cast(list[Frame], env.render())]
-
-
-def _pictures_per_second(env: gymnasium.Env[Any, Any]) -> int:
-    return int(env.metadata.get("render_fps") or USUAL_PICTURES_PER_SECOND)
+        # All pictures since the last call. Environments that repeat actions draw several per step.
+        return [np.asarray(picture) for picture in cast(list[Frame], self._env.render())]
 
 
 def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:

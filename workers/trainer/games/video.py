@@ -83,6 +83,10 @@ class VideoWriter:
             self._unfinished.unlink(missing_ok=True)
 
 
+def drop(_frame: Frame) -> None:
+    """Drop a frame that nobody watches."""
+
+
 def write_png(path: Path, frame: Frame, scale: int) -> None:
     """Write one frame as PNG."""
     pixels = frame.repeat(scale, axis=0).repeat(scale, axis=1)

@@ -14,7 +14,7 @@ from workers.trainer.games import openings
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.subjects import agent_subject, opener
-from workers.trainer.games.video import Frame
+from workers.trainer.games.video import drop
 from workers.trainer.live.live_agent import LiveAgent
 from workers.trainer.recording import repeating
 from workers.trainer.run.checkpoints import LoadedCheckpoint
@@ -72,7 +72,7 @@ def of_replay(
 
     def open_game(number: int) -> None:
         if number > 1:
-            game.show(_ignore)
+            game.show(drop)
             repeating.begin(game, protocol, origin.seed, origin.episode)
             for action in origin.actions:
                 game.step(action)
@@ -86,12 +86,8 @@ def _without_pictures(episode: Iterable[Moment]) -> Iterator[Moment]:
     """Yield the moments of an episode, and drop its pictures, which would fill the memory."""
     for moment in episode:
         if moment.decision == 0:
-            moment.game.show(_ignore)
+            moment.game.show(drop)
         yield moment
-
-
-def _ignore(_picture: Frame) -> None:
-    """Drop a picture."""
 
 
 def protocol_of(config: RunConfig) -> EvaluationProtocol:

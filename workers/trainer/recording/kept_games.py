@@ -10,7 +10,7 @@ from workers.contract.protocols.starts import after, before
 from workers.trainer.errors import TrainerError
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import GymnasiumGame, PlayableGame
-from workers.trainer.games.video import Frame, VideoWriter, write_png
+from workers.trainer.games.video import Frame, VideoWriter, drop, write_png
 from workers.trainer.recording.recording import StoppedError
 
 FILM, POSTER = "kept-game.mp4", "kept-game.png"
@@ -34,7 +34,7 @@ def film(
             advance(game.frames)
 
         game.begin(which.seed)
-        game.show(lambda _: None)
+        game.show(drop)
         game.hold(before(which.actions, which.skipped))
         game.show(show)
         game.hold(after(which.actions, which.skipped))
