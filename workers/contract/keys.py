@@ -10,6 +10,8 @@ NO_ACTION = "NOOP"
 Meaning = tuple[int, int, int]
 """Joystick state: right (1) or left (−1), up (1) or down (−1), and fire (1)."""
 
+NO_KEY: Meaning = (0, 0, 0)
+
 # Parts of action names that mean a key. The torque is that of Acrobot.
 _WORDS: dict[Key, tuple[str, ...]] = {
     "right": ("right", "torque +1"),
@@ -31,6 +33,11 @@ def are_playable(names: Sequence[str]) -> bool:
     return len(names) <= MAX_ACTION + 1 and len({meaning(name) for name in names}) == len(names) > 1
 
 
+def allow_rest(names: Sequence[str]) -> bool:
+    """Return True if one of these actions means no key, so that a person can do nothing."""
+    return any(meaning(name) == NO_KEY for name in names)
+
+
 def nearest(held: Collection[Key], names: Sequence[str]) -> str:
     """Return the action that is closest to the held keys; the first one if several are.
 
@@ -44,5 +51,5 @@ def nearest(held: Collection[Key], names: Sequence[str]) -> str:
     elif not any(each[0] for each in meant.values()):
         across, up = 0, up or across
     wish = (across, up, int("fire" in held))
-    choices = meant if (0, 0, 0) in meant.values() else {NO_ACTION: (0, 0, 0)} | meant
+    choices = meant if allow_rest(names) else {NO_ACTION: NO_KEY} | meant
     return min(choices, key=lambda name: sum(abs(a - b) for a, b in zip(choices[name], wish, strict=True)))

@@ -118,7 +118,7 @@ class GymnasiumGame:
         self.actions = action_space(env, self._env.action_space)
         self.action_names = action_names(env, self.actions)
         self.observation_shape = self._env.observation_space.shape or ()
-        self.can_rest = keys.nearest((), self.action_names) != keys.NO_ACTION
+        self.can_rest = keys.allow_rest(self.action_names)
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
         self.pictures_per_second = int(self._env.metadata.get("render_fps") or USUAL_PICTURES_PER_SECOND)
         self._watch: Watch | None = None
