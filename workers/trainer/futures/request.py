@@ -69,7 +69,6 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--videos",
         type=Path,
-        dest="videos_directory",
         metavar="DIR",
         help="write videos of the best, median and worst future, and of all blended, into this directory",
     )
@@ -128,7 +127,7 @@ def read(options: argparse.Namespace) -> FuturesRequest:
         _futures_options(options),
         options.agent,
         options.agent_checkpoint,
-        options.videos_directory,
+        options.videos,
     )
 
 
@@ -136,7 +135,7 @@ def _futures_options(options: argparse.Namespace) -> FuturesOptions:
     try:
         named = FuturesOptions.model_fields.keys() & vars(options).keys()
         values = {name: getattr(options, name) for name in named}
-        return FuturesOptions.model_validate(values | {"record_videos": options.videos_directory is not None})
+        return FuturesOptions.model_validate(values | {"record_videos": options.videos is not None})
     except ValidationError as error:
         problem = error.errors()[0]
         raise RequestError(f"--{problem['loc'][0]}: {problem['msg']}") from error
