@@ -48,7 +48,7 @@ class Hands:
         self._pressed = frozenset()
         return action
 
-    def act(self, names: Sequence[str]) -> bool:
+    def mean_action(self, names: Sequence[str]) -> bool:
         """Return True if the keys mean an action other than none."""
         return self._wish(names) != NO_ACTION
 

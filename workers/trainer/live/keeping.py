@@ -17,16 +17,17 @@ class Record:
     def __init__(self, game: PlayableGame, *, continues: bool) -> None:
         self._game, self._continues = game, continues
         self._frames, self._score = game.frames, game.score
-        self._agent_frames = 0
+        self._seen, self._agent_frames = game.frames, 0
         self._screens: list[bytes] = []
         self._kept = self._frames
 
-    def see(self, frames: int, *, by_agent: bool) -> None:
-        """Record a decision of this many frames. Without an agent, each frame is one, and its screen is hashed."""
+    def see(self, *, by_agent: bool) -> None:
+        """Record a decision. Without an agent, each frame is a decision, and its screen is hashed."""
         if by_agent:
-            self._agent_frames += frames
-        if not self._continues and isinstance(self._game, AtariGame):
+            self._agent_frames += self._game.frames - self._seen
+        elif not self._continues and isinstance(self._game, AtariGame):
             self._screens.append(bytes.fromhex(self._game.screen_hash()))
+        self._seen = self._game.frames
 
     def kept(self) -> KeptPlay | None:
         """Return the game so far, or None if nothing is new since the last call."""

@@ -76,9 +76,13 @@ class Show:
         return self._line.over or "it was stopped"
 
     @property
+    def _continues_replay(self) -> bool:
+        return self._staging.origin is not None
+
+    @property
     def _starts_again(self) -> bool:
         """True if another game follows automatically."""
-        return self._agent is not None and self._hands.viewer is None and self._staging.origin is None
+        return self._agent is not None and self._hands.viewer is None and not self._continues_replay
 
     @property
     def _waits(self) -> bool:
@@ -91,8 +95,10 @@ class Show:
     def _stands_still(self) -> bool:
         if self._game.over or self._waits or (self._paused and not self._steps):
             return True
+        if self._hands.viewer is None or self._game.can_rest:
+            return False
         # Without an action that does nothing, a game moves only while a key is held.
-        return self._hands.viewer is not None and not (self._game.can_rest or self._hands.act(self._game.action_names))
+        return not self._hands.mean_action(self._game.action_names)
 
     def _begin(self) -> None:
         self._games += 1
@@ -100,10 +106,10 @@ class Show:
         self._thought = NO_THOUGHT
         if self._agent:
             self._agent.forget()
-        self._untouched = self._staging.origin is not None
-        self._agent_plays = not self._untouched
+        self._untouched = self._continues_replay
+        self._agent_plays = not self._continues_replay
         self._staging.open(self._games)
-        self._record = Record(self._game, continues=self._staging.origin is not None)
+        self._record = Record(self._game, continues=self._continues_replay)
         self._tell_scene()
         self._game.show(self._show)
 
@@ -118,23 +124,20 @@ class Show:
         if self._agent is None:
             return
         action, self._thought = self._agent.decide(self._game)
-        # An order that comes during this decision applies to the next one.
-        self._steps = 0
-        frames = self._game.frames
-        self._game.step(action)
-        self._record.see(self._game.frames - frames, by_agent=True)
-        if self._game.over and not self._starts_again:
-            self._tell_scene()
+        self._take(lambda: self._game.step(action), by_agent=True)
 
     def _play_decision(self) -> None:
         """Take one decision with a person's keys. The agent sees it, so that it can continue at any time."""
-        game = self._game
-        self._thought = self._agent.watch(game) if self._agent else NO_THOUGHT
+        self._thought = self._agent.watch(self._game) if self._agent else NO_THOUGHT
+        self._take(lambda: self._game.play(self._choose), by_agent=False)
+
+    def _take(self, step: Callable[[], None], *, by_agent: bool) -> None:
+        """Take a decision and record it."""
+        # An order that comes during this decision applies to the next one.
         self._steps = 0
-        frames = game.frames
-        game.play(self._choose)
-        self._record.see(game.frames - frames, by_agent=False)
-        if game.over:
+        step()
+        self._record.see(by_agent=by_agent)
+        if self._game.over and not self._starts_again:
             self._tell_scene()
 
     def _choose(self) -> str:
@@ -206,7 +209,7 @@ class Show:
                 self._tell_scene()
             return
         if isinstance(order, Keep):
-            self._keeps = self._agent is None or self._staging.origin is not None
+            self._keeps = self._agent is None or self._continues_replay
             return
         if isinstance(order, TakeOver):
             if self._takes_hands:
@@ -231,9 +234,9 @@ class Show:
             self._steps = 1 if isinstance(order, Step) else 0
 
     def _end_human_play(self) -> None:
-        """End a person's play. A game that continues a replay then waits for a person, or for leave to continue."""
+        """End a person's play. A game that continues a replay then waits until a person or the agent may play."""
         self._hands.free()
-        self._agent_plays = self._staging.origin is None
+        self._agent_plays = not self._continues_replay
 
     def _load(self, checkpoint: LoadedCheckpoint) -> None:
         if self._agent:
