@@ -13,6 +13,7 @@ Until = Literal["horizon", "reward", "life"]
 Interval = tuple[float, float]
 MIN_TEMPERATURE, MAX_TEMPERATURE = 0.01, 100.0
 Temperature = Annotated[float, Field(ge=MIN_TEMPERATURE, le=MAX_TEMPERATURE), NO_BOOLEAN]
+Shown = Literal["best", "median", "worst", "ghosts"]
 FAN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -59,9 +60,7 @@ class ActionFutures(MeanReturn):
 class FuturesVideo(ResultPart):
     """Video that begins with the picture of the decision."""
 
-    shows: Literal["best", "median", "worst", "ghosts"] = Field(
-        description="The future with the best, median or worst return, or all futures blended."
-    )
+    shows: Shown = Field(description="The future with the best, median or worst return, or all futures blended.")
     future: Count | None = Field(description="Its index in `futures`; None for ghosts.")
     file: Text
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workers.contract.futures import ActionFutures, FuturesDocument, FuturesOptions, FuturesVideo
@@ -15,7 +15,7 @@ from workers.trainer.futures.moments import Moment, moments
 from workers.trainer.futures.players import Player, load, load_other
 from workers.trainer.futures.request import FuturesRequest, parsed_actions
 from workers.trainer.futures.returns import estimate, future, score_fan, survival
-from workers.trainer.futures.simulating import Branch, Plan, draws, simulate
+from workers.trainer.futures.simulating import Branch, FutureSeeds, Plan, draws, simulate
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import PlayableGame
 from workers.trainer.host import devices
@@ -56,15 +56,16 @@ def simulated(
         moment = moment_at(played, options.decision, should_stop)
         plan = Plan(options.horizon, options.until, first_actions(options, moment.game), options.temperature)
         total = options.work(len(moment.game.action_names))
-        simulations = Simulations(acting, moment, request, plan, should_stop, lambda done: advance(done, total))
+        drawn = draws(request.seed, request.episode, options.decision, options.futures)
+        simulator = Simulator(acting, moment, drawn, plan, should_stop, lambda done: advance(done, total))
         directory = request.videos if options.renders_videos else None
         with ghosts_of(moment, directory) as ghosts:
-            branches = simulations.next(plan.first, ghosts)
-        of_actions = list(by_action(simulations)) if options.each_action else []
+            branches = simulator.simulate(plan.first, ghosts)
+        of_actions = list(by_action(simulator)) if options.each_action else []
         futures = [future(branch, acting.config) for branch in branches]
         videos = []
         if directory:
-            videos = film_some(directory, moment, branches, simulations.drawn, futures, should_stop)
+            videos = film_some(directory, moment, branches, drawn, futures, should_stop)
         if ghosts:
             videos.append(FuturesVideo(shows="ghosts", future=None, file=GHOSTS_FILE))
         advance(total, total)
@@ -136,47 +137,42 @@ def ghosts_of(moment: Moment, directory: Path | None) -> AbstractContextManager[
     return Ghosts(directory / GHOSTS_FILE, moment.game)
 
 
-class Simulations:
-    """Simulations from one moment, one after another, with the same random numbers."""
+@dataclass
+class Simulator:
+    """Simulates futures from one moment, each time with the same random numbers, and reports the finished work."""
 
-    def __init__(
-        self,
-        acting: Player,
-        moment: Moment,
-        request: FuturesRequest,
-        plan: Plan,
-        should_stop: Callable[[], bool],
-        advance: Callable[[int], None],
-    ) -> None:
-        self.acting, self.moment = acting, moment
-        self.drawn = draws(request.seed, request.episode, moment.decision, request.options.futures)
-        self._plan, self._should_stop, self._advance = plan, should_stop, advance
-        self._done = 0
+    acting: Player
+    moment: Moment
+    drawn: Sequence[FutureSeeds]
+    plan: Plan
+    should_stop: Callable[[], bool]
+    advance: Callable[[int], None]
+    done: int = 0
 
-    def next(self, first: tuple[int, ...], ghosts: Ghosts | None = None) -> list[Branch]:
+    def simulate(self, first: tuple[int, ...], ghosts: Ghosts | None = None) -> list[Branch]:
         """Simulate the futures that begin with these actions. Ghosts see them."""
-        plan, before = replace(self._plan, first=first), self._done
-        self._done += plan.horizon
+        plan, before = replace(self.plan, first=first), self.done
+        self.done += plan.horizon
         branches = simulate(
             self.acting.subject,
             self.moment,
             self.drawn,
             plan,
-            self._should_stop,
-            lambda played: self._advance(before + played),
+            self.should_stop,
+            lambda played: self.advance(before + played),
             ghosts,
         )
-        self._advance(self._done)
+        self.advance(self.done)
         return branches
 
 
-def by_action(simulations: Simulations) -> Iterator[ActionFutures]:
+def by_action(simulator: Simulator) -> Iterator[ActionFutures]:
     """Force each action first and simulate the futures."""
-    acting, moment = simulations.acting, simulations.moment
+    acting, moment = simulator.acting, simulator.moment
     output_kind = acting.subject.network.output_kind
     numbers = displayed_numbers(moment.output.numbers[0], output_kind, moment.game.actions).tolist()
     for action, (name, number) in enumerate(zip(moment.game.action_names, numbers, strict=True)):
-        branches = simulations.next((action,))
+        branches = simulator.simulate((action,))
         yield ActionFutures(
             name=name,
             probability=number if output_kind == "policy" else None,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workers.contract.futures import Future, FuturesVideo
+from workers.contract.futures import Future, FuturesVideo, Shown
 from workers.trainer.errors import TrainerError
 from workers.trainer.futures.moments import Moment
 from workers.trainer.futures.simulating import Branch, FutureSeeds
@@ -32,13 +32,12 @@ def film_some(
 ) -> list[FuturesVideo]:
     """Render the futures with the best, median and worst return."""
     order = np.argsort([each.discounted_return for each in futures], kind="stable")
-    chosen = {"best": order[-1], "median": order[len(order) // 2], "worst": order[0]}
-    videos = [
-        FuturesVideo.model_validate({"shows": shows, "future": int(future), "file": f"future-{shows}.mp4"})
-        for shows, future in chosen.items()
-    ]
-    for video, future in zip(videos, chosen.values(), strict=True):
-        film(directory / video.file, moment, branches[future], drawn[future].game_seed, should_stop)
+    chosen: dict[Shown, int] = {"best": order[-1], "median": order[len(order) // 2], "worst": order[0]}
+    videos = []
+    for shows, future in chosen.items():
+        file = f"future-{shows}.mp4"
+        film(directory / file, moment, branches[future], drawn[future].game_seed, should_stop)
+        videos.append(FuturesVideo(shows=shows, future=int(future), file=file))
     return videos
 
 
@@ -69,7 +68,7 @@ def film(path: Path, moment: Moment, branch: Branch, game_seed: int, should_stop
 
 
 def thinned(pictures_per_second: int) -> tuple[int, int]:
-    """Return which n-th picture to keep, and how many of them there are per second: at least 15 if there are."""
+    """Return the distance between kept pictures, and their number per second: at least 15 if possible."""
     strides = [
         stride
         for stride in range(1, pictures_per_second + 1)
