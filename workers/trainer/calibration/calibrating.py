@@ -87,13 +87,13 @@ def episode_lengths(player: Player, request: CalibrateRequest, should_stop: Call
 
 
 def spread(lengths: Sequence[int], every: int | None) -> tuple[int, int]:
-    """Return every how many decisions one is judged, and how many are judged. Raise RequestError if too many are."""
+    """Return the distance between judged decisions, and their number. Raise RequestError if it is too large."""
     step = every or max(1, round(sum(lengths) / USUAL_MOMENTS))
     total = sum(-(-length // step) for length in lengths)
     if total > MAX_MOMENTS:
         raise RequestError(
-            f"{total:,} decisions would be judged, and the limit is {MAX_MOMENTS:,}: judge only every "
-            f"{-(-sum(lengths) // MAX_MOMENTS) + 1}th, or fewer episodes"
+            f"{total:,} decisions would be judged, and the limit is {MAX_MOMENTS:,}: set every to at least "
+            f"{-(-sum(lengths) // MAX_MOMENTS) + 1}, or choose fewer episodes"
         )
     return step, total
 
