@@ -126,7 +126,7 @@ def record_episode(job: JobRequest, directory: Path, report: JobReport, stop: St
     stop.interrupts = False
     which = RecordingParameters.model_validate(job.parameters)
     checkpoint, config = subjects.read(directory, job.step)
-    report.started(checkpoint.file.step, checkpoint.file.frames, which.seed, 1)
+    report.started(checkpoint.file, which.seed)
     report.recorded(checkpoint.file.file, record_replay(directory, checkpoint, config, which, stop.requested))
 
 
@@ -138,7 +138,7 @@ def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: 
     stop.interrupts = False
     which = SaliencyParameters.model_validate(job.parameters)
     checkpoint, config = subjects.read(directory, job.step)
-    report.started(checkpoint.file.step, checkpoint.file.frames, which.seed, 1)
+    report.started(checkpoint.file, which.seed)
     total = len(which.actions)
     found = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
     durable_files.write(directory / SALIENCY_FILE, packed(found))
@@ -153,7 +153,7 @@ def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: 
     stop.interrupts = False
     which = FuturesParameters.model_validate(job.parameters)
     player = players.load(directory, job.step, which.protocol)
-    report.started(player.checkpoint.file.step, player.checkpoint.file.frames, which.seed, 1)
+    report.started(player.checkpoint.file, which.seed)
     request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which, videos=directory)
     actions = [*recorded_actions(which.actions)]
     report.simulated(
@@ -169,7 +169,7 @@ def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
     stop.interrupts = False
     which = CalibrationParameters.model_validate(job.parameters)
     player = players.load(directory, job.step, which.protocol)
-    report.started(player.checkpoint.file.step, player.checkpoint.file.frames, which.seed, which.episodes)
+    report.started(player.checkpoint.file, which.seed, which.episodes)
     request = CalibrateRequest(directory, job.step, which.protocol, which.seed, which)
     report.calibrated(calibrating.calibration(request, player, report.advanced, stop.requested))
 
@@ -180,7 +180,7 @@ def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: St
 
     stop.interrupts = False
     which = FilmParameters.model_validate(job.parameters)
-    report.started(0, 0, which.seed, 1)
+    report.started(None, which.seed)
     kept_games.film(which, directory, lambda done: report.advanced(done, which.played), stop.requested)
     report.filmed(kept_games.FILM, kept_games.POSTER)
 
@@ -191,7 +191,7 @@ def save_start_points(job: JobRequest, _directory: Path, report: JobReport, stop
 
     stop.interrupts = False
     which = StartPointsParameters.model_validate(job.parameters)
-    report.started(0, 0, which.seed, 1)
+    report.started(None, which.seed)
     total = len(which.decisions)
     report.saved(start_points.points(which, lambda done: report.advanced(done, total), stop.requested))
 
@@ -217,10 +217,10 @@ def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
     which = PlayParameters.model_validate(job.parameters) if job.kind == "play" else None
     if which and which.origin is None:
         staging = stagings.of_people(which.env)
-        report.started(0, 0, 0, 1)
+        report.started(None, seed=0)
     else:
         checkpoint, config = subjects.read(directory, job.step)
-        report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
+        report.started(checkpoint.file, seed=0)
         if which and which.origin:
             staging = stagings.of_replay(checkpoint, config, which.origin, stop.requested)
         else:

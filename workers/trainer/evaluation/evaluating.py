@@ -27,8 +27,7 @@ def evaluate(
     protocol = request.protocol
     points = starts.read(request.starts, protocol, subject.env) if request.starts else None
     episodes = _episodes(request, points)
-    of = subject.checkpoint
-    report.started(of.step if of else 0, of.frames if of else 0, request.seed, episodes)
+    report.started(subject.checkpoint, request.seed, episodes)
     begin = openings.opening(protocol, points)
     played = []
     for one in play(subject, protocol, request.seed, range(episodes), begin, should_stop):

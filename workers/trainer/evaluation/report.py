@@ -9,6 +9,7 @@ from typing import Literal
 
 from workers.contract import events
 from workers.contract.calibrations import CalibrationDocument
+from workers.contract.events import CheckpointFile
 from workers.contract.futures import FuturesDocument
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import Held
@@ -56,9 +57,10 @@ class JobReport:
         self.done = self.episodes = 0
         self._next_advance = 0.0
 
-    def started(self, step: int, frames: int, seed: int, episodes: int) -> None:
-        """Report that the first episode begins."""
-        self._step, self._frames, self.episodes = step, frames, episodes
+    def started(self, checkpoint: CheckpointFile | None, seed: int, episodes: int = 1) -> None:
+        """Report that the first episode begins, of a checkpoint's agent if there is one."""
+        self._step, self._frames = (checkpoint.step, checkpoint.frames) if checkpoint else (0, 0)
+        self.episodes = episodes
         if self._begin:
             self._journal = self._begin()
         self._emit(
