@@ -223,7 +223,7 @@ class StartPointsEvent(_Event):
     kind: Literal["start_points"] = "start_points"
     seed: Annotated[int, Field(ge=0, lt=SEEDS)]
     actions: Annotated[list[Held], Field(min_length=1, max_length=CAP_FRAMES)] = Field(
-        description="What was done from the reset to the last point."
+        description="Actions from the reset to the last point."
     )
     emulator: ShortText
     screens: Annotated[list[tuple[Ordinal, Sha256]], Field(min_length=1, max_length=MOST_SCREENS)] = Field(

@@ -11847,7 +11847,7 @@ export interface components {
         StartPointsEvent: {
             /**
              * Actions
-             * @description What was done from the reset to the last point.
+             * @description Actions from the reset to the last point.
              */
             actions: [
                 number,

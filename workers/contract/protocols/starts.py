@@ -103,7 +103,7 @@ def starts_at(seed: int, actions: Sequence[Held], screens: Iterable[Sequence[Any
 
 
 def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
-    """Return what was done after a frame."""
+    """Return the actions after a frame."""
     kept: list[Held] = []
     for action, frames in actions:
         if frames > frame:
@@ -113,7 +113,7 @@ def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
 
 
 def before(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
-    """Return what was done before a frame."""
+    """Return the actions before a frame."""
     kept: list[Held] = []
     for action, frames in actions:
         if frame <= 0:
