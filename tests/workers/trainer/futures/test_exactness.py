@@ -106,6 +106,19 @@ def test_forced_recorded_actions_lead_to_the_recorded_value(case: str, tmp_path:
     assert values == pytest.approx([rows[-1][1]] * 8, rel=1e-3, abs=1e-4)
 
 
+def test_a_person_plays_in_a_branch(tmp_path: Path) -> None:
+    config = CASES["Qbert"]
+    subject = made_checkpoint.subject(tmp_path, config, protocol_of(config))
+    rows = recorded(subject, config)
+    with at_decision(subject, config, BEFORE) as moment:
+        repeating, other = moment.game.branch([1, 2])
+        for action, _, after in rows[BEFORE:]:
+            name = moment.game.action_names[int(action)]
+            repeating.play(lambda name=name: name)  # type: ignore[misc]
+            assert seen(repeating) == after
+            other.step(0)
+
+
 def anything(game: PlayableGame, random: np.random.Generator) -> Action:
     """Return a random action."""
     if isinstance(game.actions, Continuous):

@@ -1,10 +1,12 @@
 """A person's hands: the nearest action of every game to what is held down."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from workers.contract.action_names import NAMES
 from workers.contract.games import ENVIRONMENTS
-from workers.contract.keys import are_playable, nearest
+from workers.contract.keys import allow_rest, are_playable, nearest
 from workers.contract.orders import KEYS, Key
 from workers.trainer.games.emulator import game_of
 from workers.trainer.live.hands import Hands
@@ -80,6 +82,14 @@ def test_keys_mean_actions_of_other_environments(env: str, held: tuple[Key, ...]
 @pytest.mark.parametrize("names", [["1", "2"], ["orange", "blue"], ["left"], ["left", "turn left"]])
 def test_actions_without_their_own_keys_cannot_be_played(names: list[str]) -> None:
     assert not are_playable(names)
+
+
+@pytest.mark.parametrize(
+    ("names", "rests"),
+    [(["NOOP", "up"], True), (NAMES["MountainCar-v0"], True), (NAMES["CartPole-v1"], False)],
+)
+def test_a_person_can_rest_if_an_action_means_no_key(names: Sequence[str], rests: bool) -> None:
+    assert allow_rest(names) == rests
 
 
 def test_one_viewer_holds_the_hands_until_they_are_free() -> None:
