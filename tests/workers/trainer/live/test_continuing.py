@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from tests.workers.trainer.live.test_show import FakeLine, at, keys
+from tests.workers.trainer.live.fake_line import FakeLine, at, keys
 from tests.workers.trainer.recording.test_recording import protocol_of
 from workers.contract.config import A3cConfig, PaacConfig, RunConfig
 from workers.contract.jobs import FilmParameters
@@ -16,9 +16,8 @@ from workers.trainer.evaluation.report import KeptPlay
 from workers.trainer.futures.moments import moments
 from workers.trainer.games import subjects
 from workers.trainer.games.games import PlayableGame
-from workers.trainer.live import show, stagings
+from workers.trainer.live import stagings
 from workers.trainer.live.live_agent import LiveAgent
-from workers.trainer.live.pacing import Pace
 from workers.trainer.live.show import Show
 from workers.trainer.live.stagings import Staging
 from workers.trainer.recording import kept_games
@@ -33,10 +32,8 @@ CASES: dict[str, RunConfig] = {
 
 
 @pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Open no window, and let no time pass between pictures."""
+def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr(show, "Pace", lambda rate: Pace(rate, sleep=lambda _: None))
 
 
 class Recorded:

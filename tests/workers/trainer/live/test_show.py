@@ -1,6 +1,5 @@
 """A live game as it is played: pictures and thoughts, the viewers' orders, and newer checkpoints."""
 
-import queue
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -8,71 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from tests.workers.trainer.evaluation import made_checkpoint
-from workers.contract import live
+from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
 from workers.contract.config import GorilaConfig, PaacConfig, RunConfig
-from workers.contract.live import AgentOnStage, Newer, Ordered, PictureHead, Scene
-from workers.contract.protocols.acting import EPSILON_GREEDY, GREEDY, SAMPLED
-from workers.contract.protocols.starts import Start, before
-from workers.contract.spaces import Continuous, Discrete
-from workers.trainer.evaluation.report import KeptPlay
-from workers.trainer.games import openings, subjects
-from workers.trainer.games.emulator import AtariGame
-from workers.trainer.live import show, stagings
-from workers.trainer.live.keeping import spread
-from workers.trainer.live.live_agent import choose, usual_temperature
-from workers.trainer.live.pacing import Pace
+from workers.contract.live import Newer
+from workers.trainer.games import subjects
+from workers.trainer.live import stagings
 from workers.trainer.live.show import Show
 
 CARTPOLE = PaacConfig(env="CartPole-v1")
 PONG = PaacConfig(env="ALE/Pong-v5")
-
-
-class FakeLine:
-    """A line to the test, which gives its orders after each picture and ends it after so many."""
-
-    def __init__(self, pictures: int, orders: Callable[[int], list[object]]) -> None:
-        self.heard: queue.SimpleQueue[str | bytes | None] = queue.SimpleQueue()
-        self.over: str | None = None
-        self.scenes: list[Scene] = []
-        self.heads: list[PictureHead] = []
-        self.agents: list[AgentOnStage] = []
-        self.pictures: list[bytes] = []
-        self._most, self._orders = pictures, orders
-
-    def send(self, message: str | bytes) -> None:
-        if isinstance(message, str):
-            scene = Scene.model_validate_json(message)
-            self.scenes.append(scene)
-            self.agents += [scene.agent] if scene.agent else []
-            return
-        head, picture = live.unpacked(message)
-        self.heads.append(head)
-        self.pictures.append(picture)
-        for each in self._orders(len(self.heads)):
-            self.say(each)
-        if len(self.heads) >= self._most:
-            self.over = "enough was seen"
-
-    def say(self, what: object) -> None:
-        """Send an order by its name or whole, or a checkpoint's beginning or part."""
-        if isinstance(what, str | dict):
-            order = {"order": what} if isinstance(what, str) else dict(what)
-            viewer = order.pop("viewer", "v1")
-            what = Ordered.model_validate({"viewer": viewer, "order": order}).model_dump_json()
-        if isinstance(what, Newer):
-            what = what.model_dump_json()
-        assert what is None or isinstance(what, str | bytes)
-        self.heard.put(what)
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no time pass between pictures."""
-    monkeypatch.setattr(show, "Pace", lambda rate: Pace(rate, sleep=lambda _: None))
 
 
 def play(
@@ -84,11 +30,6 @@ def play(
     staging = stagings.of_agent(*subjects.read(directory, None))
     assert Show(line, staging, directory).play(lambda: False) == "enough was seen"  # type: ignore[arg-type]
     return line
-
-
-def after(number: int, *orders: object) -> Callable[[int], list[object]]:
-    """Give orders after one picture."""
-    return lambda seen: list(orders) if seen == number else []
 
 
 def test_every_frame_of_an_atari_game_is_shown_with_what_the_agent_thinks(tmp_path: Path) -> None:
@@ -186,16 +127,6 @@ def test_a_new_connection_receives_the_current_stage(tmp_path: Path) -> None:
     line.heard.put(None)
     Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
     assert len([scene for scene in line.scenes if scene.game == 1]) == 2
-
-
-def at(orders: dict[int, list[object]]) -> Callable[[int], list[object]]:
-    """Give orders after pictures by their numbers."""
-    return lambda seen: orders.get(seen, [])
-
-
-def keys(*held: str, viewer: str = "v1") -> dict[str, object]:
-    """Hold keys down."""
-    return {"order": "keys", "held": held, "viewer": viewer}
 
 
 def by_hand(directory: Path, env: str, pictures: int, orders: Callable[[int], list[object]]) -> FakeLine:
@@ -296,40 +227,6 @@ def test_a_game_that_ends_in_a_persons_hands_waits_for_the_next_one(
     assert 6 in stood
 
 
-def test_a_kept_game_leads_to_its_screens_again(tmp_path: Path) -> None:
-    orders: dict[int, list[object]] = {1: ["take over", keys("up")], 30: [keys("down", "fire")], 150: ["keep", "keep"]}
-    line = FakeLine(160, at(orders))
-    kept: list[KeptPlay] = []
-    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
-    (game,) = kept
-    assert (game.played, game.ended) == (149, "unfinished")
-    assert sum(frames for _, frames in game.actions) == 149
-    frames = [frame for frame, _ in game.screens]
-    assert len(set(frames)) == 100
-    assert (frames[0], frames[-1]) == (1, 148)
-    again = AtariGame("ALE/Pong-v5", None, 1)
-    for frame, screen in game.screens[::9]:
-        openings.arrive(again, Start(seed=game.seed, actions=before(game.actions, frame), screen=screen))
-        assert (again.frames, again.screen_hash()) == (frame, screen)
-
-
-def test_a_game_that_an_agent_plays_is_not_kept(tmp_path: Path) -> None:
-    made_checkpoint.write(tmp_path, PONG, step=5)
-    kept: list[KeptPlay] = []
-    staging = stagings.of_agent(*subjects.read(tmp_path, None))
-    Show(FakeLine(9, after(3, "take over", "keep")), staging, tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
-    assert kept == []
-
-
-@pytest.mark.parametrize("frames", [1, 2, 50, 101, 102, 5_000])
-def test_screens_are_spread_over_a_game(frames: int) -> None:
-    found = spread(frames, 100)
-    assert len(set(found)) == len(found) == min(100, frames - 1)
-    assert all(1 <= frame < frames for frame in found)
-    gaps = np.diff([0, *found, frames])
-    assert gaps.max() <= frames / max(1, len(found)) * 1.5 + 1
-
-
 def test_games_whose_actions_mean_no_keys_cannot_be_taken_over(tmp_path: Path) -> None:
     line = play(tmp_path, PaacConfig(env="Arcadia/Identity-v0"), 5, after(1, "take over"))
     assert (line.scenes[-1].takes_hands, line.scenes[-1].hands) == (False, None)
@@ -373,40 +270,3 @@ def test_every_kind_of_agent_can_be_watched(tmp_path: Path, config: RunConfig, s
     assert line.agents[-1].sampled == sampled
     assert line.agents[-1].temperature == 0.25
     assert line.heads[-1].numbers
-
-
-def counted(sampled: str, temperature: float) -> Counter[object]:
-    """Count the choices among three actions."""
-    numbers, random = torch.log(torch.tensor([[0.2, 0.5, 0.3]])), torch.Generator().manual_seed(1)
-    return Counter(choose(numbers, sampled, Discrete(3), temperature, random) for _ in range(2_000))  # type: ignore[arg-type]
-
-
-def test_temperature_leads_from_greedy_to_sampled() -> None:
-    assert counted("policy", 0) == {1: 2_000}
-    assert counted("policy", 1)[1] / 2_000 == pytest.approx(0.5, abs=0.05)
-    # At temperature ½ probabilities go by their squares: 0.25 of 0.04 + 0.25 + 0.09.
-    assert counted("policy", 0.5)[1] / 2_000 == pytest.approx(0.25 / 0.38, abs=0.05)
-    assert counted("random", 0) == {1: 2_000}
-    assert counted("random", 1)[0] / 2_000 == pytest.approx(1 / 3, abs=0.05)
-    mean = choose(torch.tensor([[2.0, 5.0]]), "noise", Continuous((-9,), (9,)), 0, torch.Generator())
-    assert mean == np.float32(2)
-
-
-def test_it_begins_to_act_as_its_method_does() -> None:
-    assert [usual_temperature(acting) for acting in (SAMPLED, GREEDY, EPSILON_GREEDY)] == [1, 0, 0.05]
-
-
-def test_pictures_come_in_real_time_and_a_late_game_does_not_hurry() -> None:
-    now, waits = [0.0], []
-
-    def sleep(seconds: float) -> None:
-        waits.append(round(seconds, 3))
-        now[0] += seconds
-
-    pace = Pace(50, clock=lambda: now[0], sleep=sleep)
-    for spent in (0, 0.005, 0.03, 0, 5, 0, 0, 0, 0, 0, 0, 0):
-        now[0] += spent
-        pace.wait()
-    assert waits[:3] == [0.02, 0.015, 0.01]
-    # After five seconds it is at most a tenth of a second behind, five pictures.
-    assert len(waits) == 12 - 1 - 1 - 5

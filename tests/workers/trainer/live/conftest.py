@@ -1,0 +1,12 @@
+"""Live games without waiting."""
+
+import pytest
+
+from workers.trainer.live import show
+from workers.trainer.live.pacing import Pace
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no time pass between pictures."""
+    monkeypatch.setattr(show, "Pace", lambda rate: Pace(rate, sleep=lambda _: None))

@@ -1,0 +1,53 @@
+"""Games that a person keeps."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.live.fake_line import FakeLine, after, at, keys
+from workers.contract.config import PaacConfig
+from workers.contract.protocols.starts import Start, before
+from workers.trainer.evaluation.report import KeptPlay
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.live import stagings
+from workers.trainer.live.keeping import spread
+from workers.trainer.live.show import Show
+
+PONG = PaacConfig(env="ALE/Pong-v5")
+
+
+def test_a_kept_game_leads_to_its_screens_again(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {1: ["take over", keys("up")], 30: [keys("down", "fire")], 150: ["keep", "keep"]}
+    line = FakeLine(160, at(orders))
+    kept: list[KeptPlay] = []
+    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
+    (game,) = kept
+    assert (game.played, game.ended) == (149, "unfinished")
+    assert sum(frames for _, frames in game.actions) == 149
+    frames = [frame for frame, _ in game.screens]
+    assert len(set(frames)) == 100
+    assert (frames[0], frames[-1]) == (1, 148)
+    again = AtariGame("ALE/Pong-v5", None, 1)
+    for frame, screen in game.screens[::9]:
+        openings.arrive(again, Start(seed=game.seed, actions=before(game.actions, frame), screen=screen))
+        assert (again.frames, again.screen_hash()) == (frame, screen)
+
+
+def test_a_game_that_an_agent_plays_is_not_kept(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, PONG, step=5)
+    kept: list[KeptPlay] = []
+    staging = stagings.of_agent(*subjects.read(tmp_path, None))
+    Show(FakeLine(9, after(3, "take over", "keep")), staging, tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
+    assert kept == []
+
+
+@pytest.mark.parametrize("frames", [1, 2, 50, 101, 102, 5_000])
+def test_screens_are_spread_over_a_game(frames: int) -> None:
+    found = spread(frames, 100)
+    assert len(set(found)) == len(found) == min(100, frames - 1)
+    assert all(1 <= frame < frames for frame in found)
+    gaps = np.diff([0, *found, frames])
+    assert gaps.max() <= frames / max(1, len(found)) * 1.5 + 1
