@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
+import { isUnfinished } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import { replayKeys } from "./replays";
 import type { Futures, FuturesRequest, FuturesSummary, Replay } from "./types";
@@ -13,9 +14,6 @@ export const futuresKeys = {
   list: ({ run_id, id }: OfReplay) => [...replayKeys.list(run_id), id, "futures"] as const,
   result: (id: number) => ["futures", id] as const,
 };
-
-export const isUnfinished = ({ state }: Pick<FuturesSummary, "state">) =>
-  state === "queued" || state === "running";
 
 /** The futures of a replay, newest first. */
 export const futuresQuery = (replay: OfReplay) =>

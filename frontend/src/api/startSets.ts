@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { call } from "./client";
-import { isUnfinished } from "./futures";
+import { isUnfinished } from "./jobs";
 import { OWN_ERRORS } from "./mutationState";
 import type { SavedStartPoints, StartPointsRequest, StartSet, StartSetFile } from "./types";
 

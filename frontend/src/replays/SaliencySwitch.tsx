@@ -1,5 +1,6 @@
 import { Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { isUnfinished } from "@/api/jobs";
 import { useRequestSaliency, useDeleteSaliency } from "@/api/replays";
 import { runQuery } from "@/api/runs";
 import type { Saliency } from "@/api/types";
@@ -35,7 +36,7 @@ export function SaliencySwitch({ replay, shown, setShown, blocked }: SaliencySwi
       </Tooltip>
       {data?.state === "done" ? (
         <Choice replay={replay} shown={shown} setShown={setShown} />
-      ) : data?.state === "queued" || data?.state === "running" ? (
+      ) : data && isUnfinished(data) ? (
         <UnderWay saliency={data} />
       ) : (
         <Ask replay={replay} blocked={blocked} setShown={setShown} failed={data} />

@@ -1,7 +1,8 @@
 import { Group, NativeSelect, Progress, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { futuresResultQuery, isUnfinished, useDeleteFutures } from "@/api/futures";
+import { futuresResultQuery, useDeleteFutures } from "@/api/futures";
+import { isUnfinished } from "@/api/jobs";
 import type { Futures, FuturesDocument, FuturesSummary } from "@/api/types";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";

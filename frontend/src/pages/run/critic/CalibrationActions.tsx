@@ -3,10 +3,11 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconDots, IconFileDownload, IconTrash } from "@tabler/icons-react";
 import { useCancelCalibration, useDeleteCalibration } from "@/api/calibrations";
 import { address } from "@/api/client";
+import { isUnfinished } from "@/api/jobs";
 import type { Calibration } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
-import { calibrationName, isActive } from "./words";
+import { calibrationName } from "./words";
 
 interface ActionsProps {
   calibration: Calibration;
@@ -25,7 +26,7 @@ export function CalibrationActions({ calibration, onRemoved }: ActionsProps) {
 
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      {isActive(calibration) && (
+      {isUnfinished(calibration) && (
         <Button
           size="compact-sm"
           variant="default"
@@ -72,8 +73,8 @@ export function CalibrationActions({ calibration, onRemoved }: ActionsProps) {
       >
         <Text size="sm">
           Calibration at {name}:{" "}
-          {isActive(calibration) ? "this stops it." : "this permanently deletes its results."} The checkpoint
-          is kept.
+          {isUnfinished(calibration) ? "this stops it." : "this permanently deletes its results."} The
+          checkpoint is kept.
         </Text>
       </ConfirmModal>
     </Group>

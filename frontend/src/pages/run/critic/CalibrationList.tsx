@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { calibrationsQuery, type CriticMeasure } from "@/api/calibrations";
+import { isUnfinished } from "@/api/jobs";
 import type { Calibration, Run } from "@/api/types";
 import { CriticChart, MeasureChoice } from "@/charts/CriticChart";
 import { formatInterval } from "@/replays/futures/words";
@@ -26,7 +27,7 @@ import { CalibrateModal } from "./CalibrateModal";
 import { CalibrationActions } from "./CalibrationActions";
 import { CalibrationState } from "./CalibrationState";
 import classes from "./critic.module.css";
-import { calibrationName, describeBias, formatMeasure, isActive } from "./words";
+import { calibrationName, describeBias, formatMeasure } from "./words";
 
 const COLUMN_COUNT = 8;
 
@@ -68,7 +69,7 @@ export function CalibrationList({ run }: { run: Run }) {
               </BlockableButton>
             </Group>
           </Group>
-          {data.some(isActive) && <NoPlayer />}
+          {data.some(isUnfinished) && <NoPlayer />}
           <MeasureChoice measure={measure} onMeasure={setMeasure} />
           <div className={classes.charts}>
             <div className={runClasses.card}>

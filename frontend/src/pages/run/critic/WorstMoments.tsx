@@ -1,6 +1,7 @@
 import { Button, Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
+import { isUnfinished } from "@/api/jobs";
 import { recordingsQuery, useRequestRecording } from "@/api/recordings";
 import { replaysQuery, trackQuery } from "@/api/replays";
 import type { Calibration, JudgedMoment, Recording, Replay, Run } from "@/api/types";
@@ -92,7 +93,7 @@ function WatchButton({
       </Button>
     );
   }
-  const isWaiting = request.isPending || own.some(({ state }) => state === "queued" || state === "running");
+  const isWaiting = request.isPending || own.some(isUnfinished);
   if (isWaiting) {
     return (
       <Text size="sm" c="dimmed" role="status" aria-label={`Recording ${name}`}>

@@ -6,8 +6,6 @@ import { exact, plural, score, short } from "@/ui/format";
 
 type Interval = readonly [number, number];
 
-export const isActive = ({ state }: Pick<Calibration, "state">) => state === "queued" || state === "running";
-
 /** Return the name of a calibration: "250 k steps". */
 export const calibrationName = ({ step }: Pick<Calibration, "step">) => short(step, "steps");
 

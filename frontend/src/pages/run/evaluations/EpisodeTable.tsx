@@ -1,11 +1,11 @@
 import { Table, Text, Title } from "@mantine/core";
+import { isUnfinished } from "@/api/jobs";
 import type { EvaluationWithEpisodes } from "@/api/types";
 import { exact } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
-import { isActive } from "./words";
 
 /** Table of the finished episodes of an evaluation. */
 export function EpisodeTable({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
@@ -13,10 +13,10 @@ export function EpisodeTable({ evaluation }: { evaluation: EvaluationWithEpisode
   return (
     <section className={runClasses.card} aria-label="Episodes">
       <Title order={3} mb="xs">
-        Episodes{isActive(evaluation) && " so far"}
+        Episodes{isUnfinished(evaluation) && " so far"}
         {state !== "done" && `, ${episodes.length} of ${exact(total)}`}
       </Title>
-      {isActive(evaluation) && (
+      {isUnfinished(evaluation) && (
         <Text size="sm" c="dimmed" mb="xs">
           The mean and interval appear when all episodes have ended, because short episodes end first.
         </Text>

@@ -3,12 +3,13 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconDots, IconFileDownload, IconTrash } from "@tabler/icons-react";
 import { address } from "@/api/client";
 import { useCancelEvaluation, useDeleteEvaluation } from "@/api/evaluations";
+import { isUnfinished } from "@/api/jobs";
 import type { Evaluation } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { evaluationName } from "@/ui/evaluationName";
 import { plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { isActive, formatMean } from "./words";
+import { formatMean } from "./words";
 
 interface ActionsProps {
   evaluation: Evaluation;
@@ -28,7 +29,7 @@ export function EvaluationActions({ evaluation, onRemoved }: ActionsProps) {
 
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      {isActive(evaluation) && (
+      {isUnfinished(evaluation) && (
         <Button
           size="compact-sm"
           variant="default"
@@ -76,7 +77,7 @@ export function EvaluationActions({ evaluation, onRemoved }: ActionsProps) {
         <Text size="sm">
           Evaluation by {name}, {plural(evaluation.episodes_total, "episode")}
           {evaluation.mean !== null && `, score ${formatMean(evaluation)}`}:{" "}
-          {isActive(evaluation)
+          {isUnfinished(evaluation)
             ? "this stops it and permanently deletes its episodes."
             : "this permanently deletes its scores."}{" "}
           The checkpoint is kept.

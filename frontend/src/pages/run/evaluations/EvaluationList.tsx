@@ -4,6 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { evaluationsQuery } from "@/api/evaluations";
+import { isUnfinished } from "@/api/jobs";
 import type { Evaluation, Run } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { EmptyState } from "@/ui/EmptyState";
@@ -18,7 +19,6 @@ import { EvaluateModal } from "./EvaluateModal";
 import { EvaluationRow } from "./EvaluationRow";
 import classes from "./evaluations.module.css";
 import { EvaluationsChart } from "./EvaluationsChart";
-import { isActive } from "./words";
 
 /** All evaluations of a run, as a chart and as a table. */
 export function EvaluationList({ run }: { run: Run }) {
@@ -58,7 +58,7 @@ export function EvaluationList({ run }: { run: Run }) {
               </BlockableButton>
             </Group>
           </Group>
-          {evaluations.some(isActive) && <NoPlayer />}
+          {evaluations.some(isUnfinished) && <NoPlayer />}
           <div className={runClasses.card}>
             <EvaluationsChart run={run} />
           </div>

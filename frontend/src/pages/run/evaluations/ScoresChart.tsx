@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { scoresFigureQuery } from "@/api/evaluations";
+import { isUnfinished } from "@/api/jobs";
 import type { EvaluationWithEpisodes } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { plural } from "@/ui/format";
-import { isActive } from "./words";
 
 /** Histogram of the episode scores. */
 export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
@@ -18,7 +18,7 @@ export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes
     });
   return (
     <FigureFrame
-      title={`Scores of ${played}${isActive(evaluation) ? " so far" : ""}`}
+      title={`Scores of ${played}${isUnfinished(evaluation) ? " so far" : ""}`}
       label={`Histogram of the scores of ${played}.`}
       query={scoresFigureQuery(run_id, id)}
       zoom={zoom}

@@ -3,8 +3,6 @@
 import type { Acting, Evaluation, MetricValue } from "@/api/types";
 import { plural, score } from "@/ui/format";
 
-export const isActive = ({ state }: Pick<Evaluation, "state">) => state === "queued" || state === "running";
-
 /** Why an evaluation is superseded. */
 export const SUPERSEDED_REASON =
   "The run was resumed from an earlier checkpoint and trained these steps again.";

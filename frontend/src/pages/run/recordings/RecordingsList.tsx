@@ -1,5 +1,6 @@
 import { Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { isUnfinished } from "@/api/jobs";
 import { useCancelRecording, useDeleteRecording, recordingsQuery } from "@/api/recordings";
 import type { Recording, Run } from "@/api/types";
 import { capitalize, short } from "@/ui/format";
@@ -34,7 +35,6 @@ function RecordingRow({ recording }: { recording: Recording }) {
   const remove = useDeleteRecording(recording.run_id);
   const { id, state, step, seed, episode, reason } = recording;
   const name = `the recording at ${short(step, "steps")}, seed ${seed}, episode ${episode}`;
-  const isActive = state === "queued" || state === "running";
   return (
     <Group gap="xs" justify="space-between" wrap="nowrap" py={4}>
       <div>
@@ -47,7 +47,7 @@ function RecordingRow({ recording }: { recording: Recording }) {
           </Text>
         )}
       </div>
-      {isActive ? (
+      {isUnfinished(recording) ? (
         <Button
           size="compact-sm"
           variant="default"
