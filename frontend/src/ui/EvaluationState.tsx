@@ -1,98 +1,19 @@
-import {
-  IconAlertTriangleFilled,
-  IconCheck,
-  IconClock,
-  IconPlayerPlayFilled,
-  IconX,
-} from "@tabler/icons-react";
 import type { Evaluation } from "@/api/types";
-import { plural } from "./format";
-import badgeClasses from "./RunStateBadge.module.css";
-import classes from "./Run.module.css";
+import { JobState } from "./JobState";
 
-const NAMES: Record<Evaluation["state"], string> = {
-  queued: "Waiting",
-  running: "Playing",
-  done: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
-};
-const ICONS: Record<Evaluation["state"], typeof IconCheck> = {
-  queued: IconClock,
-  running: IconPlayerPlayFilled,
-  done: IconCheck,
-  failed: IconAlertTriangleFilled,
-  cancelled: IconX,
-};
-/** States of runs that are shown like a state of an evaluation. */
-const RUN_STATES = { running: "running", done: "finished", failed: "failed" } as const;
+type Progress = Pick<Evaluation, "state" | "episodes_done" | "episodes_total">;
 
-type Progress = Pick<Evaluation, "episodes_done" | "episodes_total">;
-
-/** State of an evaluation with an icon, and its progress while it is played. */
-export function EvaluationState({ evaluation }: { evaluation: Progress & Pick<Evaluation, "state"> }) {
+/** State of an evaluation, and its progress while it is played. */
+export function EvaluationState({ evaluation }: { evaluation: Progress }) {
   const { state, episodes_done, episodes_total } = evaluation;
   return (
     <JobState
       state={state}
+      running="Playing"
       done={episodes_done}
       total={episodes_total}
       noun="episode"
       label="Episodes played"
     />
-  );
-}
-
-interface JobStateProps extends JobProgressProps {
-  state: Evaluation["state"];
-}
-
-/** State of a job with an icon, and its progress while it is in progress. */
-export function JobState({ state, ...progress }: JobStateProps) {
-  return state === "running" && progress.total > 0 ? (
-    <JobProgress {...progress} />
-  ) : (
-    <StateBadge state={state} />
-  );
-}
-
-function StateBadge({ state }: Pick<Evaluation, "state">) {
-  const Icon = ICONS[state];
-  const runState = state in RUN_STATES ? RUN_STATES[state as keyof typeof RUN_STATES] : undefined;
-  return (
-    <span className={badgeClasses.badge} data-state={runState}>
-      <Icon size={12} stroke={2.5} aria-hidden />
-      {NAMES[state]}
-    </span>
-  );
-}
-
-interface JobProgressProps {
-  done: number;
-  total: number;
-  noun: string;
-  label: string;
-}
-
-function JobProgress({ done, total, noun, label }: JobProgressProps) {
-  const fraction = Math.min(1, done / total);
-  return (
-    <div className={classes.progress} style={{ width: 136 }}>
-      <div
-        className={classes.bar}
-        role="progressbar"
-        aria-label={label}
-        aria-valuemin={0}
-        aria-valuemax={total}
-        aria-valuenow={done}
-      >
-        <div className={classes.fill} data-state="running" style={{ width: `${fraction * 100}%` }} />
-      </div>
-      <div className={classes.progressWords}>
-        <span>
-          {done} of {plural(total, noun)}
-        </span>
-      </div>
-    </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { Calibration } from "@/api/types";
-import { JobState } from "@/ui/EvaluationState";
+import { JobState } from "@/ui/JobState";
 
 /** State of a calibration, and its progress while decisions are judged. */
 export function CalibrationState({ calibration }: { calibration: Calibration }) {
@@ -7,6 +7,7 @@ export function CalibrationState({ calibration }: { calibration: Calibration }) 
   return (
     <JobState
       state={state}
+      running="Calibrating"
       done={moments_done}
       total={moments_total}
       noun="decision"

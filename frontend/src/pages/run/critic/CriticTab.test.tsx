@@ -118,6 +118,11 @@ describe("the page of a calibration", () => {
     expect(await resultText()).toContain("The critic is 14.3 too low on average (95 % 12.2 to 16.4).");
   });
 
+  it("is calibrating before the number of its decisions is known", async () => {
+    openOne({ ...anUnfinishedCalibration(5, { state: "running", moments_total: 0 }), document: null });
+    expect(await screen.findByText("Calibrating")).toBeTruthy();
+  });
+
   it("shows progress while decisions are judged", async () => {
     openOne({ ...anUnfinishedCalibration(5, { state: "running", moments_done: 4 }), document: null });
     expect(await screen.findByText("4 of 40 decisions")).toBeTruthy();

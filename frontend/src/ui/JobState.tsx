@@ -1,0 +1,85 @@
+import {
+  IconAlertTriangleFilled,
+  IconCheck,
+  IconClock,
+  IconPlayerPlayFilled,
+  IconX,
+} from "@tabler/icons-react";
+import type { Evaluation } from "@/api/types";
+import { plural } from "./format";
+import badgeClasses from "./RunStateBadge.module.css";
+import classes from "./Run.module.css";
+
+type State = Evaluation["state"];
+
+const NAMES: Record<Exclude<State, "running">, string> = {
+  queued: "Waiting",
+  done: "Done",
+  failed: "Failed",
+  cancelled: "Cancelled",
+};
+const ICONS: Record<State, typeof IconCheck> = {
+  queued: IconClock,
+  running: IconPlayerPlayFilled,
+  done: IconCheck,
+  failed: IconAlertTriangleFilled,
+  cancelled: IconX,
+};
+/** States of runs that are shown like a state of a job. */
+const RUN_STATES = { running: "running", done: "finished", failed: "failed" } as const;
+
+interface JobStateProps extends JobProgressProps {
+  state: State;
+  /** State of a running job whose total is not known yet. */
+  running: string;
+}
+
+/** State of a job with an icon, and its progress while it is in progress. */
+export function JobState({ state, running, ...progress }: JobStateProps) {
+  return state === "running" && progress.total > 0 ? (
+    <JobProgress {...progress} />
+  ) : (
+    <StateBadge state={state} name={state === "running" ? running : NAMES[state]} />
+  );
+}
+
+function StateBadge({ state, name }: { state: State; name: string }) {
+  const Icon = ICONS[state];
+  const runState = state in RUN_STATES ? RUN_STATES[state as keyof typeof RUN_STATES] : undefined;
+  return (
+    <span className={badgeClasses.badge} data-state={runState}>
+      <Icon size={12} stroke={2.5} aria-hidden />
+      {name}
+    </span>
+  );
+}
+
+interface JobProgressProps {
+  done: number;
+  total: number;
+  noun: string;
+  label: string;
+}
+
+function JobProgress({ done, total, noun, label }: JobProgressProps) {
+  const fraction = Math.min(1, done / total);
+  return (
+    <div className={classes.progress} style={{ width: 136 }}>
+      <div
+        className={classes.bar}
+        role="progressbar"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={done}
+      >
+        <div className={classes.fill} data-state="running" style={{ width: `${fraction * 100}%` }} />
+      </div>
+      <div className={classes.progressWords}>
+        <span>
+          {done} of {plural(total, noun)}
+        </span>
+      </div>
+    </div>
+  );
+}
