@@ -1,19 +1,16 @@
-import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "react-router";
 import { calibrationFigureQuery, calibrationQuery } from "@/api/calibrations";
 import { isNotFound } from "@/api/problem";
 import type { CalibrationDocument, CalibrationWithDocument, Run } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { EmptyState } from "@/ui/EmptyState";
 import { duration, exact } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { TimeAgo } from "@/ui/Quantity";
-import { QueryError } from "@/ui/QueryError";
 import { Reason } from "@/ui/Reason";
-import { useIsMounted } from "@/ui/useIsMounted";
 import evaluationClasses from "../evaluations/evaluations.module.css";
 import { SUPERSEDED_REASON } from "../evaluations/words";
+import { JobPage, parseJobId } from "../JobPage";
 import runClasses from "../run.module.css";
 import { CalibrationActions } from "./CalibrationActions";
 import { CalibrationState } from "./CalibrationState";
@@ -23,32 +20,20 @@ import { WorstMoments } from "./WorstMoments";
 
 /** Page of one calibration: plot, errors in words, worst moments and settings. */
 export function CalibrationDetail({ run, idText }: { run: Run; idText: string }) {
-  const id = Number(idText);
-  const isNumber = Number.isSafeInteger(id) && id > 0;
-  const query = useQuery({ ...calibrationQuery(run.id, id), enabled: isNumber });
-  const isGone = !isNumber || isNotFound(query.error) || (query.data && query.data.run_id !== run.id);
-  const navigate = useNavigate();
-  const stillHere = useIsMounted();
-  const listUrl = `/runs/${run.id}/critic`;
-  const leave = () => {
-    if (stillHere()) void navigate(listUrl);
-  };
+  const id = parseJobId(idText);
+  const query = useQuery({ ...calibrationQuery(run.id, id ?? 0), enabled: id !== null });
+  const isOfAnotherRun = query.data !== undefined && query.data.run_id !== run.id;
+  const isGone = id === null || isNotFound(query.error) || isOfAnotherRun;
   return (
-    <Stack gap="md">
-      <Anchor component={Link} to={listUrl} size="sm" w="fit-content">
-        All calibrations of run {run.id}
-      </Anchor>
-      {isGone && (
-        <EmptyState title={`There is no calibration ${idText} of this run`}>
-          It may have been removed.
-        </EmptyState>
-      )}
-      {!isGone && query.isError && !query.data && (
-        <QueryError error={query.error} retry={() => void query.refetch()} />
-      )}
-      {!isGone && query.isPending && <Text c="dimmed">Loading calibration…</Text>}
-      {!isGone && query.data && <LoadedCalibration run={run} calibration={query.data} onRemoved={leave} />}
-    </Stack>
+    <JobPage
+      run={run}
+      noun="calibration"
+      tab="critic"
+      query={query}
+      missing={isGone ? `There is no calibration ${idText} of this run` : null}
+    >
+      {(calibration, leave) => <LoadedCalibration run={run} calibration={calibration} onRemoved={leave} />}
+    </JobPage>
   );
 }
 

@@ -1,6 +1,6 @@
-import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Group, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "react-router";
+import { Link } from "react-router";
 import { isNotFound } from "@/api/problem";
 import { evaluationQuery } from "@/api/evaluations";
 import type { EvaluationWithEpisodes, Run } from "@/api/types";
@@ -8,9 +8,8 @@ import { EmptyState } from "@/ui/EmptyState";
 import { evaluationName } from "@/ui/evaluationName";
 import { EvaluationState } from "@/ui/EvaluationState";
 import { NoPlayer } from "@/ui/NoPlayer";
-import { QueryError } from "@/ui/QueryError";
 import { Reason } from "@/ui/Reason";
-import { useIsMounted } from "@/ui/useIsMounted";
+import { JobPage, parseJobId } from "../JobPage";
 import runClasses from "../run.module.css";
 import { EpisodeTable } from "./EpisodeTable";
 import { EvaluationActions } from "./EvaluationActions";
@@ -23,30 +22,19 @@ import { EvaluationSettings } from "./EvaluationSettings";
 
 /** Page of one evaluation: scores, statistics and settings. */
 export function EvaluationDetail({ run, idText }: { run: Run; idText: string }) {
-  const id = Number(idText);
-  const isNumber = Number.isSafeInteger(id) && id > 0;
-  const query = useQuery({ ...evaluationQuery(run.id, id), enabled: isNumber });
-  const isGone = !isNumber || isNotFound(query.error);
-  const navigate = useNavigate();
-  const stillHere = useIsMounted();
-  const listUrl = `/runs/${run.id}/evaluations`;
-  const leave = () => {
-    if (stillHere()) void navigate(listUrl);
-  };
+  const id = parseJobId(idText);
+  const query = useQuery({ ...evaluationQuery(run.id, id ?? 0), enabled: id !== null });
+  const isGone = id === null || isNotFound(query.error);
   return (
-    <Stack gap="md">
-      <Anchor component={Link} to={listUrl} size="sm" w="fit-content">
-        All evaluations of run {run.id}
-      </Anchor>
-      {isGone && (
-        <EmptyState title={`There is no evaluation ${idText}`}>It may have been removed.</EmptyState>
-      )}
-      {!isGone && query.isError && !query.data && (
-        <QueryError error={query.error} retry={() => void query.refetch()} />
-      )}
-      {!isGone && query.isPending && <Text c="dimmed">Loading evaluation…</Text>}
-      {!isGone && query.data && <LoadedEvaluation run={run} evaluation={query.data} onRemoved={leave} />}
-    </Stack>
+    <JobPage
+      run={run}
+      noun="evaluation"
+      tab="evaluations"
+      query={query}
+      missing={isGone ? `There is no evaluation ${idText}` : null}
+    >
+      {(evaluation, leave) => <LoadedEvaluation run={run} evaluation={evaluation} onRemoved={leave} />}
+    </JobPage>
   );
 }
 
