@@ -10,8 +10,8 @@ import { FormErrors } from "@/ui/FormErrors";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { notifyDone } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
-import evaluationClasses from "../evaluations/evaluations.module.css";
 import { checkpointChoices } from "../evaluations/request";
+import jobClasses from "../jobs.module.css";
 import { createDraft, type Draft, FIELDS, findProblems, toRequest } from "./request";
 import { calibrationName } from "./words";
 
@@ -95,7 +95,7 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
           data-autofocus
           onChange={(event) => update({ checkpoint: event.currentTarget.value })}
         />
-        <div className={evaluationClasses.pair}>
+        <div className={jobClasses.pair}>
           {number("episodes", "Episodes", "Played by the run's protocol.")}
           {number("every", "Every k-th decision", "By default, about 40 decisions in total.")}
           {number("futures", "Futures", "Per decision, and per action.")}

@@ -4,13 +4,13 @@ import { calibrationFigureQuery, calibrationQuery } from "@/api/calibrations";
 import { isNotFound } from "@/api/problem";
 import type { CalibrationDocument, CalibrationWithDocument, Run } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { duration, exact } from "@/ui/format";
+import { exact } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
-import { TimeAgo } from "@/ui/Quantity";
 import { Reason } from "@/ui/Reason";
-import evaluationClasses from "../evaluations/evaluations.module.css";
-import { SUPERSEDED_REASON } from "../evaluations/words";
 import { JobPage, parseJobId } from "../JobPage";
+import jobClasses from "../jobs.module.css";
+import { JobTimes } from "../JobTimes";
+import { SUPERSEDED_REASON } from "../jobWords";
 import runClasses from "../run.module.css";
 import { CalibrationActions } from "./CalibrationActions";
 import { CalibrationState } from "./CalibrationState";
@@ -131,13 +131,13 @@ function Errors({ document }: { document: CalibrationDocument }) {
 
 /** Checkpoint and options of a calibration. */
 function Settings({ calibration }: { calibration: CalibrationWithDocument }) {
-  const { document, started_at, finished_at } = calibration;
+  const { document } = calibration;
   return (
     <section className={runClasses.card} aria-label="Calibration settings">
       <Title order={3} mb="xs">
         Settings
       </Title>
-      <dl className={evaluationClasses.what}>
+      <dl className={jobClasses.settings}>
         <dt>Checkpoint</dt>
         <dd>at {exact(calibration.step, "steps")}</dd>
         <dt>Protocol</dt>
@@ -155,17 +155,7 @@ function Settings({ calibration }: { calibration: CalibrationWithDocument }) {
             </dd>
           </>
         )}
-        <dt>Requested</dt>
-        <dd>
-          {calibration.origin === "schedule" ? "by schedule" : "manually"},{" "}
-          <TimeAgo time={calibration.created_at} />
-        </dd>
-        {started_at && finished_at && (
-          <>
-            <dt>Duration</dt>
-            <dd>{duration((Date.parse(finished_at) - Date.parse(started_at)) / 1000)}</dd>
-          </>
-        )}
+        <JobTimes job={calibration} />
       </dl>
     </section>
   );

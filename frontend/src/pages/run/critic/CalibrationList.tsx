@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Anchor, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconScale } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -14,14 +14,12 @@ import { DownloadScores } from "@/ui/DownloadScores";
 import { EmptyState } from "@/ui/EmptyState";
 import { exact, plural, score } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
-import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { Reason } from "@/ui/Reason";
 import { unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
-import evaluationClasses from "../evaluations/evaluations.module.css";
 import { EvaluationsChart } from "../evaluations/EvaluationsChart";
-import { SUPERSEDED_REASON } from "../evaluations/words";
+import { JobRow, RequestedCell, SupersededBadge } from "../JobRow";
+import jobClasses from "../jobs.module.css";
 import runClasses from "../run.module.css";
 import { CalibrateModal } from "./CalibrateModal";
 import { CalibrationActions } from "./CalibrationActions";
@@ -90,7 +88,7 @@ export function CalibrationList({ run }: { run: Run }) {
 function CalibrationTable({ run, calibrations }: { run: Run; calibrations: readonly Calibration[] }) {
   return (
     <WideTable label="Table of calibrations" className={runClasses.card}>
-      <Table verticalSpacing={8} className={`${runClasses.oneLine} ${evaluationClasses.table}`}>
+      <Table verticalSpacing={8} className={`${runClasses.oneLine} ${jobClasses.table}`}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Checkpoint</Table.Th>
@@ -130,73 +128,49 @@ function CalibrationTable({ run, calibrations }: { run: Run; calibrations: reado
   );
 }
 
-/** Table row of a calibration, with a second row for its reason or traceback. */
+/** Table row of a calibration. */
 function CalibrationRow({ run, calibration }: { run: Run; calibration: Calibration }) {
-  const { id, step, errors, superseded, origin, reason, traceback } = calibration;
-  const hasReason = reason !== null || traceback !== null;
+  const { id, step, errors, superseded } = calibration;
   return (
-    <>
-      <Table.Tr className={evaluationClasses.row} data-has-reason={hasReason || undefined}>
-        <Table.Td>
-          <Group gap="4px 8px">
-            <Anchor
-              component={Link}
-              to={`/runs/${run.id}/critic/${id}`}
-              size="sm"
-              title={exact(step, "steps")}
-            >
-              {calibrationName(calibration)}
-            </Anchor>
-            {superseded && (
-              <Badge size="sm" tt="none" variant="default" style={{ flex: "none" }} title={SUPERSEDED_REASON}>
-                superseded
-              </Badge>
-            )}
-          </Group>
-          {errors && (
-            <Text size="xs" c="dimmed" hiddenFrom="sm">
-              RMSE {score(errors.rmse)}, correlation {score(errors.correlation)}
-            </Text>
-          )}
-        </Table.Td>
-        <Table.Td ta="right">
-          {errors && (
-            <Text span size="sm" c="dimmed" hiddenFrom="sm">
-              bias{" "}
-            </Text>
-          )}
-          <Measured value={errors?.bias} interval={errors?.bias_interval} />
-        </Table.Td>
-        <Table.Td ta="right" visibleFrom="sm">
-          {score(errors?.rmse)}
-        </Table.Td>
-        <Table.Td ta="right" visibleFrom="sm">
-          {score(errors?.correlation)}
-        </Table.Td>
-        <Table.Td ta="right" visibleFrom="sm">
-          <Measured value={errors?.regret?.mean} interval={errors?.regret?.interval} />
-        </Table.Td>
-        <Table.Td visibleFrom="sm">
-          <TimeAgo time={calibration.created_at} />
-          <Text size="xs" c="dimmed">
-            {origin === "schedule" ? "by schedule" : "manually"}
+    <JobRow job={calibration} columnCount={COLUMN_COUNT}>
+      <Table.Td>
+        <Group gap="4px 8px">
+          <Anchor component={Link} to={`/runs/${run.id}/critic/${id}`} size="sm" title={exact(step, "steps")}>
+            {calibrationName(calibration)}
+          </Anchor>
+          {superseded && <SupersededBadge />}
+        </Group>
+        {errors && (
+          <Text size="xs" c="dimmed" hiddenFrom="sm">
+            RMSE {score(errors.rmse)}, correlation {score(errors.correlation)}
           </Text>
-        </Table.Td>
-        <Table.Td>
-          <CalibrationState calibration={calibration} />
-        </Table.Td>
-        <Table.Td>
-          <CalibrationActions calibration={calibration} />
-        </Table.Td>
-      </Table.Tr>
-      {hasReason && (
-        <Table.Tr className={evaluationClasses.row}>
-          <Table.Td colSpan={COLUMN_COUNT} className={evaluationClasses.reason}>
-            <Reason of={calibration} />
-          </Table.Td>
-        </Table.Tr>
-      )}
-    </>
+        )}
+      </Table.Td>
+      <Table.Td ta="right">
+        {errors && (
+          <Text span size="sm" c="dimmed" hiddenFrom="sm">
+            bias{" "}
+          </Text>
+        )}
+        <Measured value={errors?.bias} interval={errors?.bias_interval} />
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
+        {score(errors?.rmse)}
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
+        {score(errors?.correlation)}
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
+        <Measured value={errors?.regret?.mean} interval={errors?.regret?.interval} />
+      </Table.Td>
+      <RequestedCell job={calibration} />
+      <Table.Td>
+        <CalibrationState calibration={calibration} />
+      </Table.Td>
+      <Table.Td>
+        <CalibrationActions calibration={calibration} />
+      </Table.Td>
+    </JobRow>
   );
 }
 
@@ -208,7 +182,7 @@ interface MeasuredProps {
 function Measured({ value, interval }: MeasuredProps) {
   return (
     <>
-      <span className={evaluationClasses.mean}>
+      <span className={jobClasses.mean}>
         {value === undefined ? score(null) : formatMeasure(value, interval ?? null)}
       </span>
       {interval && (

@@ -9,6 +9,7 @@ import { NoPlayer } from "@/ui/NoPlayer";
 import { notifyDone } from "@/ui/notify";
 import { FormErrors } from "@/ui/FormErrors";
 import { TextWithCode } from "@/ui/TextWithCode";
+import jobClasses from "../jobs.module.css";
 import classes from "./evaluations.module.css";
 import {
   checkpointChoices,
@@ -78,7 +79,7 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
             onChange={(id) => update({ startSet: id })}
           />
         )}
-        <div className={classes.pair}>
+        <div className={jobClasses.pair}>
           <TextInput
             label="Episodes"
             description="Fewer episodes are faster but less precise."

@@ -10,6 +10,7 @@ import { EvaluationState } from "@/ui/EvaluationState";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { Reason } from "@/ui/Reason";
 import { JobPage, parseJobId } from "../JobPage";
+import { SUPERSEDED_REASON } from "../jobWords";
 import runClasses from "../run.module.css";
 import { EpisodeTable } from "./EpisodeTable";
 import { EvaluationActions } from "./EvaluationActions";
@@ -17,7 +18,6 @@ import classes from "./evaluations.module.css";
 import { ScoresChart } from "./ScoresChart";
 import { Statistics } from "./Statistics";
 import { UnlikeTraining } from "./UnlikeTraining";
-import { SUPERSEDED_REASON } from "./words";
 import { EvaluationSettings } from "./EvaluationSettings";
 
 /** Page of one evaluation: scores, statistics and settings. */

@@ -14,10 +14,10 @@ import { QueryError } from "@/ui/QueryError";
 import { DownloadScores } from "@/ui/DownloadScores";
 import { unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
+import jobClasses from "../jobs.module.css";
 import runClasses from "../run.module.css";
 import { EvaluateModal } from "./EvaluateModal";
 import { EvaluationRow } from "./EvaluationRow";
-import classes from "./evaluations.module.css";
 import { EvaluationsChart } from "./EvaluationsChart";
 
 /** All evaluations of a run, as a chart and as a table. */
@@ -89,7 +89,7 @@ interface TableProps {
 function EvaluationTable({ run, evaluations, best }: TableProps) {
   return (
     <WideTable label="Table of evaluations" className={runClasses.card}>
-      <Table verticalSpacing={8} className={`${runClasses.oneLine} ${classes.table}`}>
+      <Table verticalSpacing={8} className={`${runClasses.oneLine} ${jobClasses.table}`}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Checkpoint</Table.Th>

@@ -3,11 +3,10 @@ import { Link } from "react-router";
 import type { Evaluation, Run } from "@/api/types";
 import { EvaluationState } from "@/ui/EvaluationState";
 import { exact, humanPercent, short } from "@/ui/format";
-import { TimeAgo } from "@/ui/Quantity";
-import { Reason } from "@/ui/Reason";
+import { JobRow, RequestedCell, SupersededBadge } from "../JobRow";
+import jobClasses from "../jobs.module.css";
 import { EvaluationActions } from "./EvaluationActions";
-import classes from "./evaluations.module.css";
-import { formatActing, formatInterval, SUPERSEDED_REASON, formatMean, describePlayed } from "./words";
+import { formatActing, formatInterval, formatMean, describePlayed } from "./words";
 
 const COLUMN_COUNT = 8;
 
@@ -17,88 +16,69 @@ interface RowProps {
   best: boolean;
 }
 
-/** Table row of an evaluation, with a second row for its reason or traceback. */
+/** Table row of an evaluation. */
 export function EvaluationRow({ run, evaluation, best }: RowProps) {
-  const hasReason = evaluation.reason !== null || evaluation.traceback !== null;
   return (
-    <>
-      <Table.Tr className={classes.row} data-has-reason={hasReason || undefined}>
-        <Table.Td>
-          <Group gap="4px 8px">
-            <Anchor
-              component={Link}
-              to={`/runs/${run.id}/evaluations/${evaluation.id}`}
+    <JobRow job={evaluation} columnCount={COLUMN_COUNT}>
+      <Table.Td>
+        <Group gap="4px 8px">
+          <Anchor
+            component={Link}
+            to={`/runs/${run.id}/evaluations/${evaluation.id}`}
+            size="sm"
+            title={exact(evaluation.step, "steps")}
+          >
+            {short(evaluation.step, "steps")}
+          </Anchor>
+          {best && (
+            <Badge
               size="sm"
-              title={exact(evaluation.step, "steps")}
+              tt="none"
+              style={{ flex: "none" }}
+              title="Best complete evaluation by the run's protocol"
             >
-              {short(evaluation.step, "steps")}
-            </Anchor>
-            {best && (
-              <Badge
-                size="sm"
-                tt="none"
-                style={{ flex: "none" }}
-                title="Best complete evaluation by the run's protocol"
-              >
-                best
-              </Badge>
-            )}
-            {evaluation.superseded && (
-              <Badge size="sm" tt="none" variant="default" style={{ flex: "none" }} title={SUPERSEDED_REASON}>
-                superseded
-              </Badge>
-            )}
-          </Group>
+              best
+            </Badge>
+          )}
+          {evaluation.superseded && <SupersededBadge />}
+        </Group>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {describePlayed(evaluation)}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        {evaluation.protocol}
+        <Text size="xs" c="dimmed">
+          {formatActing(evaluation.acting)}
+        </Text>
+      </Table.Td>
+      <Table.Td ta="right">
+        {evaluation.mean === null ? "–" : <span className={jobClasses.mean}>{formatMean(evaluation)}</span>}
+        {evaluation.interval && (
+          <Text size="xs" c="dimmed" title="95 % interval of the mean">
+            {formatInterval(evaluation.interval)}
+          </Text>
+        )}
+        {evaluation.human_normalized !== null && (
           <Text size="xs" c="dimmed" hiddenFrom="sm">
-            {describePlayed(evaluation)}
+            {humanPercent(evaluation.human_normalized)} human-normalized
           </Text>
-        </Table.Td>
-        <Table.Td visibleFrom="sm">
-          {evaluation.protocol}
-          <Text size="xs" c="dimmed">
-            {formatActing(evaluation.acting)}
-          </Text>
-        </Table.Td>
-        <Table.Td ta="right">
-          {evaluation.mean === null ? "–" : <span className={classes.mean}>{formatMean(evaluation)}</span>}
-          {evaluation.interval && (
-            <Text size="xs" c="dimmed" title="95 % interval of the mean">
-              {formatInterval(evaluation.interval)}
-            </Text>
-          )}
-          {evaluation.human_normalized !== null && (
-            <Text size="xs" c="dimmed" hiddenFrom="sm">
-              {humanPercent(evaluation.human_normalized)} human-normalized
-            </Text>
-          )}
-        </Table.Td>
-        <Table.Td ta="right" visibleFrom="sm">
-          <NormalizedScore evaluation={evaluation} />
-        </Table.Td>
-        <Table.Td ta="right" visibleFrom="sm">
-          {evaluation.episodes_total}
-        </Table.Td>
-        <Table.Td visibleFrom="sm">
-          <TimeAgo time={evaluation.created_at} />
-          <Text size="xs" c="dimmed">
-            {evaluation.origin === "schedule" ? "by schedule" : "manually"}
-          </Text>
-        </Table.Td>
-        <Table.Td>
-          <EvaluationState evaluation={evaluation} />
-        </Table.Td>
-        <Table.Td>
-          <EvaluationActions evaluation={evaluation} />
-        </Table.Td>
-      </Table.Tr>
-      {hasReason && (
-        <Table.Tr className={classes.row}>
-          <Table.Td colSpan={COLUMN_COUNT} className={classes.reason}>
-            <Reason of={evaluation} />
-          </Table.Td>
-        </Table.Tr>
-      )}
-    </>
+        )}
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
+        <NormalizedScore evaluation={evaluation} />
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
+        {evaluation.episodes_total}
+      </Table.Td>
+      <RequestedCell job={evaluation} />
+      <Table.Td>
+        <EvaluationState evaluation={evaluation} />
+      </Table.Td>
+      <Table.Td>
+        <EvaluationActions evaluation={evaluation} />
+      </Table.Td>
+    </JobRow>
   );
 }
 

@@ -2,10 +2,10 @@ import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { evaluationChoicesQuery } from "@/api/evaluations";
 import type { EvaluationWithEpisodes, Run } from "@/api/types";
-import { duration, exact, plural } from "@/ui/format";
-import { TimeAgo } from "@/ui/Quantity";
+import { exact, plural } from "@/ui/format";
+import jobClasses from "../jobs.module.css";
+import { JobTimes } from "../JobTimes";
 import runClasses from "../run.module.css";
-import classes from "./evaluations.module.css";
 import { formatActing, describeActing } from "./words";
 
 interface EvaluationSettingsProps {
@@ -20,13 +20,12 @@ export function EvaluationSettings({ run, evaluation }: EvaluationSettingsProps)
     enabled: run.unsupported_because === null,
   });
   const protocol = choices.data?.protocols.find(({ name }) => name === evaluation.protocol);
-  const { started_at, finished_at } = evaluation;
   return (
     <section className={runClasses.card} aria-label="Evaluation settings">
       <Title order={3} mb="xs">
         Settings
       </Title>
-      <dl className={classes.what}>
+      <dl className={jobClasses.settings}>
         <dt>Checkpoint</dt>
         <dd>
           at {exact(evaluation.step, "steps")}, {exact(evaluation.frames, "frames")}
@@ -54,17 +53,7 @@ export function EvaluationSettings({ run, evaluation }: EvaluationSettingsProps)
         </dd>
         <dt>Seed</dt>
         <dd>{evaluation.seed}</dd>
-        <dt>Requested</dt>
-        <dd>
-          {evaluation.origin === "schedule" ? "by schedule" : "manually"},{" "}
-          <TimeAgo time={evaluation.created_at} />
-        </dd>
-        {started_at && finished_at && (
-          <>
-            <dt>Duration</dt>
-            <dd>{duration((Date.parse(finished_at) - Date.parse(started_at)) / 1000)}</dd>
-          </>
-        )}
+        <JobTimes job={evaluation} />
       </dl>
     </section>
   );

@@ -3,10 +3,6 @@
 import type { Acting, Evaluation, MetricValue } from "@/api/types";
 import { plural, score } from "@/ui/format";
 
-/** Why an evaluation is superseded. */
-export const SUPERSEDED_REASON =
-  "The run was resumed from an earlier checkpoint and trained these steps again.";
-
 /** Return the name of a way of acting: "sampled", "ε-greedy (0.05)". */
 export function formatActing({ name, epsilon }: Acting): string {
   return name === "epsilon-greedy" ? `ε-greedy (${epsilon ?? 0})` : name;
