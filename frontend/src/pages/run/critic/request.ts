@@ -3,6 +3,7 @@
 import type { CalibrationRequest, Checkpoint } from "@/api/types";
 import { isWholeBetween } from "@/config-form/numbers";
 import { exact } from "@/ui/format";
+import { parseCheckpoint } from "../evaluations/request";
 
 export interface Draft {
   /** "newest", "best", or the id of a checkpoint. */
@@ -51,7 +52,7 @@ export function findProblems(draft: Draft): Problems {
 
 export function toRequest({ checkpoint, every, ...numbers }: Draft): CalibrationRequest {
   return {
-    checkpoint: checkpoint === "newest" || checkpoint === "best" ? checkpoint : Number(checkpoint),
+    checkpoint: parseCheckpoint(checkpoint),
     every: every.trim() === "" ? null : Number(every),
     episodes: Number(numbers.episodes),
     futures: Number(numbers.futures),

@@ -49,10 +49,14 @@ export function findProblems({ episodes, seed, acting, epsilon }: Draft): Proble
   return problems;
 }
 
+/** Return the chosen checkpoint for a request: "newest", "best" or its id. */
+export const parseCheckpoint = (text: string): EvaluationRequest["checkpoint"] =>
+  text === "newest" || text === "best" ? text : Number(text);
+
 export function toRequest(draft: Draft): EvaluationRequest {
   const { checkpoint, protocol, startSet, episodes, seed, acting, epsilon } = draft;
   return {
-    checkpoint: checkpoint === "newest" || checkpoint === "best" ? checkpoint : Number(checkpoint),
+    checkpoint: parseCheckpoint(checkpoint),
     protocol,
     ...(startSet !== "" && { start_set: Number(startSet) }),
     seed: Number(seed),
