@@ -2,14 +2,14 @@ import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { address } from "@/api/client";
 
-interface DownloadScoresProps {
+interface DownloadCsvProps {
   from: string;
   query?: { project?: string[] };
   label?: string;
 }
 
-/** Link that downloads the scores at an API path as CSV. */
-export function DownloadScores({ from, query = {}, label = "Download scores (CSV)" }: DownloadScoresProps) {
+/** Link that downloads a table at an API path as CSV. */
+export function DownloadCsv({ from, query = {}, label = "Download scores (CSV)" }: DownloadCsvProps) {
   return (
     <Button
       component="a"

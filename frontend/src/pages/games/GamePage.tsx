@@ -11,7 +11,7 @@ import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
-import { DownloadScores } from "@/ui/DownloadScores";
+import { DownloadCsv } from "@/ui/DownloadCsv";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { GamePicture } from "./GamePicture";
 import classes from "./games.module.css";
@@ -136,7 +136,7 @@ function GameHeader({ game }: { game: Game }) {
             Play
           </Button>
           {game.tables.length > 0 && (
-            <DownloadScores from={`/export/games/${game.slug}.csv`} query={byProject(project)} />
+            <DownloadCsv from={`/export/games/${game.slug}.csv`} query={byProject(project)} />
           )}
           {game.runs > 0 && (
             <Button component={Link} to={`/?env=${encodeURIComponent(game.env)}`} variant="default" size="xs">

@@ -10,7 +10,7 @@ import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
-import { DownloadScores } from "@/ui/DownloadScores";
+import { DownloadCsv } from "@/ui/DownloadCsv";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { Averages } from "./Averages";
 import classes from "./games.module.css";
@@ -36,7 +36,7 @@ export default function GamesPage() {
         </Stack>
         <Group gap="xs">
           {games.data?.games.some(hasScore) && (
-            <DownloadScores from="/export/games.csv" query={byProject(project)} />
+            <DownloadCsv from="/export/games.csv" query={byProject(project)} />
           )}
           <Button size="xs" leftSection={<IconPlayerPlay size={16} />} onClick={suite.open}>
             Run a suite

@@ -10,7 +10,7 @@ import type { Calibration, Run } from "@/api/types";
 import { CriticChart, MeasureChoice } from "@/charts/CriticChart";
 import { formatInterval } from "@/replays/futures/words";
 import { BlockableButton } from "@/ui/BlockableButton";
-import { DownloadScores } from "@/ui/DownloadScores";
+import { DownloadCsv } from "@/ui/DownloadCsv";
 import { EmptyState } from "@/ui/EmptyState";
 import { exact, plural, score } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
@@ -58,10 +58,7 @@ export function CalibrationList({ run }: { run: Run }) {
                 : `${plural(data.length, "calibration")} of this run's checkpoints`}
             </Text>
             <Group gap="xs">
-              <DownloadScores
-                from={`/export/runs/${run.id}/calibrations.csv`}
-                label="Download errors (CSV)"
-              />
+              <DownloadCsv from={`/export/runs/${run.id}/calibrations.csv`} label="Download errors (CSV)" />
               <BlockableButton blocked={unsupportedReason(run)} size="xs" onClick={form.open}>
                 Calibrate critic
               </BlockableButton>

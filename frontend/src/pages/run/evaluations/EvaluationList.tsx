@@ -11,7 +11,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
-import { DownloadScores } from "@/ui/DownloadScores";
+import { DownloadCsv } from "@/ui/DownloadCsv";
 import { unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import jobClasses from "../jobs.module.css";
@@ -49,7 +49,7 @@ export function EvaluationList({ run }: { run: Run }) {
               {plural(first?.total ?? 0, "evaluation")} of this run's checkpoints
             </Text>
             <Group gap="xs">
-              <DownloadScores from={`/export/runs/${run.id}/evaluations.csv`} />
+              <DownloadCsv from={`/export/runs/${run.id}/evaluations.csv`} />
               <Button component={Link} to={`/runs/${run.id}/critic`} variant="default" size="xs">
                 Calibrate critic
               </Button>
