@@ -1,4 +1,5 @@
 import type { Calibration, CalibrationDocument, CalibrationWithDocument, JudgedMoment } from "@/api/types";
+import { FINISHED_JOB } from "./jobs";
 
 export const ERRORS = {
   bias: 0.21,
@@ -12,29 +13,14 @@ export const ERRORS = {
 export function aCalibration(id: number, changes: Partial<Calibration> = {}): Calibration {
   return {
     id,
-    run_id: 1,
-    state: "done",
-    reason: null,
-    traceback: null,
-    origin: "asked",
-    checkpoint_id: 7,
-    checkpoint_sha256: "ab".repeat(32),
-    step: 250_000,
-    frames: 1_000_000,
-    superseded: false,
-    protocol: "no-op-5min",
-    seed: 1,
+    ...FINISHED_JOB,
     episodes: 5,
     every: null,
     futures: 16,
     horizon: 200,
     moments_done: 40,
     moments_total: 40,
-    worker: null,
     errors: ERRORS,
-    created_at: "2026-01-01T10:30:00Z",
-    started_at: "2026-01-01T10:30:10Z",
-    finished_at: "2026-01-01T10:32:10Z",
     ...changes,
   };
 }

@@ -6,6 +6,7 @@ import type {
   EvaluationWithEpisodes,
   StartSet,
 } from "@/api/types";
+import { FINISHED_JOB } from "./jobs";
 
 const SAMPLED: Acting = { name: "sampled", epsilon: null };
 
@@ -13,23 +14,11 @@ const SAMPLED: Acting = { name: "sampled", epsilon: null };
 export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Evaluation {
   return {
     id,
-    run_id: 1,
-    state: "done",
-    reason: null,
-    traceback: null,
-    origin: "asked",
-    checkpoint_id: 7,
-    checkpoint_sha256: "ab".repeat(32),
-    step: 250_000,
-    frames: 1_000_000,
-    superseded: false,
-    protocol: "no-op-5min",
+    ...FINISHED_JOB,
     start_set: null,
     acting: SAMPLED,
-    seed: 1,
     episodes_done: 30,
     episodes_total: 30,
-    worker: null,
     mean: 19.8,
     median: 20,
     standard_error: 0.25,
@@ -44,9 +33,6 @@ export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Eva
     },
     not_normalized_because: null,
     unlike_training: [],
-    created_at: "2026-01-01T10:30:00Z",
-    started_at: "2026-01-01T10:30:10Z",
-    finished_at: "2026-01-01T10:32:10Z",
     ...changes,
   };
 }
