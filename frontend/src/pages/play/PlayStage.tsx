@@ -49,7 +49,7 @@ export function PlayStage({ game, again }: PlayStageProps) {
   );
 }
 
-/** Return what a waiting game message for. */
+/** Return the message of a game that does not move. */
 function waitingMessage({ scene, head }: View, { mine, free }: Hands): string | null {
   if (!scene) return null;
   const over = `Game over${head ? `: ${plural(head.score, "point")}` : ""}.`;

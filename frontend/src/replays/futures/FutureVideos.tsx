@@ -136,6 +136,6 @@ export function synchronize(player: HTMLVideoElement, at: number, speed: number)
   const fix = correction(at - player.currentTime, { picture: 1 / RATE, speed, correcting });
   if (fix === "seek") player.currentTime = at;
   else player.playbackRate = speed * fix;
-  // A browser may forbid it. Then the replay does not play either.
+  // A pause can abort the start. A browser that blocks it also blocks the replay, which reports it.
   if (player.paused) player.play().catch(() => undefined);
 }
