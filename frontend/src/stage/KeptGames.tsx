@@ -24,23 +24,21 @@ const ENDED = {
 /** Kept games of one environment. Renders nothing if there are none. */
 export function KeptGames({ env }: { env: string }) {
   const { data = [] } = useQuery(keptGamesQuery(env));
-  if (data.length === 0) return null;
-  return (
-    <section className={sheet.card} aria-label="Kept games">
-      <Title order={2}>Your kept games</Title>
-      <KeptList games={data} />
-    </section>
-  );
+  return <KeptCard title="Your kept games" games={data} />;
 }
 
 /** Kept games that continue a replay. Renders nothing if there are none. */
 export function KeptGamesOfReplay({ replay }: { replay: number }) {
   const { data = [] } = useQuery(keptGamesOfReplayQuery(replay));
-  if (data.length === 0) return null;
+  return <KeptCard title="Your kept games from this replay" games={data} />;
+}
+
+function KeptCard({ title, games }: { title: string; games: readonly KeptGame[] }) {
+  if (games.length === 0) return null;
   return (
     <section className={sheet.card} aria-label="Kept games">
-      <Title order={2}>Your kept games from this replay</Title>
-      <KeptList games={data} />
+      <Title order={2}>{title}</Title>
+      <KeptList games={games} />
     </section>
   );
 }

@@ -1,13 +1,12 @@
-import { Anchor, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Group, Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { usePlayGame, playQuery } from "@/api/liveGames";
 import { gameQuery } from "@/api/games";
 import { KeptGames } from "@/stage/KeptGames";
-import { useLookedAt } from "@/stage/useBroadcast";
-import { QueryError } from "@/ui/QueryError";
 import sheet from "@/ui/sheet.module.css";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { LoadedGame } from "./LoadedGame";
 import { PlayStage } from "./PlayStage";
 import { StartGame } from "./StartGame";
 
@@ -36,26 +35,12 @@ function NewGame({ slug }: { slug: string }) {
 }
 
 function LiveGame({ slug, id }: { slug: string; id: number }) {
-  const game = useQuery(playQuery(slug, id));
-  const looked = useLookedAt();
-  const again = (
-    <Button component={Link} to={`/games/${slug}/play`} size="xs" w="fit-content">
-      Play again
-    </Button>
-  );
-  if (game.data) {
-    return (
-      <>
-        {looked && <PlayStage game={game.data} again={again} />}
-        <KeptGames env={game.data.env} />
-      </>
-    );
-  }
-  if (!game.isError) return <Text role="status">Loading the game…</Text>;
   return (
-    <>
-      <QueryError error={game.error} retry={() => void game.refetch()} />
-      {again}
-    </>
+    <LoadedGame
+      query={useQuery(playQuery(slug, id))}
+      againUrl={`/games/${slug}/play`}
+      stage={(game, again) => <PlayStage game={game} again={again} />}
+      below={({ env }) => <KeptGames env={env} />}
+    />
   );
 }

@@ -1,15 +1,14 @@
-import { Anchor, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Group, Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearchParams } from "react-router";
 import { continuedPlayQuery, useContinueReplay } from "@/api/liveGames";
 import { MOMENT, WHAT_IF } from "@/replays/moment";
 import { KeptGamesOfReplay } from "@/stage/KeptGames";
-import { useLookedAt } from "@/stage/useBroadcast";
 import { exact } from "@/ui/format";
-import { QueryError } from "@/ui/QueryError";
 import sheet from "@/ui/sheet.module.css";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { ContinuedStage } from "./ContinuedStage";
+import { LoadedGame } from "./LoadedGame";
 import { StartGame } from "./StartGame";
 
 /** /replays/12/play?decision=130 continues a replay with a human player, at /replays/12/play/5. */
@@ -37,7 +36,7 @@ export default function ReplayPlayPage() {
           title={title}
           replay={Number(replay)}
           id={Number(id)}
-          again={`${address}?${search}`}
+          againUrl={`${address}?${search}`}
         />
       )}
     </Stack>
@@ -60,18 +59,12 @@ interface LiveGameProps {
   replay: number;
   id: number;
   /** Address that starts another game. */
-  again: string;
+  againUrl: string;
 }
 
-function LiveGame({ title, replay, id, again }: LiveGameProps) {
+function LiveGame({ title, replay, id, againUrl }: LiveGameProps) {
   const [search] = useSearchParams();
-  const { data: game, ...query } = useQuery(continuedPlayQuery(replay, id));
-  const looked = useLookedAt();
-  const playAgain = (
-    <Button component={Link} to={again} size="xs" w="fit-content">
-      Play again
-    </Button>
-  );
+  const query = useQuery(continuedPlayQuery(replay, id));
   const back = new URLSearchParams({
     replays: String(replay),
     [MOMENT]: search.get(MOMENT) ?? "0",
@@ -81,25 +74,18 @@ function LiveGame({ title, replay, id, again }: LiveGameProps) {
     <>
       <Group gap="sm" align="baseline">
         <Title order={1}>{title}</Title>
-        {game && (
-          <Anchor component={Link} to={`/runs/${game.run_id}/replays?${back}`} size="sm">
+        {query.data && (
+          <Anchor component={Link} to={`/runs/${query.data.run_id}/replays?${back}`} size="sm">
             Back to the replay
           </Anchor>
         )}
       </Group>
-      {game ? (
-        <>
-          {looked && <ContinuedStage game={game} again={playAgain} />}
-          <KeptGamesOfReplay replay={replay} />
-        </>
-      ) : query.isError ? (
-        <>
-          <QueryError error={query.error} retry={() => void query.refetch()} />
-          {playAgain}
-        </>
-      ) : (
-        <Text role="status">Loading the game…</Text>
-      )}
+      <LoadedGame
+        query={query}
+        againUrl={againUrl}
+        stage={(game, again) => <ContinuedStage game={game} again={again} />}
+        below={() => <KeptGamesOfReplay replay={replay} />}
+      />
     </>
   );
 }
