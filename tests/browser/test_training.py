@@ -163,13 +163,19 @@ def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Install
     expect(page.get_by_role("radiogroup", name="Speed")).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.nightly
-def test_futures_compare_the_actions_of_a_replay(page: Page, installation: Installation, finished_run: int) -> None:
-    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
-    page.goto(f"/runs/{finished_run}/replays")
+def open_what_if(page: Page, installation: Installation, run: int) -> Locator:
+    """Open the panel for futures of a run's replay. Return it with 8 futures entered."""
+    installation.wait_until(lambda: installation.read(f"runs/{run}/replays"))
+    page.goto(f"/runs/{run}/replays")
     page.get_by_role("button", name="What if…").click()
     panel = page.get_by_role("region", name="What if")
     panel.get_by_role("textbox", name="Futures").fill("8")
+    return panel
+
+
+@pytest.mark.nightly
+def test_futures_compare_the_actions_of_a_replay(page: Page, installation: Installation, finished_run: int) -> None:
+    panel = open_what_if(page, installation, finished_run)
     panel.get_by_text("Each in turn", exact=True).click()
     panel.get_by_role("button", name="Simulate").click()
 
@@ -184,11 +190,7 @@ def test_futures_compare_the_actions_of_a_replay(page: Page, installation: Insta
 def test_futures_with_forced_actions_have_videos_that_follow_the_replay(
     page: Page, installation: Installation, finished_run: int
 ) -> None:
-    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
-    page.goto(f"/runs/{finished_run}/replays")
-    page.get_by_role("button", name="What if…").click()
-    panel = page.get_by_role("region", name="What if")
-    panel.get_by_role("textbox", name="Futures").fill("8")
+    panel = open_what_if(page, installation, finished_run)
     panel.get_by_text("Sequence", exact=True).click()
     panel.get_by_role("textbox", name="Times").fill("2")
     panel.get_by_role("button", name="Add").click()
@@ -206,11 +208,7 @@ def test_futures_with_forced_actions_have_videos_that_follow_the_replay(
 def test_another_agent_acts_in_futures(page: Page, installation: Installation, finished_run: int) -> None:
     other = installation.launch(total_steps=SHORT_RUN, seed=2)
     installation.wait_for_state(other, "finished")
-    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
-    page.goto(f"/runs/{finished_run}/replays")
-    page.get_by_role("button", name="What if…").click()
-    panel = page.get_by_role("region", name="What if")
-    panel.get_by_role("textbox", name="Futures").fill("8")
+    panel = open_what_if(page, installation, finished_run)
     panel.get_by_text("Another", exact=True).click()
     panel.get_by_role("button", name=f"Remove run {finished_run}").click()
     panel.get_by_role("combobox", name="Pick a run").fill(str(other))
