@@ -1,7 +1,5 @@
 """Calibrations: request one, and store its result. Every function runs in the caller's transaction."""
 
-import json
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -12,7 +10,8 @@ from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Calibration, Checkpoint, Job, Origin, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
-from backend.web.lookup import find_run, refuse_without_agent
+from backend.jobs.results import find_with_job, row_of_job, to_stored
+from backend.web.lookup import refuse_without_agent
 from workers.contract import events as ev
 from workers.contract.calibrations import CalibrationErrors, CalibrationOptions
 from workers.contract.config.evaluation import unfit_without_starts_because
@@ -62,15 +61,10 @@ def create_calibration(
 
 def find_calibration(session: Session, calibration_id: int, *, lock: bool = False) -> tuple[Calibration, Job]:
     """Return a calibration and its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
-    calibration = session.get(Calibration, calibration_id)
-    if calibration is not None and lock:
-        find_run(session, calibration.run_id, lock=True)
-        # It may have been deleted or changed before the lock.
-        calibration = session.get(Calibration, calibration_id, populate_existing=True)
-    job = session.get(Job, calibration.job_id, with_for_update=True if lock else None) if calibration else None
-    if calibration is None or job is None:
+    found = find_with_job(session, Calibration, calibration_id, lock=lock)
+    if found is None:
         raise NotFound(f"There is no calibration {calibration_id}.")
-    return calibration, job
+    return found
 
 
 def list_finished(session: Session, run: Run) -> list[tuple[Calibration, CalibrationErrors]]:
@@ -96,19 +90,14 @@ def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
 
 def store_result(session: Session, job: Job, event: ev.CalibrationEvent) -> None:
     """Store the result of a calibration."""
-    # Convert it through JSON text, which spells NaN and infinity as strings. PostgreSQL's JSON cannot store them.
-    _of(session, job).document = json.loads(event.document.model_dump_json())
+    row_of_job(session, Calibration, job).document = to_stored(event.document)
 
 
 def discard_result(session: Session, job: Job) -> None:
     """Delete the result of an earlier attempt."""
-    _of(session, job).document = None
+    row_of_job(session, Calibration, job).document = None
 
 
 def has_result(session: Session, job: Job) -> bool:
     """Return True if the calibration has a result."""
-    return _of(session, job).document is not None
-
-
-def _of(session: Session, job: Job) -> Calibration:
-    return session.scalars(select(Calibration).where(Calibration.job_id == job.id)).one()
+    return row_of_job(session, Calibration, job).document is not None

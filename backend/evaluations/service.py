@@ -1,7 +1,5 @@
 """Evaluations: request one, and store its results."""
 
-import json
-
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -14,8 +12,9 @@ from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.evaluations.schemas import EvaluationRequest, ScoredEpisode
 from backend.evaluations.start_points import find_chosen_start_set
 from backend.jobs import service as jobs
+from backend.jobs.results import find_with_job, row_of_job, to_stored
 from backend.start_sets.service import to_reference
-from backend.web.lookup import find_run, refuse_without_agent
+from backend.web.lookup import refuse_without_agent
 from workers.contract import events as ev
 from workers.contract.config.evaluation import acting_unfit_because, unfit_because
 from workers.contract.jobs import EvaluationParameters
@@ -78,15 +77,10 @@ def create_evaluation(
 
 def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Job]:
     """Return an evaluation and its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
-    evaluation = session.get(Evaluation, evaluation_id)
-    if evaluation is not None and lock:
-        find_run(session, evaluation.run_id, lock=True)
-        # It may have been deleted or changed before the lock.
-        evaluation = session.get(Evaluation, evaluation_id, populate_existing=True)
-    job = session.get(Job, evaluation.job_id, with_for_update=True if lock else None) if evaluation else None
-    if evaluation is None or job is None:
+    found = find_with_job(session, Evaluation, evaluation_id, lock=lock)
+    if found is None:
         raise NotFound(f"There is no evaluation {evaluation_id}.")
-    return evaluation, job
+    return found
 
 
 def list_finished(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
@@ -107,9 +101,8 @@ def find_best(session: Session, run: Run) -> int | None:
 
 def store_result(session: Session, job: Job, event: ev.EvaluationEvent) -> None:
     """Store the result of an evaluation."""
-    evaluation = _of(session, job)
-    # Convert it through JSON text, which spells NaN and infinity as strings. PostgreSQL's JSON cannot store them.
-    evaluation.document = json.loads(event.document.model_dump_json()) if event.document else None
+    evaluation = row_of_job(session, Evaluation, job)
+    evaluation.document = to_stored(event.document) if event.document else None
     evaluation.mean = event.document.mean if event.document else None
     if event.document:
         _delete_episodes(session, evaluation)  # The document has them all.
@@ -118,12 +111,14 @@ def store_result(session: Session, job: Job, event: ev.EvaluationEvent) -> None:
 def store_episode(session: Session, job: Job, event: ev.EvaluatedEpisode) -> None:
     """Store a finished episode, so that it shows while the evaluation runs."""
     job.done = event.done
-    session.merge(EvaluationEpisode(evaluation_id=_of(session, job).id, **event.episode.model_dump()))
+    session.merge(
+        EvaluationEpisode(evaluation_id=row_of_job(session, Evaluation, job).id, **event.episode.model_dump())
+    )
 
 
 def discard_result(session: Session, job: Job) -> None:
     """Delete the results of an earlier attempt."""
-    evaluation = _of(session, job)
+    evaluation = row_of_job(session, Evaluation, job)
     evaluation.document = evaluation.mean = None
     _delete_episodes(session, evaluation)
 
@@ -145,8 +140,4 @@ def _delete_episodes(session: Session, evaluation: Evaluation) -> None:
 
 def has_result(session: Session, job: Job) -> bool:
     """Return True if the evaluation has a result."""
-    return _of(session, job).document is not None
-
-
-def _of(session: Session, job: Job) -> Evaluation:
-    return session.scalars(select(Evaluation).where(Evaluation.job_id == job.id)).one()
+    return row_of_job(session, Evaluation, job).document is not None

@@ -1,6 +1,5 @@
 """Requesting, reading and storing futures. Every function runs in the caller's transaction."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from backend.files.service import Maker, find_reported
 from backend.futures import schemas
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
+from backend.jobs.results import find_with_job, row_of_job, to_stored
 from backend.live.notices import publish
 from backend.replays.players import action_set, check_decision, find_player, read_track
 from backend.replays.service import find_replay
@@ -69,16 +69,10 @@ def request(session: Session, replay_id: int, wanted: schemas.SimulateFutures) -
 
 def find(session: Session, futures_id: int, *, lock: bool = False) -> tuple[Futures, Job]:
     """Return futures with their job. Raise NotFound if they do not exist. With `lock`, lock the job's run first."""
-    futures = session.get(Futures, futures_id)
-    job = session.get(Job, futures.job_id) if futures else None
-    if job is not None and lock:
-        find_run(session, job.require_run_id(), lock=True)
-        # They may have changed or been deleted before the lock.
-        futures = session.get(Futures, futures_id, populate_existing=True)
-        job = session.get(Job, job.id, populate_existing=True, with_for_update=True)
-    if futures is None or job is None:
+    found = find_with_job(session, Futures, futures_id, lock=lock)
+    if found is None:
         raise NotFound(f"There are no futures {futures_id}.")
-    return futures, job
+    return found
 
 
 def list_futures(session: Session, replay: Replay) -> list[schemas.FuturesSummary]:
@@ -145,23 +139,18 @@ def store(session: Session, job: Job, event: ev.FuturesEvent) -> None:
     """Store the result of a job. Check that its videos have arrived, which are found by their job."""
     for video in event.document.videos:
         find_reported(session, Maker(job.require_run_id(), job.attempt, job.id), video.file)
-    # Convert it through JSON text, which spells NaN and infinity as strings. PostgreSQL's JSON cannot store them.
-    _of(session, job).document = json.loads(event.document.model_dump_json())
+    row_of_job(session, Futures, job).document = to_stored(event.document)
     _announce(session, job)
 
 
 def discard(session: Session, job: Job) -> None:
     """Delete the result of an earlier attempt."""
-    _of(session, job).document = None
+    row_of_job(session, Futures, job).document = None
 
 
 def has_result(session: Session, job: Job) -> bool:
     """Return True if the job has a result."""
-    return _of(session, job).document is not None
-
-
-def _of(session: Session, job: Job) -> Futures:
-    return session.scalars(select(Futures).where(Futures.job_id == job.id)).one()
+    return row_of_job(session, Futures, job).document is not None
 
 
 def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutures) -> None:
@@ -195,5 +184,5 @@ def _check_room(session: Session, replay: Replay, run: Run) -> None:
 
 def _announce(session: Session, job: Job) -> None:
     """Notify pages of the replay's run, which may be another one than that of the job."""
-    notice = {"run_id": session.get_one(Replay, _of(session, job).replay_id).run_id}
+    notice = {"run_id": session.get_one(Replay, row_of_job(session, Futures, job).replay_id).run_id}
     after_commit(session, lambda: publish("run.files", notice))

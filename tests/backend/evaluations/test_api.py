@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Job, Run
 from backend.evaluations import service
+from backend.jobs import results
 from backend.web.lookup import find_run
 from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha256, start_set, started
 
@@ -266,7 +267,7 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
         session.execute(delete(Job).execution_options(synchronize_session=False))
         return find_run(session, run_id, lock=lock)
 
-    monkeypatch.setattr(service, "find_run", lock_late)
+    monkeypatch.setattr(results, "find_run", lock_late)
     answer = api.user.request(method, f"/api/v1/evaluations/{asked}{path}")
     assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no evaluation {asked}.")
 
