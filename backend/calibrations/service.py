@@ -8,7 +8,7 @@ from backend.checkpoints.choice import find_chosen
 from backend.checkpoints.playing import usual_protocol_of
 from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Calibration, Checkpoint, Job, Origin, Run
-from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.errors import FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
 from backend.jobs.results import find_with_job, row_of_job, to_stored
 from backend.web.lookup import refuse_without_agent
@@ -28,10 +28,7 @@ def request_calibration(session: Session, run: Run, request: CalibrationRequest)
     if (reason := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=reason))
     checkpoint = find_chosen(session, run, request.checkpoint)
-    if jobs.count_unfinished(session, run, "calibration") >= MAX_UNFINISHED:
-        raise Conflict(
-            f"Run {run.id} already has {MAX_UNFINISHED} unfinished calibrations. Try again when one of them is done."
-        )
+    jobs.check_room(session, run, "calibration", MAX_UNFINISHED, "unfinished calibrations")
     options = request.model_dump(include=set(CalibrationOptions.model_fields))
     parameters = CalibrationParameters(**options, protocol=protocol, seed=request.seed)
     return create_calibration(session, run, checkpoint, parameters, "asked")

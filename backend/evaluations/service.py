@@ -8,7 +8,7 @@ from backend.checkpoints.choice import find_chosen
 from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
 from backend.checkpoints.superseded import is_superseded
 from backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StartSet
-from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.errors import FieldError, Invalid, NotFound
 from backend.evaluations.schemas import EvaluationRequest, ScoredEpisode
 from backend.evaluations.start_points import find_chosen_start_set
 from backend.jobs import service as jobs
@@ -37,10 +37,7 @@ def request_evaluation(session: Session, run: Run, request: EvaluationRequest) -
         raise Invalid(FieldError(field="acting", message=reason))
     starts = find_chosen_start_set(session, run.env, protocol, request.start_set, request.episodes)
     checkpoint = find_chosen(session, run, request.checkpoint)
-    if jobs.count_unfinished(session, run, "evaluation") >= MAX_UNFINISHED:
-        raise Conflict(
-            f"Run {run.id} already has {MAX_UNFINISHED} unfinished evaluations. Try again when one of them is done."
-        )
+    jobs.check_room(session, run, "evaluation", MAX_UNFINISHED, "unfinished evaluations")
     episodes = request.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
     parameters = EvaluationParameters(protocol=protocol, acting=acting, seed=request.seed, episodes=episodes)
     return create_evaluation(session, run, checkpoint, parameters, "asked", starts)

@@ -175,8 +175,7 @@ def _check(track: Track, run: Run, acting_run: Run, wanted: schemas.SimulateFutu
 
 
 def _check_room(session: Session, replay: Replay, run: Run) -> None:
-    if jobs.count_unfinished(session, run, "futures") >= MAX_WAITING_JOBS:
-        raise Conflict(f"{MAX_WAITING_JOBS} simulations of run {run.id} already wait. Try again when one is done.")
+    jobs.check_room(session, run, "futures", MAX_WAITING_JOBS, "simulations")
     kept = session.scalar(select(func.count(Futures.id)).where(Futures.replay_id == replay.id)) or 0
     if kept >= MAX_KEPT:
         raise Conflict(f"Replay {replay.id} has {MAX_KEPT} futures, which is the limit. Delete some first.")

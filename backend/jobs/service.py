@@ -53,6 +53,19 @@ def count_unfinished(session: Session, run: Run, kind: JobKind) -> int:
     return session.scalar(jobs.where(Job.state.in_(UNFINISHED))) or 0
 
 
+def check_room(session: Session, run: Run, kind: JobKind, limit: int, noun: str) -> None:
+    """Raise Conflict if a run has too many unfinished jobs of a kind. `noun` names them, as a plural."""
+    if count_unfinished(session, run, kind) >= limit:
+        raise Conflict(f"{limit} {noun} of run {run.id} already wait. Try again when one is done.")
+
+
+def remove_ended(session: Session, run: Run, kind: JobKind) -> None:
+    """Delete the finished jobs of a kind of a run."""
+    query = select(Job).where(Job.run_id == run.id, Job.kind == kind, Job.state.not_in(UNFINISHED)).order_by(Job.id)
+    for job in session.scalars(query).all():
+        remove(session, job)
+
+
 def cancel(session: Session, job: Job) -> None:
     """Cancel a job. A running job becomes cancelled when its process has ended."""
     if job.state not in UNFINISHED:

@@ -1,7 +1,5 @@
 """Live games played by people. Each is a job, with a run only if it continues a replay."""
 
-from collections.abc import Sequence
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -25,10 +23,11 @@ def start_play(session: Session, settings: Settings, slug: str) -> Job:
     """Queue a game for people to play, and delete finished ones."""
     check_capacity(session, settings)
     parameters = PlayParameters(env=find_game(slug).id).model_dump(mode="json", exclude_none=True)
-    for earlier in _of_people(session):
-        # Finished games are not kept.
-        if earlier.parameters == parameters and earlier.state not in jobs.UNFINISHED:
-            jobs.remove(session, earlier)
+    # Finished games are not kept.
+    query = select(Job).where(Job.kind == "play", Job.run_id.is_(None), Job.state.not_in(jobs.UNFINISHED))
+    for ended in session.scalars(query.order_by(Job.id)).all():
+        if ended.parameters == parameters:
+            jobs.remove(session, ended)
     return jobs.enqueue(session, None, None, "play", parameters, total=1)
 
 
@@ -43,9 +42,7 @@ def continue_replay(session: Session, settings: Settings, replay_id: int, decisi
         raise Conflict(f"A person cannot play {ENVIRONMENTS[run.env].title}, because its actions mean no keys.")
     checkpoint = find_player(session, run, track, "Playing from here needs")
     check_capacity(session, settings)
-    for earlier in _of_people(session):
-        if earlier.run_id == run.id and earlier.state not in jobs.UNFINISHED:
-            jobs.remove(session, earlier)
+    jobs.remove_ended(session, run, "play")
     origin = ReplayOrigin(
         replay_id=replay.id,
         decision=decision,
@@ -94,7 +91,3 @@ def to_schema(session: Session, job: Job) -> PlayedGame:
             "reason": jobs.state_reason(job, queue),
         }
     )
-
-
-def _of_people(session: Session) -> Sequence[Job]:
-    return session.scalars(select(Job).where(Job.kind == "play").order_by(Job.id)).all()

@@ -32,7 +32,8 @@ def start_live(session: Session, settings: Settings, run: Run, wanted: AskLive) 
         if same and job.parameters["follows"] == follows and job.desired == "run":
             return job
     check_capacity(session, settings)
-    _forget_ended(session, run)
+    # Finished games are not kept.
+    jobs.remove_ended(session, run, "live")
     parameters = LiveParameters(follows=follows)
     return jobs.enqueue(session, run, checkpoint, "live", parameters.model_dump(mode="json"), total=1)
 
@@ -84,10 +85,3 @@ def check_capacity(session: Session, settings: Settings) -> None:
             f"The limit of live games ({settings.max_live_games}, ARCADIA_MAX_LIVE_GAMES) is reached. "
             "Watch one of them, or wait until one is over."
         )
-
-
-def _forget_ended(session: Session, run: Run) -> None:
-    """Delete the run's finished live games, which are not kept."""
-    for job in _of_run(session, run):
-        if job.state not in jobs.UNFINISHED:
-            jobs.remove(session, job)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.choice import find_chosen
 from backend.checkpoints.playing import usual_protocol_of
 from backend.database.tables import Checkpoint, Evaluation, Job, Replay, Run
-from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.errors import FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
 from backend.recordings.schemas import Recording, RecordingRequest
@@ -30,8 +30,7 @@ def request(session: Session, run: Run, wanted: RecordingRequest) -> Job:
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = find_chosen(session, run, wanted.checkpoint)
-    if jobs.count_unfinished(session, run, "recording") >= MAX_WAITING_JOBS:
-        raise Conflict(f"{MAX_WAITING_JOBS} recordings of run {run.id} already wait. Try again when one is done.")
+    jobs.check_room(session, run, "recording", MAX_WAITING_JOBS, "recordings")
     parameters = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)
     return jobs.enqueue(session, run, checkpoint, "recording", parameters.model_dump(mode="json"), total=1)
 

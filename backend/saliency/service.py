@@ -3,7 +3,7 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import File, Job, Replay, Run
+from backend.database.tables import File, Job, Replay
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, find_reported
 from backend.jobs import service as jobs
@@ -31,7 +31,7 @@ def request(session: Session, replay_id: int) -> tuple[Replay, Job]:
         raise Conflict(f"Agents of {run.env} do not see pictures, so they have no saliency.")
     track = read_track(session, replay)
     checkpoint = find_player(session, run, track, "Saliency needs")
-    _check_room(session, run)
+    jobs.check_room(session, run, "saliency", MAX_WAITING_JOBS, "saliency jobs")
     if before is not None:
         jobs.remove(session, before)
     parameters = SaliencyParameters(
@@ -94,8 +94,3 @@ def _job_of(session: Session, replay: Replay) -> Job | None:
 def _file(session: Session, job: Job) -> File | None:
     query = select(File).where(File.job_id == job.id, File.kind == "saliency", File.attempt == job.attempt)
     return session.scalar(query)
-
-
-def _check_room(session: Session, run: Run) -> None:
-    if jobs.count_unfinished(session, run, "saliency") >= MAX_WAITING_JOBS:
-        raise Conflict(f"{MAX_WAITING_JOBS} saliency jobs of run {run.id} already wait. Try again when one is done.")

@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
-from backend.database.tables import Job, Replay, Run, StartSet
+from backend.database.tables import Job, Replay, StartSet
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
@@ -34,9 +34,9 @@ def request(session: Session, settings: Settings, replay_id: int, wanted: SaveSt
     _check_protocol(track)
     decisions = _decisions(track, wanted)
     service.check_room(session, run.env, wanted.name)
-    if jobs.count_unfinished(session, run, "start_points") >= MAX_WAITING_JOBS:
-        raise Conflict(f"{MAX_WAITING_JOBS} sets of run {run.id} are being saved. Try again when one is done.")
-    _forget_ended(session, run)
+    jobs.check_room(session, run, "start_points", MAX_WAITING_JOBS, "sets")
+    # Their sets stay.
+    jobs.remove_ended(session, run, "start_points")
     last = decisions[-1]
     parameters = StartPointsParameters(
         replay_id=replay.id,
@@ -122,9 +122,9 @@ def _decisions(track: Track, wanted: SaveStartPoints) -> list[int]:
         return [wanted.decision]
     found = [*range(wanted.decision % wanted.every, len(track), wanted.every)]
     if len(found) > ev.MOST_SCREENS:
-        fewest = -(-len(track) // ev.MOST_SCREENS)
-        message = f"this gives {len(found)} start points, and at most {ev.MOST_SCREENS} can be saved: use {fewest}"
-        raise Invalid(FieldError(field="every", message=message + " or more"))
+        smallest, limit = -(-len(track) // ev.MOST_SCREENS), ev.MOST_SCREENS
+        message = f"this gives {len(found)} start points, and at most {limit} can be saved: use {smallest} or more"
+        raise Invalid(FieldError(field="every", message=message))
     return found
 
 
@@ -136,10 +136,3 @@ def _source(replay: Replay, track: Track, wanted: SaveStartPoints) -> str:
         f"{head.algorithm} of run {replay.run_id} at step {head.checkpoint_step:,}, {which} of replay {replay.id} "
         f"by {head.protocol} with seed {head.seed}, episode {head.episode}"
     )
-
-
-def _forget_ended(session: Session, run: Run) -> None:
-    """Delete the finished jobs of a run. Their sets stay."""
-    query = select(Job).where(Job.run_id == run.id, Job.kind == "start_points", Job.state.not_in(jobs.UNFINISHED))
-    for ended in session.scalars(query):
-        jobs.remove(session, ended)
