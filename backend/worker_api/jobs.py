@@ -171,35 +171,25 @@ class _Results:
     """How to store the results of one kind of job, check for them, and discard those of an earlier attempt."""
 
     handlers: _Handlers
-    exists: Callable[[Session, Job], bool]
-    discard: Callable[[Session, Job], None]
+    exists: Callable[[Session, Job], bool] = lambda _session, _job: True
+    discard: Callable[[Session, Job], None] = lambda _session, _job: None
 
-
-# A live game has no results.
-_NOTHING = _Results({}, lambda _session, _job: True, lambda _session, _job: None)
 
 _RESULTS: dict[JobKind, _Results] = {
     "evaluation": _Results(
         {ev.EvaluatedEpisode: store_episode, ev.EvaluationEvent: store_result}, has_result, discard_result
     ),
-    "live": _NOTHING,
-    "play": _Results({ev.GameKept: kept_games.keep}, lambda _session, _job: True, lambda _session, _job: None),
+    # Live games need no result.
+    "live": _Results({}),
+    "play": _Results({ev.GameKept: kept_games.keep}),
     "film": _Results(
         {ev.Advanced: _advance, ev.Film: kept_games.keep_film}, kept_games.has_film, kept_games.discard_film
     ),
-    "start_points": _Results(
-        {ev.Advanced: _advance, ev.StartPointsEvent: from_replays.keep},
-        from_replays.has_result,
-        # An evaluation may already use the set of an earlier attempt, which has the same points.
-        lambda _session, _job: None,
-    ),
+    # An evaluation may already use the set of an earlier attempt, which has the same points, so it is not discarded.
+    "start_points": _Results({ev.Advanced: _advance, ev.StartPointsEvent: from_replays.keep}, from_replays.has_result),
     "recording": _Results({ev.ReplayEvent: keep_recording}, has_recording, discard_recording),
-    "saliency": _Results(
-        {ev.Advanced: _advance, ev.SaliencyEvent: saliency.keep},
-        saliency.has_arrived,
-        # An earlier attempt has left only its file, which the claim deletes.
-        lambda _session, _job: None,
-    ),
+    # An earlier attempt has left only its file, which the claim deletes.
+    "saliency": _Results({ev.Advanced: _advance, ev.SaliencyEvent: saliency.keep}, saliency.has_arrived),
     "futures": _Results({ev.Advanced: _advance, ev.FuturesEvent: futures.store}, futures.has_result, futures.discard),
     "calibration": _Results(
         {ev.Advanced: calibrations.advance, ev.CalibrationEvent: calibrations.store_result},
