@@ -5,11 +5,9 @@ from sqlalchemy.orm import Session
 
 from backend.calibrations.service import create_calibration
 from backend.checkpoints.playing import usual_protocol_of
-from backend.checkpoints.service import find_due
+from backend.checkpoints.schedule import can_catch_up, count_scheduled, find_due
 from backend.checkpoints.superseded import is_superseded
-from backend.database.tables import Calibration, Checkpoint, Job, Run
-from backend.jobs import service as jobs
-from backend.web.lookup import last_started_attempt
+from backend.database.tables import Calibration, Checkpoint, Run
 from workers.contract.jobs import CalibrationParameters
 from workers.contract.protocols import PROTOCOLS
 
@@ -23,14 +21,14 @@ def schedule_calibration(session: Session, run: Run) -> None:
     checkpoint = find_due(session, run, every, _last_scheduled(session, run)) if every else None
     protocol = usual_protocol_of(run)
     # The protocol may be of a plug-in that is missing.
-    if checkpoint is None or protocol not in PROTOCOLS or _count_unfinished(session, run) >= MAX_UNFINISHED:
+    if checkpoint is None or protocol not in PROTOCOLS or count_scheduled(session, run, Calibration) >= MAX_UNFINISHED:
         return
     create_calibration(session, run, checkpoint, CalibrationParameters(protocol=protocol, seed=1), "schedule")
 
 
 def catch_up_schedule(session: Session, run: Run) -> None:
     """Request the calibration that was skipped because too many others were unfinished, if there is room now."""
-    if last_started_attempt(session, run) is not None and _count_unfinished(session, run) == MAX_UNFINISHED - 1:
+    if can_catch_up(session, run, Calibration, MAX_UNFINISHED):
         schedule_calibration(session, run)
 
 
@@ -39,9 +37,3 @@ def _last_scheduled(session: Session, run: Run) -> int:
     query = select(func.max(Calibration.step)).join(Checkpoint, Checkpoint.id == Calibration.checkpoint_id)
     of_run = (Calibration.run_id == run.id, Calibration.origin == "schedule", ~is_superseded())
     return session.scalar(query.where(*of_run)) or 0
-
-
-def _count_unfinished(session: Session, run: Run) -> int:
-    query = select(func.count()).select_from(Calibration).join(Job, Job.id == Calibration.job_id)
-    by_schedule = (Calibration.run_id == run.id, Calibration.origin == "schedule")
-    return session.scalar(query.where(*by_schedule, Job.state.in_(jobs.UNFINISHED))) or 0

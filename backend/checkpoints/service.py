@@ -68,18 +68,6 @@ def list_resumable(session: Session, run: Run) -> Sequence[Checkpoint]:
     return session.scalars(query.order_by(Checkpoint.attempt.desc(), Checkpoint.step.desc()).limit(MAX_RESUMABLE)).all()
 
 
-def find_due(session: Session, run: Run, every: int, last: int) -> Checkpoint | None:
-    """Return the newest checkpoint if a schedule wants it, or None.
-
-    The schedule wants the first checkpoint at or after each multiple of `every` steps. `last` is the step of the last
-    one that it had.
-    """
-    newest = next(iter(list_resumable(session, run)), None)
-    if newest is None or newest.step // every <= max(last, run.parent_step or 0) // every:
-        return None
-    return newest
-
-
 def frames_at_step(session: Session, run: Run, step: int) -> int:
     """Return the emulator frames at the checkpoint of a step, or 0 without one."""
     if step == 0:

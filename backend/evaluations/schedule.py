@@ -4,13 +4,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.playing import usual_acting_of, usual_protocol_of
-from backend.checkpoints.service import find_due
+from backend.checkpoints.schedule import can_catch_up, count_scheduled, find_due
 from backend.checkpoints.superseded import is_superseded
-from backend.database.tables import Checkpoint, Evaluation, Job, Run
+from backend.database.tables import Checkpoint, Evaluation, Run
 from backend.evaluations.service import create_evaluation
-from backend.jobs import service as jobs
 from backend.recordings.service import record_scheduled
-from backend.web.lookup import last_started_attempt
 from workers.contract.jobs import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 
@@ -22,7 +20,7 @@ def schedule_evaluation(session: Session, run: Run) -> None:
     """Request an evaluation of the newest checkpoint if one is due."""
     every = run.config.get("evaluate_every_steps", 0)
     checkpoint = find_due(session, run, every, _last_scheduled(session, run)) if every else None
-    if checkpoint is None or _count_unfinished(session, run) >= MAX_UNFINISHED:
+    if checkpoint is None or count_scheduled(session, run, Evaluation) >= MAX_UNFINISHED:
         return
     protocol, acting = usual_protocol_of(run), usual_acting_of(run)
     if protocol not in PROTOCOLS:  # of a plug-in that is missing
@@ -38,7 +36,7 @@ def catch_up_schedule(session: Session, run: Run) -> None:
 
     This way the last checkpoint of a run is evaluated too, even if the workers are behind.
     """
-    if last_started_attempt(session, run) is not None and _count_unfinished(session, run) == MAX_UNFINISHED - 1:
+    if can_catch_up(session, run, Evaluation, MAX_UNFINISHED):
         schedule_evaluation(session, run)
 
 
@@ -47,9 +45,3 @@ def _last_scheduled(session: Session, run: Run) -> int:
     current = (Checkpoint.run_id == run.id, ~is_superseded())
     query = select(func.max(Checkpoint.step)).where(*current, Checkpoint.scheduled)
     return session.scalar(query) or 0
-
-
-def _count_unfinished(session: Session, run: Run) -> int:
-    query = select(func.count()).select_from(Evaluation).join(Job, Job.id == Evaluation.job_id)
-    by_schedule = (Evaluation.run_id == run.id, Evaluation.origin == "schedule")
-    return session.scalar(query.where(*by_schedule, Job.state.in_(jobs.UNFINISHED))) or 0
