@@ -42,9 +42,9 @@ def verify_run(session: Session, run: Run) -> None:
         query = select(Evaluation, Job).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == run.id)
         for evaluation, job in session.execute(query):
             with_episodes(session, evaluation, job)
-        calibrations.list_calibrations(session, run)
-        for calibration in session.scalars(select(Calibration).where(Calibration.run_id == run.id)):
-            calibrations.with_document(session, calibration, session.get_one(Job, calibration.job_id))
+        judged = select(Calibration, Job).join(Job, Job.id == Calibration.job_id).where(Calibration.run_id == run.id)
+        for calibration, job in session.execute(judged):
+            calibrations.with_document(session, calibration, job)
         read_provenance(session, run, None)
         for replay in list_replays(session, run):
             Replay.model_validate(replay)
