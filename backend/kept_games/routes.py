@@ -13,7 +13,7 @@ from backend.start_sets.schemas import Name, StartSet
 from backend.web.idempotency import Idempotent
 from backend.web.lookup import PathId
 from workers.contract.games import EnvironmentId
-from workers.contract.values import MAX_ID
+from workers.contract.values import Id
 
 router = APIRouter(tags=["live"])
 
@@ -24,9 +24,7 @@ def list_kept_games(
     env: Annotated[
         EnvironmentId | None, Query(description="Return only games of this environment, such as ALE/Pong-v5.")
     ] = None,
-    replay_id: Annotated[
-        int | None, Query(ge=1, le=MAX_ID, description="Return only games that continue this replay.")
-    ] = None,
+    replay_id: Annotated[Id | None, Query(description="Return only games that continue this replay.")] = None,
 ) -> list[KeptGame]:
     """List kept games, newest first."""
     with db.read() as session:
