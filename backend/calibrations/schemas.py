@@ -22,7 +22,7 @@ class CalibrationRequest(CalibrationOptions):
 
 
 class RunCalibration(BaseModel):
-    """A calibration of a checkpoint with its state, and its errors once it is done.
+    """A calibration of a checkpoint, with its state and, when done, its errors.
 
     NaN and infinity are strings.
     """

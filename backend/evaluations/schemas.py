@@ -45,7 +45,7 @@ class ScoredEpisode(PlayedEpisode):
 
 
 class RunEvaluation(BaseModel):
-    """An evaluation of a checkpoint with its state, and its results once it is done.
+    """An evaluation of a checkpoint, with its state and, when done, its results.
 
     NaN and infinity are strings.
     """

@@ -24,7 +24,7 @@ MAX_POINTS, MAX_PAIRS = 5, 3
 
 @dataclass(frozen=True)
 class StudyVerdict:
-    """The verdict on the best points of a study, or on all points of a study until certain."""
+    """Verdict on a study: its best points, or all points if it runs until certain."""
 
     text: str
     is_decided: bool
@@ -47,7 +47,7 @@ def announce_verdicts(database: Database) -> None:
 
 
 def read_verdict(session: Session, study: Study) -> StudyVerdict:
-    """Return the verdict on the best points of a study, or on all points of a study until certain."""
+    """Return the verdict on a study: its best points, or all points if it runs until certain."""
     if read_specification(study).until is not None:
         found = to_schema(session, study)
         is_decided = any(point.decision and point.decision.beaten_by is not None for point in found.table)

@@ -10505,7 +10505,7 @@ export interface components {
         };
         /**
          * RunCalibration
-         * @description A calibration of a checkpoint with its state, and its errors once it is done.
+         * @description A calibration of a checkpoint, with its state and, when done, its errors.
          *
          *     NaN and infinity are strings.
          */
@@ -10738,7 +10738,7 @@ export interface components {
         };
         /**
          * RunEvaluation
-         * @description An evaluation of a checkpoint with its state, and its results once it is done.
+         * @description An evaluation of a checkpoint, with its state and, when done, its results.
          *
          *     NaN and infinity are strings.
          */
