@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arcadia.records.job import EpisodesRecord
-from arcadia.records.record import parse_number
+from arcadia.records.record import parse_interval, parse_number
 
 
 class CalibrationRecord(EpisodesRecord):
@@ -21,8 +21,7 @@ class CalibrationRecord(EpisodesRecord):
     @property
     def bias_interval(self) -> tuple[float, float] | None:
         """95 % t-interval of the bias."""
-        bounds = (self.data["errors"] or {}).get("bias_interval")
-        return None if bounds is None else (float(bounds[0]), float(bounds[1]))
+        return parse_interval((self.data["errors"] or {}).get("bias_interval"))
 
     @property
     def rmse(self) -> float | None:

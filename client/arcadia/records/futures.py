@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arcadia.records.job import JobRecord
-from arcadia.records.record import parse_number
+from arcadia.records.record import parse_interval, parse_number
 
 
 class FuturesRecord(JobRecord):
@@ -46,8 +46,7 @@ class FuturesRecord(JobRecord):
     @property
     def interval(self) -> tuple[float, float] | None:
         """95 % t-interval of the mean."""
-        bounds = self.data["interval"]
-        return None if bounds is None else (float(bounds[0]), float(bounds[1]))
+        return parse_interval(self.data["interval"])
 
     @property
     def returns(self) -> list[float | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +35,11 @@ class Record:
 def parse_time(text: str) -> datetime:
     """Return a time with its zone. Python 3.10 does not read the suffix Z."""
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def parse_interval(bounds: Sequence[Any] | None) -> tuple[float, float] | None:
+    """Return an interval of the API."""
+    return None if bounds is None else (float(bounds[0]), float(bounds[1]))
 
 
 def parse_number(value: Any) -> float | None:
