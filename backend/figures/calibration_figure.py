@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.calibrations.service import find_calibration
 from backend.colors import color_of
-from backend.figures.drawing import MAX_DRAWABLE, format_number, significant, to_figure
+from backend.figures.drawing import MAX_DRAWABLE, error_bars, format_interval, format_number, significant, to_figure
 from backend.figures.schemas import Figure
 from workers.contract.calibrations import CalibrationBin, CalibrationDocument, JudgedMoment
 
@@ -90,14 +90,7 @@ def _bins(bins: Sequence[CalibrationBin], color: str) -> go.Scatter:
     return go.Scatter(
         x=significant(np.array([each.value for each in bins])),
         y=significant(means),
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": significant(high - means).tolist(),
-            "arrayminus": significant(means - low).tolist(),
-            "thickness": 1.5,
-            "width": 4,
-        },
+        error_y=error_bars(means, low, high),
         mode="markers",
         marker={"color": color, "size": 9},
         name="bins, with 95 % intervals",
@@ -108,6 +101,5 @@ def _bins(bins: Sequence[CalibrationBin], color: str) -> go.Scatter:
 
 
 def _hover(point: JudgedMoment | CalibrationBin) -> str:
-    low, high = point.interval or (point.mean, point.mean)
-    between = f" ({format_number(low)} to {format_number(high)})" if low < high else ""
-    return f"value {format_number(point.value)}, mean return {format_number(point.mean)}{between}"
+    mean, low, high = _ends(point)
+    return f"value {format_number(point.value)}, mean return {format_number(mean)}{format_interval(low, high)}"

@@ -11,7 +11,18 @@ from backend.calibrations.service import list_finished
 from backend.colors import Stroke, strokes
 from backend.comparisons.labels import run_labels
 from backend.database.tables import Calibration, Run
-from backend.figures.drawing import MAX_DRAWABLE, Look, as_text, format_number, significant, to_figure, x_axis, y_axis
+from backend.figures.drawing import (
+    MAX_DRAWABLE,
+    Look,
+    as_text,
+    error_bars,
+    format_interval,
+    format_number,
+    significant,
+    to_figure,
+    x_axis,
+    y_axis,
+)
 from backend.figures.evaluations_figure import locate
 from backend.figures.schemas import Figure
 from backend.metrics.curves import Window
@@ -74,18 +85,10 @@ def _measured(errors: CalibrationErrors, measure: Measure) -> tuple[float | None
 def _trace(run_id: int, name: str, stroke: Stroke, points: Floats, measure: Measure) -> go.Scatter:
     x, y, low, high = points.T
     has_intervals = bool((low < high).any())
-    spread = {
-        "type": "data",
-        "symmetric": False,
-        "array": significant(high - y).tolist(),
-        "arrayminus": significant(y - low).tolist(),
-        "thickness": 1.5,
-        "width": 4,
-    }
     return go.Scatter(
         x=x,
         y=significant(y),
-        error_y=spread if has_intervals else None,
+        error_y=error_bars(y, low, high) if has_intervals else None,
         mode="lines+markers",
         line={"color": stroke.color, "dash": stroke.dash, "width": 1.5},
         marker={"color": stroke.color, "size": 8},
@@ -99,5 +102,4 @@ def _trace(run_id: int, name: str, stroke: Stroke, points: Floats, measure: Meas
 
 def _hover(point: Sequence[float], measure: Measure) -> str:
     x, y, low, high = point
-    between = f" ({format_number(low)} to {format_number(high)})" if low < high else ""
-    return f"{x:,.0f}: {measure} {format_number(y)}{between}"
+    return f"{x:,.0f}: {measure} {format_number(y)}{format_interval(low, high)}"

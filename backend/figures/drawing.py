@@ -104,6 +104,18 @@ def as_text(name: str) -> str:
     return html.escape(printable).replace("$", "&#36;").replace("%{", "&#37;{")
 
 
+def error_bars(middles: Floats, lows: Floats, highs: Floats) -> dict[str, Any]:
+    """Return the intervals of points as error bars."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": significant(highs - middles).tolist(),
+        "arrayminus": significant(middles - lows).tolist(),
+        "thickness": 1.5,
+        "width": 4,
+    }
+
+
 def faint(color: str) -> str:
     """Return the color of the band around a line."""
     red, green, blue = (int(color[start : start + 2], 16) for start in (1, 3, 5))
@@ -113,6 +125,11 @@ def faint(color: str) -> str:
 def format_number(value: float) -> str:
     """Format a number in few digits, with a typographic minus sign."""
     return f"{value:.5g}".replace("-", "−")
+
+
+def format_interval(low: float, high: float) -> str:
+    """Format an interval as " (1 to 2)", or as an empty text if its ends are equal."""
+    return f" ({format_number(low)} to {format_number(high)})" if low < high else ""
 
 
 def significant(values: Floats) -> Floats:

@@ -12,7 +12,7 @@ from backend.colors import PALETTE, strokes
 from backend.database.tables import Calibration, Evaluation, Run
 from backend.evaluations.service import list_finished
 from backend.figures.curves_figure import RunCurve, curves_figure
-from backend.figures.drawing import MAX_DRAWABLE, Look, as_text, format_number, significant, to_json, y_axis
+from backend.figures.drawing import MAX_DRAWABLE, Look, as_text, error_bars, format_number, significant, to_json, y_axis
 from backend.figures.schemas import Figure
 from backend.figures.smoothing import UNSMOOTHED, read_smoothed_curves
 from backend.metrics.buckets import NO_CURVE
@@ -94,14 +94,7 @@ def _means(name: str, evaluated: Sequence[EvaluationPoint], trained: RunCurve) -
     return go.Scatter(
         x=np.array([each.x for each in evaluated]),
         y=significant(means),
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": significant(high - means).tolist(),
-            "arrayminus": significant(means - low).tolist(),
-            "thickness": 1.5,
-            "width": 4,
-        },
+        error_y=error_bars(means, low, high),
         mode="markers",
         marker={
             "color": protocol_color(name, trained.stroke.color),
