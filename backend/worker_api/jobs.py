@@ -11,8 +11,8 @@ from backend.calibrations import service as calibrations
 from backend.checkpoints.pruning import prune_after_job
 from backend.config import Settings
 from backend.database.tables import Checkpoint, Job, Run
-from backend.evaluations.schedule import catch_up_schedule
-from backend.evaluations.service import discard_result, has_result, store_episode, store_result
+from backend.evaluations import schedule as evaluation_schedule
+from backend.evaluations import service as evaluations
 from backend.evaluations.start_points import offer_start_set
 from backend.events.sequence import new_events, to_datetime
 from backend.futures import service as futures
@@ -133,7 +133,7 @@ def conclude(session: Session, settings: Settings, job: Job, outcome: Outcome, m
         run = session.get_one(Run, job.run_id)
         # The evaluated checkpoint may be the best now, and checkpoints that were kept for the job may be deleted.
         prune_after_job(session, run)
-        catch_up_schedule(session, run)
+        evaluation_schedule.catch_up_schedule(session, run)
         calibration_schedule.catch_up_schedule(session, run)
 
 
@@ -177,7 +177,9 @@ class _Results:
 
 _RESULTS: dict[JobKind, _Results] = {
     "evaluation": _Results(
-        {ev.EvaluatedEpisode: store_episode, ev.EvaluationEvent: store_result}, has_result, discard_result
+        {ev.EvaluatedEpisode: evaluations.store_episode, ev.EvaluationEvent: evaluations.store_result},
+        evaluations.has_result,
+        evaluations.discard_result,
     ),
     # Live games need no result.
     "live": _Results({}),
