@@ -23,7 +23,8 @@ def schedule_calibration(session: Session, run: Run) -> None:
     # The protocol may be of a plug-in that is missing.
     if checkpoint is None or protocol not in PROTOCOLS or count_scheduled(session, run, Calibration) >= MAX_UNFINISHED:
         return
-    create_calibration(session, run, checkpoint, CalibrationParameters(protocol=protocol, seed=1), "schedule")
+    parameters = CalibrationParameters(protocol=protocol, seed=1, each_action=False)
+    create_calibration(session, run, checkpoint, parameters, "schedule")
 
 
 def catch_up_schedule(session: Session, run: Run) -> None:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workers.contract.futures import MAX_FUTURES, MAX_HORIZON, MIN_FUTURES, USUAL_HORIZON, Interval, ResultPart
 from workers.contract.protocols.acting import Acting
-from workers.contract.values import NO_BOOLEAN, Count, Text
+from workers.contract.values import NO_BOOLEAN, Count, Text, Truth
 
 USUAL_EPISODES, MAX_EPISODES = 5, 100
 MAX_EVERY = 1_000_000
@@ -34,6 +34,11 @@ class CalibrationOptions(BaseModel):
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
         default=USUAL_HORIZON, description="Longest future, in decisions."
     )
+    each_action: Truth = Field(
+        default=True,
+        description="Also force each action first, for the regret. Takes longer by the number of actions. Scheduled "
+        "calibrations do not.",
+    )
 
 
 class JudgedMoment(ResultPart):
@@ -46,7 +51,8 @@ class JudgedMoment(ResultPart):
     interval: Interval
     standard_error: float = Field(description="Of the mean.")
     regret: float | None = Field(
-        description="Mean return lost by the action taken, against the best one; None for continuous actions."
+        description="Mean return lost by the action taken, against the best one; None for continuous actions or "
+        "without each_action."
     )
 
 
@@ -73,7 +79,7 @@ class CalibrationErrors(ResultPart):
     bias_interval: Interval | None = Field(description="95 % t-interval over moments.")
     rmse: float = Field(description="Root mean square of value − mean return, without the noise of the mean returns.")
     correlation: float | None = Field(description="Of values and mean returns; None if one of them is constant.")
-    regret: Regret | None = Field(description="None for continuous actions.")
+    regret: Regret | None = Field(description="None for continuous actions or without each_action.")
 
 
 class CalibrationDocument(CalibrationErrors):

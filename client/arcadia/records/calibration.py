@@ -35,7 +35,7 @@ class CalibrationRecord(EpisodesRecord):
 
     @property
     def regret(self) -> float | None:
-        """Mean return lost by the chosen action against the best one. None for continuous actions."""
+        """Mean return lost by the chosen action against the best one. None if it was not measured."""
         regret = (self.data["errors"] or {}).get("regret")
         return None if regret is None else parse_number(regret["mean"])
 

@@ -4563,7 +4563,7 @@ export interface components {
             moments: components["schemas"]["JudgedMoment"][];
             /** Protocol */
             protocol: string;
-            /** @description None for continuous actions. */
+            /** @description None for continuous actions or without each_action. */
             regret: components["schemas"]["Regret"] | null;
             /**
              * Rmse
@@ -4603,7 +4603,7 @@ export interface components {
              * @description Of values and mean returns; None if one of them is constant.
              */
             correlation: number | null;
-            /** @description None for continuous actions. */
+            /** @description None for continuous actions or without each_action. */
             regret: components["schemas"]["Regret"] | null;
             /**
              * Rmse
@@ -4650,6 +4650,12 @@ export interface components {
              * @default newest
              */
             checkpoint?: number | ("newest" | "best") | string;
+            /**
+             * Each Action
+             * @description Also force each action first, for the regret. Takes longer by the number of actions. Scheduled calibrations do not.
+             * @default true
+             */
+            each_action?: boolean;
             /**
              * Episodes
              * @default 5
@@ -4700,6 +4706,12 @@ export interface components {
             created_at: string;
             /** @description The full result. Null until it is done. */
             document: components["schemas"]["CalibrationDocument"] | null;
+            /**
+             * Each Action
+             * @description Whether the regret is measured.
+             * @default true
+             */
+            each_action?: boolean;
             /** Episodes */
             episodes: number;
             /** @description Null until it is done. */
@@ -7530,7 +7542,7 @@ export interface components {
             mean: number;
             /**
              * Regret
-             * @description Mean return lost by the action taken, against the best one; None for continuous actions.
+             * @description Mean return lost by the action taken, against the best one; None for continuous actions or without each_action.
              */
             regret: number | null;
             /**
@@ -10519,6 +10531,12 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+            /**
+             * Each Action
+             * @description Whether the regret is measured.
+             * @default true
+             */
+            each_action?: boolean;
             /** Episodes */
             episodes: number;
             /** @description Null until it is done. */

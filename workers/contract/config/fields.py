@@ -171,7 +171,7 @@ class TrainingConfig(BaseModel):
         title="Steps between calibrations",
         description=(
             "A worker compares the critic of the first checkpoint at or after each multiple of this many steps with "
-            "simulated futures; 0: none. It takes minutes for Atari, so it waits for other jobs."
+            "simulated futures; 0: none. It takes a minute or two for Atari, and waits for other jobs."
         ),
         json_schema_extra=RUN | SCHEDULE,
     )

@@ -132,6 +132,6 @@ def _bin(moments: Sequence[JudgedMoment]) -> CalibrationBin:
 
 
 def mean_regret(judged: Sequence[JudgedMoment]) -> Regret | None:
-    """Return the mean regret, or None for continuous actions."""
+    """Return the mean regret, or None if no moment has one."""
     regrets = [moment.regret for moment in judged if moment.regret is not None]
     return Regret(mean=float(np.mean(regrets)), interval=t_interval(regrets)) if regrets else None

@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"judge every K-th decision of an episode (default: so that about {USUAL_MOMENTS} decisions are judged)",
     )
     add_size(parser, USUAL_FUTURES)
+    add("--no-regret", action="store_true", help="do not force each action, which takes most of the time")
     add("--json", action="store_true", help="print one JSON document instead of a table")
     return parser
 
@@ -58,6 +59,10 @@ def read(options: argparse.Namespace) -> CalibrateRequest:
         options.protocol,
         options.seed,
         CalibrationOptions(
-            episodes=options.episodes, every=options.every, futures=options.futures, horizon=options.horizon
+            episodes=options.episodes,
+            every=options.every,
+            futures=options.futures,
+            horizon=options.horizon,
+            each_action=not options.no_regret,
         ),
     )

@@ -26,7 +26,7 @@ def _errors(document: CalibrationDocument) -> list[str]:
         f"bias         {with_interval(document.bias, document.bias_interval)}",
         f"rmse         {document.rmse:.3f}",
         f"correlation  {correlation}",
-        f"regret       {with_interval(regret.mean, regret.interval) if regret else 'none for continuous actions'}",
+        f"regret       {with_interval(regret.mean, regret.interval) if regret else 'not measured'}",
     ]
 
 

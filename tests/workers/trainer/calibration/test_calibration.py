@@ -107,7 +107,16 @@ def test_continuous_actions_have_no_regret(tmp_path: Path, capsys: pytest.Captur
     assert main([*map(str, size)]) == 0
     said = capsys.readouterr().out
     assert "2 moments of 1 episodes" in said
-    assert "none for continuous actions" in said
+    assert "regret       not measured" in said
+
+
+def test_the_regret_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made_checkpoint.write(tmp_path, CATCH)
+    size = ("--run-dir", tmp_path, "--futures", 8, "--episodes", 2)
+    whole, short = printed(capsys, *size), printed(capsys, *size, "--no-regret")
+    assert short.regret is None
+    left_out = short.model_dump(include={"bias", "rmse", "correlation", "bins"})
+    assert left_out == whole.model_dump(include=set(left_out))
 
 
 def test_decisions_are_spread_over_the_episodes() -> None:

@@ -63,11 +63,15 @@ describe("the list of calibrations", () => {
     await userEvent.click(form.getByRole("button", { name: "Calibrate" }));
     expect(await form.findByText("Enter a whole number from 8 to 256.")).toBeTruthy();
     await userEvent.type(futures, "0");
+    await userEvent.click(form.getByRole("checkbox", { name: "Measure the regret of the chosen actions" }));
     await userEvent.click(form.getByRole("button", { name: "Calibrate" }));
     expect(await screen.findByRole("heading", { name: "Critic at 250 k steps" })).toBeTruthy();
     expect(router.state.location.pathname).toBe("/runs/1/critic/9");
     expect(server.of("POST /runs/1/calibrations").map(({ body }) => body)).toEqual([
-      { checkpoint: "newest", episodes: 5, every: null, futures: 40, horizon: 200, seed: 1 },
+      {
+        ...{ checkpoint: "newest", episodes: 5, every: null, futures: 40, horizon: 200, seed: 1 },
+        each_action: false,
+      },
     ]);
   });
 
@@ -108,7 +112,7 @@ describe("the page of a calibration", () => {
     for (const words of [
       "The critic is right on average: its bias is −0.02 (95 % −0.10 to 0.06).",
       "There is no correlation, because the values or the returns are all equal.",
-      "The regret is only known for discrete actions.",
+      "The regret was not measured.",
     ])
       expect(text).toContain(words);
   });

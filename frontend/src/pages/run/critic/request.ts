@@ -14,9 +14,19 @@ export interface Draft {
   futures: string;
   horizon: string;
   seed: string;
+  /** Whether each action is forced first, for the regret. */
+  each_action: boolean;
 }
 
-export const FIELDS = ["checkpoint", "episodes", "every", "futures", "horizon", "seed"] as const;
+export const FIELDS = [
+  "checkpoint",
+  "episodes",
+  "every",
+  "futures",
+  "horizon",
+  "seed",
+  "each_action",
+] as const;
 export type Problems = Partial<Record<(typeof FIELDS)[number], string>>;
 
 const LIMITS = {
@@ -34,6 +44,7 @@ export const createDraft = (chosen: Checkpoint | undefined): Draft => ({
   futures: "16",
   horizon: "200",
   seed: "1",
+  each_action: true,
 });
 
 /** Return what the server would refuse, by field. */
@@ -50,7 +61,7 @@ export function findProblems(draft: Draft): Problems {
   return problems;
 }
 
-export function toRequest({ checkpoint, every, ...numbers }: Draft): CalibrationRequest {
+export function toRequest({ checkpoint, every, each_action, ...numbers }: Draft): CalibrationRequest {
   return {
     checkpoint: parseCheckpoint(checkpoint),
     every: every.trim() === "" ? null : Number(every),
@@ -58,5 +69,6 @@ export function toRequest({ checkpoint, every, ...numbers }: Draft): Calibration
     futures: Number(numbers.futures),
     horizon: Number(numbers.horizon),
     seed: Number(numbers.seed),
+    each_action,
   };
 }

@@ -41,7 +41,7 @@ export function describeErrors({ rmse, correlation }: CalibrationErrors): string
 
 /** Return what the chosen actions cost: "The chosen action loses 0.05 on average against the best." */
 export function describeRegret({ regret }: CalibrationErrors): string {
-  if (regret === null) return "The regret is only known for discrete actions.";
+  if (regret === null) return "The regret was not measured.";
   const { mean, interval } = regret;
   if (mean <= 0 || contains(interval, 0))
     return `The chosen action is as good as the best: it loses ${formatMeasure(mean, interval)} on average${within(interval)}.`;
