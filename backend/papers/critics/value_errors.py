@@ -21,7 +21,7 @@ DIFFERS = (
     PaperDifference(
         "what is compared", "scores", "values and returns", "a critic can be wrong although its agent scores well"
     ),
-    PaperDifference("budget", "days of training", "4 million steps", "two cores need about an hour for each run"),
+    PaperDifference("budget", "days of training", "2 million steps", "two cores need 10 to 90 minutes for each run"),
     PaperDifference(
         "Gorila's value",
         "a value of each action",
@@ -53,8 +53,8 @@ def _part(name: str, title: str, env: str, presets: Sequence[str], steps: int, *
 PONG_PRESETS = ("a3c-pong", "paac-pong", "ga3c-pong", "gorila-laptop")
 CARTPOLE_PRESETS = ("a3c-cartpole", "paac-cartpole", "ga3c-cartpole", "gorila-cartpole")
 PARTS = (
-    _part("pong", "Pong", "ALE/Pong-v5", PONG_PRESETS, 4_000_000),
-    _part("breakout", "Breakout", "ALE/Breakout-v5", PONG_PRESETS, 4_000_000, life_loss_ends_episode=True),
+    _part("pong", "Pong", "ALE/Pong-v5", PONG_PRESETS, 2_000_000),
+    _part("breakout", "Breakout", "ALE/Breakout-v5", PONG_PRESETS, 2_000_000, life_loss_ends_episode=True),
     _part("cartpole", "CartPole", "CartPole-v1", CARTPOLE_PRESETS, 400_000),
 )
 
