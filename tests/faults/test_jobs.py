@@ -135,6 +135,26 @@ def test_the_process_of_a_calibration(installation: Installation, finished: int,
     assert attempt_of(installation, training) == attempt
 
 
+def test_the_process_of_futures(installation: Installation, finished: int, training: int) -> None:
+    attempt = attempt_of(installation, training)
+    recording = installation.post(f"runs/{finished}/recordings", {"seed": 1})["id"]
+    installation.wait_until(lambda: installation.read(f"recordings/{recording}")["replay_id"])
+    replay = installation.read(f"recordings/{recording}")["replay_id"]
+    number = installation.post(f"replays/{replay}/futures", {"decision": 3, "futures": 256, "horizon": 400})["id"]
+
+    def simulated() -> dict[str, Any]:
+        return dict(installation.read(f"futures/{number}"))
+
+    installation.wait_until(lambda: simulated()["done"] > 0)
+    process_of(installation, "one").kill()
+    installation.wait_until(lambda: simulated()["state"] in ("done", "failed", "cancelled"))
+    found = simulated()
+    assert (found["state"], found["reason"], found["done"]) == ("done", None, found["total"])
+    assert len(found["document"]["returns"]) == 256
+    assert [each["id"] for each in installation.read(f"replays/{replay}/futures")] == [number]
+    assert attempt_of(installation, training) == attempt
+
+
 def test_the_backend(installation: Installation, finished: int, training: int) -> None:
     attempt = attempt_of(installation, training)
     number = ask(installation, finished)
