@@ -38,6 +38,11 @@ def allow_rest(names: Sequence[str]) -> bool:
     return any(meaning(name) == NO_KEY for name in names)
 
 
+def use_fire(names: Sequence[str]) -> bool:
+    """Return True if one of these actions needs the fire key."""
+    return any(meaning(name)[2] for name in names)
+
+
 def nearest(held: Collection[Key], names: Sequence[str]) -> str:
     """Return the action that is closest to the held keys; the first one if several are.
 

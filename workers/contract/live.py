@@ -113,6 +113,7 @@ class Scene(BaseModel):
     agent: AgentOnStage | None = Field(description="None if only people play.")
     takes_hands: bool = Field(description="Whether a person can play it.")
     can_rest: bool = Field(description="Whether a person can do nothing. If not, the game moves while a key is held.")
+    has_fire: bool = Field(description="Whether the fire key does something.")
     hands: str | None = Field(description="The viewer who plays instead of the agent.")
 
 

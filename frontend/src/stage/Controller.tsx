@@ -1,10 +1,12 @@
 import { Kbd } from "@mantine/core";
 import type { PointerEvent, ReactNode } from "react";
-import type { Key } from "./protocol";
+import type { Key, Scene } from "./protocol";
 import classes from "./stage.module.css";
 import type { Hands } from "./useHands";
 
 interface ControllerProps extends Pick<Hands, "hold"> {
+  /** Null while the game is loading. */
+  scene: Scene | null;
   /** Effect of the key R. */
   restarts?: string;
   /** Help for more keys. */
@@ -12,16 +14,19 @@ interface ControllerProps extends Pick<Hands, "hold"> {
 }
 
 /** Key help, and the keys themselves on a touch screen. */
-export function Controller({ hold, restarts = "new game", children }: ControllerProps) {
+export function Controller({ scene, hold, restarts = "new game", children }: ControllerProps) {
+  const hasFire = scene?.has_fire ?? true;
   return (
     <>
       <div className={classes.legend}>
         <span>
           <Kbd>←</Kbd> <Kbd>↑</Kbd> <Kbd>→</Kbd> <Kbd>↓</Kbd> move
         </span>
-        <span>
-          <Kbd>Space</Kbd> fire
-        </span>
+        {hasFire && (
+          <span>
+            <Kbd>Space</Kbd> fire
+          </span>
+        )}
         <span>
           <Kbd>R</Kbd> {restarts}
         </span>
@@ -39,9 +44,11 @@ export function Controller({ hold, restarts = "new game", children }: Controller
             ),
           )}
         </div>
-        <Pad name="Fire" keys={["fire"]} hold={hold} className={classes.fire}>
-          Fire
-        </Pad>
+        {hasFire && (
+          <Pad name="Fire" keys={["fire"]} hold={hold} className={classes.fire}>
+            Fire
+          </Pad>
+        )}
       </div>
     </>
   );

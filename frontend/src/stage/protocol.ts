@@ -31,6 +31,8 @@ export interface Scene {
   takes_hands: boolean;
   /** False if the game moves only while a key is held, because every action moves it. */
   can_rest: boolean;
+  /** True if the fire key does something. */
+  has_fire: boolean;
   /** The viewer who plays instead of the agent. */
   hands: string | null;
 }

@@ -23,6 +23,7 @@ export const SCENE: Scene = {
   agent: AGENT,
   takes_hands: true,
   can_rest: true,
+  has_fire: true,
   hands: null,
 };
 

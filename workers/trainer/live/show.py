@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workers.contract import live
-from workers.contract.keys import are_playable
+from workers.contract.keys import are_playable, use_fire
 from workers.contract.live import Ordered, PictureHead, Scene
 from workers.contract.orders import (
     Go,
@@ -262,6 +262,7 @@ class Show:
             agent=self._agent.on_stage() if self._agent else None,
             takes_hands=self._takes_hands,
             can_rest=self._game.can_rest,
+            has_fire=use_fire(self._game.action_names),
             hands=self._hands.viewer,
         )
         self._line.send(scene.model_dump_json())

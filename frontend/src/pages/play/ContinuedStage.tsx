@@ -47,7 +47,7 @@ export function ContinuedStage({ game, again }: ContinuedStageProps) {
       {view.scene && <Controls scene={view.scene} send={send} hands={hands} disabled={!view.playing} />}
       {!sentence && <Reason of={game} />}
       {(!view.scene || hands.mine || hands.free) && (
-        <Controller hold={hands.hold} restarts="start again">
+        <Controller scene={view.scene} hold={hands.hold} restarts="start again">
           <span>
             <Kbd>T</Kbd> change the player
           </span>

@@ -43,7 +43,7 @@ export function PlayStage({ game, again }: PlayStageProps) {
     >
       <PlayControls view={view} send={send} mine={controls.mine} />
       {!sentence && <Reason of={game} />}
-      {(!view.scene || controls.mine || controls.free) && <Controller hold={controls.hold} />}
+      {(!view.scene || controls.mine || controls.free) && <Controller scene={view.scene} hold={controls.hold} />}
       <GameStatus view={view} />
     </Stage>
   );
@@ -54,7 +54,7 @@ function waitingMessage({ scene, head }: View, { mine, free }: Hands): string | 
   if (!scene) return null;
   const over = `Game over${head ? `: ${plural(head.score, "point")}` : ""}.`;
   if (scene.over) return mine || free ? `${over} Press R to play again.` : over;
-  if (free) return "Press an arrow key or Space to start.";
+  if (free) return `Press an arrow key${scene.has_fire ? " or Space" : ""} to start.`;
   return scene.paused ? "Paused." : null;
 }
 

@@ -52,6 +52,14 @@ async function play(scene: object = MINE) {
 }
 
 describe("a game that a person plays", () => {
+  it("offers the fire key only if the game has one", async () => {
+    const socket = await play();
+    expect(screen.getByRole("button", { name: "Fire" })).toBeTruthy();
+    socket.say({ ...FREE, has_fire: false });
+    expect(await screen.findByText("Press an arrow key to start.")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Fire" })).toBeNull();
+  });
+
   it("starts with the first key and follows held keys", async () => {
     const server = open("/games/pong/play");
     const socket = await FakeSocket.opened();

@@ -6,7 +6,7 @@ import pytest
 
 from workers.contract.action_names import NAMES
 from workers.contract.games import ENVIRONMENTS
-from workers.contract.keys import allow_rest, are_playable, nearest
+from workers.contract.keys import allow_rest, are_playable, nearest, use_fire
 from workers.contract.orders import KEYS, Key
 from workers.trainer.games.emulator import game_of
 from workers.trainer.live.hands import Hands
@@ -90,6 +90,11 @@ def test_actions_without_their_own_keys_cannot_be_played(names: list[str]) -> No
 )
 def test_a_person_can_rest_if_an_action_means_no_key(names: Sequence[str], rests: bool) -> None:
     assert allow_rest(names) == rests
+
+
+def test_the_fire_key_is_offered_if_an_action_needs_it() -> None:
+    assert {env for env, names in NAMES.items() if use_fire(names)} == {"Arcadia/Labyrinth-v0"}
+    assert use_fire(["NOOP", "FIRE", "RIGHTFIRE"])
 
 
 def test_one_viewer_holds_the_hands_until_they_are_free() -> None:

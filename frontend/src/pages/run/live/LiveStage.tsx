@@ -47,7 +47,7 @@ export function LiveStage({ run, initialGame, onRestart }: LiveStageProps) {
       }
     >
       <LiveControls view={view} send={send} hands={hands} />
-      {hands.mine && <Controller hold={hands.hold} />}
+      {hands.mine && <Controller scene={view.scene} hold={hands.hold} />}
       <LiveThoughts view={view} follows={game.follows} />
     </Stage>
   );
