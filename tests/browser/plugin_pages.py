@@ -1,4 +1,4 @@
-"""Steps in the browser with runs of plug-ins: replays, evaluations, live games, studies, and pages without them."""
+"""Browser steps for runs of plug-ins: replays, evaluations, live games, studies, and pages after an uninstall."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterat
 
 
 def number_in(page: Page, part: str) -> int:
-    """Return the number behind a part of the page's URL."""
+    """Return the number after a part of the page's URL."""
     page.wait_for_url(re.compile(rf"/{part}/\d+"))
     found = re.search(rf"/{part}/(\d+)", page.url)
     assert found is not None
@@ -102,7 +102,7 @@ def start_study(page: Page, installation: Installation, run: int) -> int:
 
 
 def check_pages_without_plugins(page: Page, plugin_run: PluginRun, others: Sequence[int] = ()) -> None:
-    """Check that all pages work after the plug-ins were removed, and that actions that need them say so."""
+    """Check that all pages work after the plug-ins are removed, and that blocked actions show why."""
     run = f"/runs/{plugin_run.run}"
     for tab in TABS:
         page.goto(f"{run}/{tab}")

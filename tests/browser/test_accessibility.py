@@ -1,4 +1,4 @@
-"""Pages pass the rules of axe, light and dark, wide and narrow.
+"""Accessibility of the pages by the rules of axe, in light and dark, wide and narrow.
 
 The rules are those of WCAG 2.2 up to AA, and axe's best practices: headings in order, landmarks around all content.
 """
@@ -72,8 +72,8 @@ Check = Callable[..., None]
 def check(request: pytest.FixtureRequest) -> Check:
     """Return a function that fails with a page's violations.
 
-    Half of the required tests look wide and light, the other half narrow and dark. All tests look at every pair, with
-    the second scheme of a size by the rules of colors alone.
+    Half of the required tests check wide, light pages. The other half check narrow, dark pages. The full test run
+    checks every combination. It checks the second scheme of a size only by the color rules.
     """
     wide, narrow = SIZES
     light, dark = SCHEMES
@@ -132,7 +132,7 @@ def test_signing_in(check: Check, signed_out: Page) -> None:
         ("/projects", "Create a project to separate work"),
         ("/aliases", "No aliases yet"),
         ("/wall", "No runs are training"),
-        # The last one, because the other pages then show only Main.
+        # This is the last one, because afterwards the other pages show only Main.
         ("/projects/Main", "This project is empty"),
     ],
 )

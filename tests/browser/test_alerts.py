@@ -10,7 +10,7 @@ from tests.browser.reported import installation_without_workers, open_api
 from tests.factories import Api
 from tests.installation import Installation
 
-# Keeps the titles of notifications, which the browser shows outside of the page.
+# Records the titles of notifications, which the browser shows outside of the page.
 RECORDER = """
 window.shown = [];
 window.Notification = class extends window.Notification {
@@ -31,7 +31,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 @pytest.fixture(scope="module")
 def api(installation: Installation) -> Iterator[Api]:
-    """Yield calls of users and workers."""
+    """Yield an API client for the actions of users and workers."""
     with open_api(installation) as api:
         yield api
 
@@ -46,7 +46,7 @@ def page(browser: Browser, installation: Installation) -> Iterator[Page]:
 
 
 def finish(api: Api, name: str) -> int:
-    """Finish a run."""
+    """Create a finished run and return its number."""
     run_id, attempt = api.running(name=name)
     assert api.release(run_id, attempt, "finished").is_success
     return run_id

@@ -20,7 +20,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 @pytest.fixture(scope="module")
 def api(installation: Installation) -> Iterator[Api]:
-    """Yield calls of users and workers."""
+    """Yield an API client for the actions of users and workers."""
     with open_api(installation) as api:
         yield api
 

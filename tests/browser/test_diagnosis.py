@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.installation import Installation
 
 STEPS = 20_000
-# A fast machine also samples ε often enough.
+# Long enough that ε is sampled often on a fast machine too.
 LONG_STEPS = 40_000
 # Enough for six trainings on a busy machine.
 TRAINING_SECONDS = 900.0

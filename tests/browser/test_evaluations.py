@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.installation import Installation
 
-# tests/backend/evaluations and the tests of the page cover each side of what is shown here.
+# Nightly, because tests/backend/evaluations and the tests of the page cover each side separately.
 pytestmark = pytest.mark.nightly
 
 EPISODES = 300

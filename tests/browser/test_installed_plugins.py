@@ -14,11 +14,11 @@ from tests.installation import REPOSITORY, Installation
 from tests.plugin_packages import ENVIRONMENT, METHOD, Site, open_site
 from workers.contract.plugins import scaffold
 
-# test_plugins.py shows the same for packages of the templates that did not need pip.
+# Nightly, because test_plugins.py tests the same with packages from templates, without pip.
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_800)]
 
 EXAMPLES = ("arcadia-ppo", "arcadia-minigrid")
-# A preset of each package, with changed settings and the mean return that the last 100 episodes reach.
+# A preset of each package, with changed settings and the mean return that the last 100 episodes must reach.
 PRESETS: dict[str, tuple[dict[str, object], float]] = {
     "maze-paac": ({}, 0.9),
     "toy-catch": ({}, 0.5),

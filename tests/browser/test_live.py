@@ -1,6 +1,6 @@
-"""Live games in a browser: the picture moves, a killed process is replaced, and leaving ends the game.
+"""Live games in a browser, played by an agent or by a person who keeps the game.
 
-By an agent, and by a person who keeps the game.
+The picture moves, a killed process is replaced, and leaving the page ends the game.
 """
 
 import re

@@ -20,7 +20,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 @pytest.fixture(scope="module")
 def api(installation: Installation) -> Iterator[Api]:
-    """Yield calls of users and workers."""
+    """Yield an API client for the actions of users and workers."""
     with open_api(installation) as api:
         yield api
 
@@ -57,7 +57,7 @@ def test_a_project_is_created_filled_shared_and_merged(page: Page, browser: Brow
     expect(page.get_by_role("link", name="first")).to_be_visible()
     expect(page).to_have_url(re.compile(r"\?project=Maze\+%26\+more$"))
 
-    # The browser remembers it, and the address shows the same to somebody else.
+    # The browser remembers the project, and the URL shows the same runs to another user.
     shared = page.url
     page.get_by_role("link", name="Studies").click()
     expect(page.get_by_text("No studies in Maze & more")).to_be_visible()

@@ -39,7 +39,7 @@ SHOWN_NUMBER_SCRIPT = """(video, [bits, turned]) => {
         number + (pen.getImageData((bit + 0.5) * side, side / 2, 1, 1).data[0] > 128 ? 2 ** bit : 0), 0);
 }"""
 
-# Returns whether videos get less than a picture apart within a number of page frames, before they restart.
+# Returns whether the videos get within a picture of each other in a number of page frames, before they restart.
 ARE_IN_SYNC_SCRIPT = """async ([rate, looks, held]) => {
     const videos = [...document.querySelectorAll('video')];
     if (held) videos[held].currentTime -= 0.25;
@@ -175,7 +175,7 @@ def test_replays_side_by_side_stay_in_sync(page: Page) -> None:
     expect(videos).to_have_count(4)
     page.get_by_role("button", name="Play replay").click()
     assert page.evaluate(ARE_IN_SYNC_SCRIPT, [RATE, LOOKS, None])
-    assert page.evaluate(ARE_IN_SYNC_SCRIPT, [RATE, LOOKS, 2]), "one that was held up catches up"
+    assert page.evaluate(ARE_IN_SYNC_SCRIPT, [RATE, LOOKS, 2]), "a stalled video catches up"
     page.get_by_role("button", name="Pause replay").click()
     wait_until(lambda: len({drawn(videos.nth(each), turned=each % 2 == 1) for each in range(4)} - {-1}) == 1)
     expect_picture(page, drawn(videos.first))

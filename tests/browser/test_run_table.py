@@ -24,7 +24,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 @pytest.fixture(scope="module")
 def api(installation: Installation) -> Iterator[Api]:
-    """Yield calls to an installation with four finished runs of two learning rates and two seeds."""
+    """Yield an API client of an installation with four finished runs: two learning rates with two seeds each."""
     with open_api(installation) as api:
         for rate, seed, returns in RUNS:
             config = {**CARTPOLE, "learning_rate": rate, "seed": seed}

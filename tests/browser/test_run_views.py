@@ -20,7 +20,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 @pytest.fixture(scope="module")
 def api(installation: Installation) -> Iterator[Api]:
-    """Yield calls of users and workers."""
+    """Yield an API client for the actions of users and workers."""
     with open_api(installation) as api:
         yield api
 
@@ -59,7 +59,7 @@ def test_a_view_keeps_baseline_and_curves_and_is_shared(page: Page, browser: Bro
     expect(page.get_by_text("Unsaved changes")).to_be_visible()
     expect(page.get_by_title(re.compile("better than the baseline"))).to_have_count(0)
 
-    # Somebody else opens it by its name.
+    # Another user opens the view by its name.
     other = browser.new_context(base_url=page.url.partition("/?")[0])
     elsewhere = other.new_page()
     elsewhere.goto("/?project=Main&view=Against+first")

@@ -233,7 +233,7 @@ def test_two_runs_are_compared_by_curves_settings_and_scores(
     expect(differences).to_contain_text("0.001")
     expect(differences).to_contain_text("0.0224")
     rows = page.get_by_role("region", name="Summary").get_by_role("row")
-    expect(rows).to_have_count(3)  # the head and a row a run
+    expect(rows).to_have_count(3)  # the header and one row per run
     chart = page.get_by_role("img", name=re.compile("Return per episode"))
     wait_for_curve_beyond(chart, SHORT_RUN * 0.8)
     drawn = chart.evaluate("plot => [...new Set(plot.data.map(trace => trace.meta?.run_id))]")

@@ -1,4 +1,4 @@
-"""A server with one worker, and a run that it has trained."""
+"""Fixtures with a server, one worker and a run that it trained."""
 
 from collections.abc import Iterator
 
@@ -13,11 +13,11 @@ WAIT_SECONDS = 500.0
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Start a server with a worker of the queue cpu."""
+    """Start a server with a worker for the queue `cpu`."""
     installation = Installation(tmp_path_factory.mktemp("installation"), token=TOKEN)
     try:
         installation.start()
-        # Every test waits for the training, so it competes with nothing.
+        # Every test waits for this training, so nothing competes with it.
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("tests.installation.TRAINING_NICENESS", 0)
             installation.worker("one")

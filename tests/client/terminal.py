@@ -1,4 +1,4 @@
-"""A command in a pseudo-terminal: what it shows, and what is typed."""
+"""A command in a pseudo-terminal, with its output and the typed input."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Terminal:
             stderr=slave,
             env={**kept, **environment, "TERM": "xterm"},
             start_new_session=True,
-            # Ctrl-C reaches the processes of the session's own terminal.
+            # Ctrl-C only reaches processes whose session has this terminal.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(slave)
@@ -56,11 +56,11 @@ class Terminal:
 
     @property
     def shown(self) -> str:
-        """Return everything that was shown so far, without colors and movements of the cursor."""
+        """Return the output until now, without colors and cursor movements."""
         try:
             while block := os.read(self._master, 1 << 16):
                 self._output += block
-        except (BlockingIOError, OSError):  # nothing more yet, or the command has ended
+        except (BlockingIOError, OSError):  # there is no more output yet, or the command has ended
             pass
         return _CONTROL_SEQUENCE.sub("", self._output.decode(errors="replace"))
 
@@ -73,6 +73,6 @@ class Terminal:
         os.write(self._master, text.encode())
 
     def wait(self) -> int:
-        """Wait for the end and return the exit status. The output is read all the time, or the command would block."""
+        """Wait for the end and return the exit status. Keep reading the output so that the command does not block."""
         wait_until(lambda: (self.shown, self._process.poll())[1] is not None)
         return int(self._process.returncode)

@@ -32,7 +32,7 @@ CLASSES = (
     arcadia.Comparison,
 )
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-# Makes Arcadia impossible to import.
+# Blocks every import of Arcadia.
 WITHOUT_ARCADIA = "import sys; sys.modules.update(arcadia=None, backend=None, workers=None)\n"
 
 

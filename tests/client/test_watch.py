@@ -9,7 +9,7 @@ from tests.client.conftest import TOKEN
 from tests.client.terminal import BRAILLE, Terminal
 
 
-# tests/client/cli/test_terminal.py has a worker that takes no time.
+# Nightly, because tests/client/cli/test_terminal.py tests the same with a test in place of the worker.
 @pytest.mark.nightly
 def test_watch_shows_a_training_from_the_queue_to_its_end(client: Client) -> None:
     run = client.launch("paac-cartpole", name="watched", total_steps=8_000)

@@ -1,4 +1,4 @@
-"""The door of the API: a listening server on each database, with the user token set and unset."""
+"""Fixtures with a listening server: on each database, with and without a user token."""
 
 import os
 import re
@@ -19,9 +19,9 @@ from tests.conftest import WORKER_TOKEN
 from tests.door import HANGS_SECONDS, listening
 from tests.factories import Api
 
-# `make fuzz` sets it; without it a few suffice to see that nothing has broken.
+# `make fuzz` sets the number of cases. By default, a few cases are enough to notice breakage.
 CASES = int(os.environ.get("ARCADIA_TEST_CASES", "0"))
-# A pattern of the paths to call; all of them without it.
+# Call only paths that match this pattern. By default, call all.
 ROUTES = re.compile(os.environ.get("ARCADIA_TEST_ROUTES", ""))
 USER_TOKEN = "user-secret"
 DOORS = [("sqlite", ""), ("postgresql", USER_TOKEN)]
@@ -36,7 +36,7 @@ at_every_door = pytest.mark.parametrize(
 
 @dataclass(frozen=True)
 class Door:
-    """A listening server, and what its API says of itself."""
+    """A listening server with the description of its API."""
 
     port: int
     document: dict[str, Any]
@@ -45,19 +45,19 @@ class Door:
     worker: dict[str, str]
 
     def headers(self, path: str) -> dict[str, str]:
-        """What a caller of a path shows."""
+        """Return the authorization headers for a path."""
         return self.worker if path.startswith("/api/v1/worker/") else self.user
 
 
 @pytest.fixture
 def token() -> str:
-    """The user token; tests at every door say which."""
+    """Return the user token. `at_every_door` overrides it."""
     return ""
 
 
 @pytest.fixture
 def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
-    """The server; it never tires of wrong tokens, of which these tests show many."""
+    """Start the server. Its limit of wrong tokens never applies, because these tests send many."""
     app.state.settings = settings.model_copy(update={"token": SecretStr(token)})
     app.state.user_token_limit = WrongTokenLimit(clock=count(step=61).__next__)
     app.state.worker_token_limit = WrongTokenLimit(clock=count(step=61).__next__)

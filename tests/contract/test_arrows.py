@@ -1,4 +1,4 @@
-"""Which part may import which, read from the source."""
+"""Import rules between the parts of the project, checked in the source."""
 
 import ast
 from collections.abc import Iterator
@@ -6,17 +6,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CONTRACT, WORKER, TRAINER = "workers.contract", "workers.worker", "workers.trainer"
-# The client's collectors are of the standard library alone.
+# The client's collectors use only the standard library.
 CLIENT, COLLECTORS = "arcadia", "arcadia.reporting.provenance"
-# safetensors alone needs no torch.
+# safetensors itself does not need torch.
 HEAVY = ("torch", "gymnasium", "ale_py", "av", "safetensors.torch")
-# A part of agent files, which runs outside of Arcadia. No module imports it.
+# A program in agent files, which runs outside of Arcadia. No module imports it.
 PLAYER = ROOT / "workers/contract/agents/play.py"
 SERVICES = ("fastapi", "sqlalchemy", "celery", "redis", "httpx", "alembic", "psycopg")
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Every module that a file imports, with the names it takes from packages of ours."""
+    """Yield every module that a file imports, including modules imported with `from workers import`."""
     package = path.relative_to(ROOT).with_suffix("").parts
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -30,7 +30,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def files(*folders: str) -> list[Path]:
-    """Python files below some folders."""
+    """Return the Python files below some folders."""
     found = [path for folder in folders for path in (ROOT / folder).rglob("*.py") if path != PLAYER]
     assert found
     return found
@@ -49,23 +49,23 @@ def wrong(paths: list[Path], forbidden: tuple[str, ...], allowed: tuple[str, ...
     ]
 
 
-def test_the_backend_knows_only_the_contract() -> None:
+def test_the_backend_imports_only_the_contract() -> None:
     assert wrong(files("backend"), ("workers", *HEAVY), (CONTRACT,)) == []
 
 
-def test_workers_know_the_backend_by_its_api_alone() -> None:
+def test_the_worker_imports_only_itself_and_the_contract() -> None:
     assert (
         wrong(files("workers/worker"), ("backend", "workers", *HEAVY, "sqlalchemy", "fastapi"), (CONTRACT, WORKER))
         == []
     )
 
 
-def test_the_trainer_knows_nothing_but_the_contract_and_itself() -> None:
+def test_the_trainer_imports_only_itself_the_contract_and_the_collectors() -> None:
     allowed = (CONTRACT, TRAINER, COLLECTORS)
     assert wrong(files("workers/trainer"), ("backend", "workers", CLIENT, *SERVICES), allowed) == []
 
 
-def test_the_contract_knows_nobody_and_is_free_of_heavy_libraries() -> None:
+def test_the_contract_imports_no_other_part_and_no_heavy_library() -> None:
     assert wrong(files("workers/contract"), ("backend", "workers", *HEAVY, *SERVICES), (CONTRACT,)) == []
 
 

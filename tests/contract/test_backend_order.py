@@ -1,4 +1,4 @@
-"""The backend's parts stand in the order that its docstring gives, and no modules import each other in a circle."""
+"""Imports between the backend's parts: they follow the order in its docstring, without cycles."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ def module_of(path: Path) -> str:
 
 
 def imported(tree: ast.AST, modules: set[str]) -> Iterator[str]:
-    """Modules that a source imports anywhere, inside functions too; a package is imported for itself alone."""
+    """Yield the modules that a source imports, also in functions. For a module of a package, omit the package."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
@@ -36,7 +36,7 @@ def imported(tree: ast.AST, modules: set[str]) -> Iterator[str]:
 
 
 def graph() -> dict[str, set[str]]:
-    """Every module of the backend with those that it imports."""
+    """Return the imports of every module of the backend."""
     paths = {module_of(path): path for path in (ROOT / "backend").rglob("*.py")}
     return {name: set(imported(ast.parse(path.read_text()), set(paths))) for name, path in paths.items()}
 
@@ -46,7 +46,7 @@ def part_of(module: str) -> str:
 
 
 def upward(imports: Mapping[str, set[str]]) -> list[str]:
-    """Imports of a part that does not stand below the importing one."""
+    """Return the imports of parts that are not below the importing part."""
     return [
         f"{module} imports {other}"
         for module, others in sorted(imports.items())
@@ -56,7 +56,7 @@ def upward(imports: Mapping[str, set[str]]) -> list[str]:
 
 
 def circle(imports: Mapping[str, set[str]]) -> list[str]:
-    """Modules that import each other, if some do."""
+    """Return the modules of a circular import, or an empty list."""
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:
@@ -74,18 +74,18 @@ def test_a_part_imports_only_parts_below_it() -> None:
     assert upward(graph()) == []
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_modules_have_no_circular_imports() -> None:
     assert circle(graph()) == []
 
 
 @pytest.mark.parametrize(
     "source", ["from backend.runs.queries import to_schemas", "def late():\n    from backend.runs import queries"]
 )
-def test_an_arrow_against_the_order_is_found(source: str) -> None:
+def test_an_import_against_the_order_is_found(source: str) -> None:
     found = set(imported(ast.parse(source), {"backend.runs", "backend.runs.queries"}))
     assert upward({"backend.files.service": found}) == ["backend.files.service imports backend.runs.queries"]
 
 
-def test_a_circle_inside_a_part_is_found() -> None:
+def test_a_circular_import_inside_a_part_is_found() -> None:
     queries, states = "backend.runs.queries", "backend.runs.states"
     assert set(circle({queries: {states}, states: {queries}})) == {queries, states}

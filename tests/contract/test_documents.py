@@ -1,4 +1,4 @@
-"""What the documents point at is there, and holds the name that they give it."""
+"""Links and paths in the documents: the files exist and contain the named code."""
 
 import re
 from collections.abc import Iterator
@@ -11,24 +11,24 @@ DOCUMENTS = [*sorted(ROOT.glob("[CRS]*.md")), *sorted((ROOT / "docs").rglob("*.m
 LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 NAME = re.compile(r"`(\w+)`")
 PLACE = re.compile(r"`((?:backend|workers|frontend|tests|bench|setup|alembic|docs)/[\w./-]*)`")
-# An example of what a reader would write.
+# Examples of files that a reader would add.
 MADE_UP = {"workers/contract/config/my_method.py", "workers/trainer/methods/my_method/"}
 
 
 def links(document: Path) -> Iterator[tuple[str, Path]]:
-    """The text and the target of every link to a file of ours."""
+    """Yield the text and the target of every link to a file of the project."""
     for text, target in LINK.findall(document.read_text()):
         if "://" not in target:
             yield text, (document.parent / target).resolve()
 
 
 def label(document: Path) -> str:
-    """A document's path for a test's name."""
+    """Return a document's path, as the name of its test case."""
     return str(document.relative_to(ROOT))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=label)
-def test_every_link_leads_to_a_file_that_holds_the_name_it_gives(document: Path) -> None:
+def test_every_linked_file_exists_and_contains_the_name_in_the_link(document: Path) -> None:
     wrong = []
     for text, target in links(document):
         if not target.exists():
@@ -39,25 +39,25 @@ def test_every_link_leads_to_a_file_that_holds_the_name_it_gives(document: Path)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=label)
-def test_every_place_that_is_named_is_there(document: Path) -> None:
+def test_every_path_in_a_document_exists(document: Path) -> None:
     named = set(PLACE.findall(document.read_text())) - MADE_UP
     assert {place for place in named if not (ROOT / place).exists()} == set()
 
 
-def test_the_recipes_lead_to_many_places() -> None:
+def test_the_recipes_link_to_many_files() -> None:
     recipes = ROOT / "docs" / "extending.md"
     assert len(set(links(recipes))) >= 30
     assert len(re.findall(r"^## Add ", recipes.read_text(), re.MULTILINE)) == 8
 
 
 @pytest.mark.parametrize("walk", ["A configuration", "A metric", "A checkpoint"])
-def test_a_walk_enters_at_most_eight_rooms_each_once_and_finds_the_files_it_names(walk: str) -> None:
+def test_a_walk_visits_at_most_eight_places_once_and_its_files_exist(walk: str) -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     (steps,) = re.findall(rf"\*\*{walk}, from [^*]+\*\*\n\n((?:\d\. .*\n(?:   .*\n)*)+)", text)
     found = re.findall(r"^\d\. `([\w./-]+)`: ((?:.*\n(?:   .*\n)*))", steps, re.MULTILINE)
     rooms = [ROOT / room for room, _ in found]
     assert 5 <= len(rooms) <= 8
-    assert len(set(rooms)) == len(rooms), "a room is entered once"
+    assert len(set(rooms)) == len(rooms), "a walk visits each place once"
     for room, words in found:
         named = [ROOT / room / name for name in re.findall(r"`(\w+\.tsx?|(?!config\.json)\w+\.py)`", words)]
         assert all(path.exists() for path in (ROOT / room, *named)), named

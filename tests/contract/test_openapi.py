@@ -1,4 +1,4 @@
-"""The API is what its document says, and the document that the pages' types come from is this one."""
+"""The API's description: complete, and the same as the stored one from which the pages' types are generated."""
 
 import json
 from pathlib import Path
@@ -15,15 +15,15 @@ SNAPSHOT = Path(__file__).parents[2] / "frontend" / "openapi.json"
 
 @pytest.fixture
 def document(built_app: FastAPI) -> dict[str, Any]:
-    """The API's description of itself."""
+    """Return the OpenAPI description of the API."""
     return describe_api(built_app)
 
 
-def test_the_stored_document_is_this_api(document: dict[str, Any]) -> None:
+def test_the_stored_description_is_current(document: dict[str, Any]) -> None:
     assert json.loads(SNAPSHOT.read_text()) == json.loads(json.dumps(document)), "run make openapi"
 
 
-def test_every_call_names_itself_and_says_what_it_does(document: dict[str, Any]) -> None:
+def test_every_call_has_a_description_and_a_unique_name(document: dict[str, Any]) -> None:
     names = []
     for path, methods in document["paths"].items():
         for method, call in methods.items():
@@ -39,7 +39,7 @@ def test_every_call_may_answer_with_a_problem(document: dict[str, Any]) -> None:
             assert "422" not in call["responses"], (method, path)
 
 
-def test_every_call_says_which_token_it_needs(document: dict[str, Any]) -> None:
+def test_every_call_lists_the_token_that_it_needs(document: dict[str, Any]) -> None:
     needed = {
         path: {tuple(way) for way in call["security"]}
         for path, methods in document["paths"].items()
@@ -52,7 +52,7 @@ def test_every_call_says_which_token_it_needs(document: dict[str, Any]) -> None:
     assert named == set(document["components"]["securitySchemes"])
 
 
-def test_an_event_is_described_with_its_kind(document: dict[str, Any]) -> None:
+def test_every_kind_of_event_is_described(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     kinds = schemas["EventBatch"]["properties"]["events"]["items"]["discriminator"]["mapping"]
     assert len(kinds) == len(get_args(get_args(Event)[0]))

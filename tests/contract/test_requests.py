@@ -1,4 +1,4 @@
-"""Requests made up from the API's own description: no call breaks the server or answers what it does not describe."""
+"""Requests generated from the API's description: no call breaks the server, and every response is as described."""
 
 import copy
 from collections.abc import Iterator
@@ -14,58 +14,58 @@ from schemathesis.engine.recorder import ScenarioRecorder
 from tests.contract.conftest import CASES, Door, at_every_door
 from tests.door import HANGS_SECONDS
 
-# Calls that may refuse with 422 what their description lets pass, since OpenAPI cannot say it:
+# Calls that may reject a request with 422 although it matches their description. OpenAPI cannot express these rules:
 REFUSED_THOUGH_VALID = (
-    # A configuration is checked against its own schema, /config-schema, once preset and overrides are put together;
-    # a cursor, a sort and a checkpoint must be of this list and of this run.
+    # A configuration is checked against its own schema, /config-schema, after preset and overrides are merged.
+    # A cursor, a sort and a checkpoint must belong to this list and this run.
     "^/api/v1/(runs|runs/preview|runs/{run_id}/(clone|fork|changes))$",
     # A filter is an expression.
     "^/api/v1/run-(facets|failures|groups|settings)$",
-    # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.
+    # Runs and metrics are lists separated by commas, and a cursor comes from an earlier response.
     "^/api/v1/(compare(/verdict|/thresholds)?|marks|figures/.*|runs/{run_id}/metrics)$",
-    # A protocol must be one for the run's environment, a way of acting one for its method, start points of its game.
+    # A protocol must fit the run's environment, a way of acting its method, and start points its game.
     "^/api/v1/runs/{run_id}/(evaluations|recordings|calibrations)$",
-    # Futures, people and start points continue from a decision of the replay. Futures begin in one way.
+    # Futures, games of people and start points continue from a decision of the replay. Futures have one kind of start.
     "^/api/v1/replays/{replay_id}/(futures|play|start-points)$",
-    # A study's parts must fit each other, and its points be such as runs can be made of.
+    # The parts of a study must fit each other, and its points must be valid configurations.
     "^/api/v1/studies(/preview|/{study_id}/extend)?$",
-    # The games of a suite are a list or games that there are, and its preset and protocol fit them.
+    # The games of a suite are a known list or existing games, and its preset and protocol fit them.
     "^/api/v1/suites/specification$",
-    # The parts of a table or figure are its own.
+    # The parts must exist in this table or figure.
     "^/api/v1/papers/{paper}/{item}/(preview|studies|measurements)$",
-    # A chart's address must be one of a figure. A board's filters are expressions, and its panels have different keys.
+    # A chart's address must be that of a figure. A board's filters are expressions, and its panels have distinct keys.
     "^/api/v1/(reports(/preview|/{report_id})?|projects/{project_id}/board)$",
-    # A set of start points is of an Atari game that there is, and its frames together fit into an episode.
+    # A start set is for an existing Atari game, and its frames together fit into an episode.
     "^/api/v1/start-sets$",
-    # A body must have the hash that the address names; an event names files that were uploaded, and metrics.
+    # A body must match the hash in the address. An event refers to uploaded files and valid metrics.
     "^/api/v1/worker/(runs/{run_id}|jobs/{job_id})/(files|events)$",
-    # The same is true of the files of scripts, and a cursor is of an earlier answer.
+    # The same applies to the files of scripts, and a cursor comes from an earlier response.
     "^/api/v1/(reported/runs/{run_id}/files/{sha256}|runs/{run_id}/media)$",
-    # An address must be one of a webhook or of Apprise, and only some kinds of alerts have a threshold.
+    # An address must be that of a webhook or of Apprise, and only some kinds of alerts have a threshold.
     "^/api/v1/(alert-channels|alert-rules/{kind})$",
     # A run or a study moves to a project that exists. A project is merged into another one, and its report exists.
     "^/api/v1/(runs/{run_id}|studies/{study_id}|projects/{project_id}(/merge)?)$",
-    # A view is of a project that exists.
+    # A view belongs to a project that exists.
     "^/api/v1/views$",
-    # An archive is more than bytes, and its runs are a list separated by commas.
+    # An archive is not arbitrary bytes, and its runs are a list separated by commas.
     "^/api/v1/archives$",
-    # An agent file is more than bytes, and its environment exists.
+    # An agent file is not arbitrary bytes, and its environment exists.
     "^/api/v1/agents$",
-    # An alias names a checkpoint that exists, and a run's checkpoint may be an alias of another one.
+    # An alias names a checkpoint that exists. An alias given as a run's checkpoint may belong to another run.
     "^/api/v1/(aliases|runs/{run_id}/(agent|live))$",
 )
 VALID = ["2xx", "3xx", "401", "403", "404", "409", "429"]
 
 
 def configuration(door: Door, cases: int) -> SchemathesisConfig:
-    """All checks there are, each as strict as it can be."""
+    """Return a configuration with all checks, each as strict as possible."""
     phases = {
         # The description has no examples.
         "examples": {"enabled": False},
-        # Thousands of calls: every limit, every field left out, every method that a path does not have.
+        # Thousands of calls: every limit, every omitted field, every unsupported method of a path.
         "coverage": {"enabled": bool(CASES)},
         "fuzzing": {"enabled": True},
-        # A link may take a null out of an answer, as a run's parent, and call it a valid number of a run.
+        # A link may take a null from a response, such as a run's parent, and treat it as a valid run number.
         "stateful": {"enabled": True, "checks": {"positive_data_acceptance": {"enabled": False}}},
     }
     accepting = {"positive_data_acceptance": {"expected-statuses": [*VALID, "422"]}}
@@ -87,7 +87,7 @@ def configuration(door: Door, cases: int) -> SchemathesisConfig:
 
 
 def described(door: Door) -> dict[str, Any]:
-    """The description of this server: without the stream, which never ends, and with its token if it has one."""
+    """Return the server's description, without the endless stream, and with its token if it has one."""
     document = copy.deepcopy(door.document)
     document["paths"].pop("/api/v1/events", None)
     if door.user:
@@ -99,7 +99,7 @@ def described(door: Door) -> dict[str, Any]:
 
 @dataclass
 class CallOutcomes:
-    """What the engine reported about its calls."""
+    """Outcomes of the calls that the engine made."""
 
     count: int = 0
     server_errors: int = 0

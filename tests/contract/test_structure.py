@@ -31,7 +31,7 @@ def modules() -> dict[tuple[str, ...], ast.Module]:
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[str, ...]]:
-    """Yield the own modules that a module imports, including imports in functions and for types."""
+    """Yield the project's modules that a module imports, including imports in functions and for types."""
     for node in ast.walk(tree):
         names: Iterable[str] = ()
         if isinstance(node, ast.Import):
@@ -42,7 +42,7 @@ def imported(tree: ast.Module) -> Iterator[tuple[str, ...]]:
         for name in names:
             parts = tuple(name.split("."))
             found = next((known for known in (parts, (*parts, "__init__")) if known in modules()), None)
-            # Otherwise it is a name inside a module.
+            # If it is not a module, it is a name inside one.
             found = found or next((k for k in (parts[:-1], (*parts[:-1], "__init__")) if k in modules()), None)
             if found:
                 yield found

@@ -1,4 +1,4 @@
-"""The wheels: the application's runs from any folder, and hides its packages from other programs."""
+"""The wheels: the application runs from any folder, and its packages are hidden from other programs."""
 
 import os
 import shutil
@@ -158,7 +158,7 @@ def test_the_client_names_the_commit_that_its_wheel_was_built_from(
 def test_both_wheels_have_the_same_version() -> None:
     projects = [tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"] for name in (".", "client")]
     assert projects[0]["version"] == projects[1]["version"]
-    # Replacing either one must leave the command in place.
+    # Replacing either one must keep the command.
     assert projects[0]["scripts"] == projects[1]["scripts"]
 
 

@@ -1,4 +1,4 @@
-"""The worker API stands once: neither the backend nor the worker has a schema or a list of words of its own for it."""
+"""The worker API is defined once: the backend and the worker do not repeat its schemas and literals."""
 
 import ast
 import functools
@@ -16,7 +16,7 @@ from workers.contract import events, worker_api
 
 ROOT = Path(__file__).parents[2]
 SIDES = ("backend", "workers/worker", "workers/trainer")
-# Models of the worker alone: its settings and its own records.
+# Models that only the worker uses: its settings and its own records.
 OWN_MODELS = {"_Mark", "WorkerSettings"}
 
 SCHEMAS = {
@@ -36,7 +36,7 @@ def trees(folder: str) -> list[tuple[Path, ast.Module]]:
 
 
 def nodes(*folders: str) -> Iterator[tuple[str, ast.AST]]:
-    """Every node of the source below some folders, and where it stands."""
+    """Yield every node of the source below some folders, with its file and line."""
     for folder in folders:
         for path, tree in trees(folder):
             for node in ast.walk(tree):
@@ -44,12 +44,12 @@ def nodes(*folders: str) -> Iterator[tuple[str, ast.AST]]:
 
 
 def literals(module: object) -> dict[frozenset[Any], str]:
-    """The names of a module's Literals, by what they allow."""
+    """Return the names of a module's Literals by their values."""
     found = {name: thing for name, thing in vars(module).items() if str(get_origin(thing)) == "typing.Literal"}
     return {frozenset(get_args(thing)): name for name, thing in found.items()}
 
 
-def test_workers_routes_speak_in_schemas_of_the_contract(built_app: FastAPI) -> None:
+def test_worker_routes_use_the_schemas_of_the_contract(built_app: FastAPI) -> None:
     document = describe_api(built_app)
     spoken = set()
     for path, methods in document["paths"].items():
@@ -62,7 +62,7 @@ def test_workers_routes_speak_in_schemas_of_the_contract(built_app: FastAPI) -> 
     assert spoken <= set(SCHEMAS)
 
 
-def test_no_side_defines_what_the_contract_defines() -> None:
+def test_no_other_part_redefines_a_schema_of_the_contract() -> None:
     again = [
         where
         for where, node in nodes(*SIDES)
@@ -73,7 +73,7 @@ def test_no_side_defines_what_the_contract_defines() -> None:
     assert again == []
 
 
-def test_the_worker_has_no_models_of_its_own_for_what_it_sends_or_gets() -> None:
+def test_the_worker_defines_no_models_for_requests_or_responses() -> None:
     models = {
         node.name
         for _where, node in nodes("workers/worker")
@@ -86,7 +86,7 @@ def test_the_worker_has_no_models_of_its_own_for_what_it_sends_or_gets() -> None
     assert models == OWN_MODELS
 
 
-def test_no_side_lists_the_words_of_the_contract_again() -> None:
+def test_no_other_part_repeats_a_literal_of_the_contract() -> None:
     known = literals(worker_api) | literals(events)
     assert frozenset(get_args(worker_api.Outcome)) in known
     again = []
@@ -102,14 +102,14 @@ def test_requests_and_responses_are_distinguished() -> None:
     assert {"HeartbeatAnswer", "Claim", "OfferedCheckpoint", "Acknowledged", "Released"} <= set(ANSWERS)
 
 
-def test_a_request_with_an_unknown_field_is_refused() -> None:
+def test_a_request_with_an_unknown_field_is_rejected() -> None:
     asked = {"name": "w1", "queue": "cpu"}
     assert worker_api.ClaimRequest.model_validate(asked).queue == "cpu"
     with pytest.raises(ValidationError, match="color"):
         worker_api.ClaimRequest.model_validate({**asked, "color": "red"})
 
 
-def test_an_answer_of_a_newer_backend_is_understood() -> None:
+def test_a_response_with_unknown_fields_is_accepted() -> None:
     offered = {
         "id": 3,
         "file": "checkpoints/a",

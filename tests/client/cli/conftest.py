@@ -1,4 +1,4 @@
-"""A real backend whose worker is the test, and the command in this process."""
+"""Fixtures with a real backend, a test that acts as its worker, and the command in this process."""
 
 import sys
 import threading
@@ -49,7 +49,7 @@ def url(installation: Installation) -> str:
 
 @pytest.fixture(scope="session")
 def api(url: str) -> Iterator[Api]:
-    """Yield calls of a user and of a worker."""
+    """Yield an API client for the actions of users and workers."""
 
     def connect(token: str) -> httpx.Client:
         headers = {"Authorization": f"Bearer {token}"}
@@ -63,7 +63,7 @@ def api(url: str) -> Iterator[Api]:
 
 @pytest.fixture(autouse=True)
 def _empty_queue(api: Api) -> Iterator[None]:
-    """Stop what a test leaves in the queue, so that the next one claims its own runs and jobs."""
+    """Stop runs and jobs that a test leaves in the queue, so that the next test claims its own."""
     yield
     for study in api.user.get("/api/v1/studies").json()["items"]:
         api.user.post(f"/api/v1/studies/{study['id']}/stop")
@@ -132,7 +132,7 @@ def arcadia(
 
 @pytest.fixture
 def meanwhile() -> Iterator[Callable[[Callable[[], object]], None]]:
-    """Return a function that calls another one in a thread, and check at the end that it succeeded."""
+    """Yield a function that runs a callable in a thread, and check at the end that it succeeded."""
     threads: list[threading.Thread] = []
     errors: list[BaseException] = []
 

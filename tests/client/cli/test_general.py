@@ -106,7 +106,7 @@ def test_completion_is_silent_without_a_server(environment: dict[str, str]) -> N
 
 
 def complete(environment: dict[str, str], words: str) -> str:
-    """Return the completions that the shell gets."""
+    """Return the completions that the command gives the shell."""
     asked = {"_ARCADIA_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": f"arcadia {words}"}
     command = [sys.executable, "-m", "arcadia"]
     done = subprocess.run(

@@ -13,7 +13,7 @@ QUICK = ["--set", "total_steps=1000", "--set", "num_envs=4"]
 
 
 def claim_when_queued(claim: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Claim as soon as there is something to claim."""
+    """Wait until something is queued, and claim it."""
     while True:
         try:
             return claim()

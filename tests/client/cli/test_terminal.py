@@ -73,7 +73,7 @@ def test_stop_asks_first(api: Api, environment: dict[str, str], answer: str, sta
 
 
 def record(api: Api) -> None:
-    """Record what is queued, as a worker does."""
+    """Claim the queued recording and report a replay, as a worker does."""
     job = claim_when_queued(api.claim_job)
     held = job["job_id"], job["attempt"]
     named = {"file": "replays/new.mp4", "poster": "replays/new.png"}

@@ -1,4 +1,4 @@
-"""A backend that scripts log to, and the scripts."""
+"""Fixtures with a backend and scripts that log to it."""
 
 import os
 import subprocess
@@ -27,11 +27,11 @@ class Backend:
         return f"http://127.0.0.1:{self._server.port}"
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the backend."""
         self._server.close()
 
     def start(self) -> None:
-        """Start it again."""
+        """Start the backend again."""
         self._server = Server(self._directory, port=self._server.port)
 
 
@@ -80,7 +80,7 @@ def start(backend: Backend, journals: Path) -> Iterator[Start]:
 
 
 def complete(process: "subprocess.Popen[str]") -> str:
-    """Wait for a script to end well. Return its output."""
+    """Wait until a script ends successfully, and return its output."""
     output, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, errors
     return output

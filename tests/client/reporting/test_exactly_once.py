@@ -19,7 +19,7 @@ from arcadia import Client
 from tests.client.reporting.conftest import Backend, Start
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
-# Each value is distinct, so a doubled point cannot hide. It logs until it is killed.
+# Logs distinct values until it is killed, so that a duplicate point is noticed.
 ENDLESS = """
 run = arcadia.init("kills", id="mine")
 while True:
@@ -115,7 +115,7 @@ def logged_metrics(folder: Path) -> dict[str, list[tuple[int, float]]]:
 
 
 def points_of_the_only_run(client: Client) -> int:
-    """Return how many points the backend has. While it is down, nobody knows."""
+    """Return the number of points in the backend."""
     try:
         response = httpx.get(f"{client.url}/api/v1/runs")
         runs = response.json()["items"]
@@ -130,7 +130,7 @@ def kill_uploaders(folder: Path) -> None:
 
 
 def sync(folder: Path, url: str) -> None:
-    """Upload what is left, as somebody does after the host was lost."""
+    """Upload the rest of a journal, as a user does after its host was lost."""
     command = [sys.executable, "-m", "arcadia", "sync", str(folder), "--url", url]
     subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_SECONDS)
 
@@ -166,7 +166,7 @@ def test_every_point_arrives_once_when_uploader_backend_and_script_are_killed(
 
 
 def journal_lines(folder: Path) -> list[str]:
-    """Return the lines of all journals, also of one that is being written."""
+    """Return the lines of all journals, including one that is being written."""
     return [line for file in folder.glob("*.jsonl") for line in file.read_text().splitlines()]
 
 

@@ -31,15 +31,15 @@ with arcadia.init("maze", "everything", {"rate": 0.1, "nan": math.nan}, method="
 
 
 def without_identity(run: dict[str, Any]) -> dict[str, Any]:
-    """Return what two runs of the same script have in common."""
+    """Return the fields that two runs of the same script have in common."""
     own = {"id", "reported_key", "created_at", "started_at", "finished_at", "trained_seconds", "poster_file_id"}
-    # Sentences of actions name the run.
+    # The reasons of actions contain the run's name.
     own |= {"steps_per_second", "actions", "color"}
     return {name: value for name, value in run.items() if name not in own}
 
 
 def content(client: Client, key: str) -> dict[str, Any]:
-    """Return everything that the backend has of a run, except for times."""
+    """Return everything that the backend stores about a run, except times."""
     (run,) = (run for run in client.runs(include=["reported_key"]) if run.data["reported_key"] == key)
     media = client.transport.get(f"/runs/{run.id}/media")["items"]
     return {
