@@ -1,1 +1,1 @@
-"""Benchmarks. Each measures a number beside its rivals in one run and reports their ratio, since machines drift."""
+"""Benchmarks. Each measures all contenders in one run and reports their ratios, because a machine's speed drifts."""

@@ -1,4 +1,4 @@
-"""`make bench`: compare the methods with the environments alone and Stable-Baselines3's A2C, all in one run."""
+"""`make bench`: compare the methods with the environments alone and with Stable-Baselines3's A2C, in one run."""
 
 import argparse
 import json
@@ -28,7 +28,7 @@ PACKAGES = ("torch", "ale-py", "gymnasium", "stable-baselines3")
 
 
 def measure(contender: str, env: str, seconds: float) -> float:
-    """Take one measurement in a fresh process."""
+    """Take one measurement in a new process."""
     command = [sys.executable, "-m", "bench.rates", contender, env, str(seconds)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return float(json.loads(output.splitlines()[-1])["steps_per_second"])
@@ -45,7 +45,7 @@ def machine() -> str:
 
 
 def ratios(medians: dict[str, float]) -> dict[str, float]:
-    """Return the ratios between contenders that the targets are stated in."""
+    """Return the ratios between contenders for which there are targets."""
     ceiling, rival = medians["ceiling"], max(medians["sb3-a2c-dummy"], medians["sb3-a2c-subproc"])
     return {
         "PAAC, 32 environments over the ceiling": medians["paac"] / ceiling,
@@ -61,7 +61,7 @@ def ratios(medians: dict[str, float]) -> dict[str, float]:
 
 
 def report(env: str, rates: dict[str, list[float]]) -> str:
-    """Write one game's rates and ratios as Markdown."""
+    """Return one game's rates and ratios as Markdown."""
     medians = {contender: statistics.median(values) for contender, values in rates.items()}
     lines = [f"### {env}", "", "| contender | steps/s, median | each round |", "|---|---|---|"]
     for contender, values in rates.items():

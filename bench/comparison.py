@@ -1,4 +1,4 @@
-"""Measure how long the largest comparison takes to answer on SQLite: `python -m bench.comparison`."""
+"""Measure the response time of the largest comparison on SQLite: `python -m bench.comparison`."""
 
 import secrets
 import tempfile
@@ -39,7 +39,7 @@ PATHS = (
 
 
 def main() -> None:
-    """Finish the runs, request what the page shows, and print the times."""
+    """Finish the runs, send the requests of the page, and print the times."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate(
             {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'runs.db'}", "worker_token": TOKEN}
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def finish(client: TestClient) -> int:
-    """Have a worker train a run to its end; return its number."""
+    """Finish a run as a worker does, and return its number."""
     worker = {"Authorization": f"Bearer {TOKEN}"}
     claim = {"name": "w", "queue": "cpu"}
     run = client.post("/api/v1/worker/claim", json=claim, headers=worker).raise_for_status().json()
@@ -95,7 +95,7 @@ def events(seed: int) -> list[dict[str, Any]]:
 
 
 def measure(client: TestClient, path: str, runs: str) -> None:
-    """Time some requests by the clock and in processor seconds of this process."""
+    """Measure the wall time of some requests, and the processor time of this process."""
     took = []
     for _ in range(REQUESTS):
         wall, processor = time.perf_counter(), time.process_time()

@@ -11,7 +11,7 @@ import numpy as np
 from tests.chromium import chromium
 from tests.installation import Installation
 
-# Runs in the page: every 20 ms, record how far the drawn curve reaches, if it has grown.
+# Runs in the page. Records how far the drawn curve reaches, every 20 ms if it has grown.
 WATCH = """
 () => {
   window.seen = [];
@@ -29,7 +29,7 @@ WATCH = """
 
 
 def watched(installation: Installation, run: int, seconds: float) -> list[tuple[float, float]]:
-    """Open the run's page in Chromium; return how far the curve reached and when."""
+    """Open the run's page in Chromium. Return how far the curve reached and when."""
     with chromium() as browser:
         page = browser.new_page(base_url=f"http://127.0.0.1:{installation.port}")
         page.goto(f"/runs/{run}")
@@ -67,7 +67,7 @@ def main() -> None:
         finally:
             installation.close()
     steps = [step for step, _ in points]
-    # The first points may be older than the page.
+    # Skip the first measurement, because its points may be older than the page.
     delays = np.array([when - points[bisect.bisect_left(steps, reaches)][1] for reaches, when in seen[1:]])
     p50, p95 = np.percentile(delays, [50, 95])
     print(f"{len(delays)} redraws in {options.seconds:g} s; from event to curve: median {p50:.2f} s, p95 {p95:.2f} s")

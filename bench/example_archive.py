@@ -1,4 +1,4 @@
-"""Changes to an archive before it is shipped: no large parts, and nothing that names the machine."""
+"""Preparation of an archive for shipping: remove large parts and everything that names the machine."""
 
 import hashlib
 import io
@@ -37,7 +37,7 @@ class Limits:
 
 
 def prepare(source: Path, target: Path, limits: Limits) -> None:
-    """Write an archive without what is not wanted in the examples. All hashes are computed again."""
+    """Write a copy of an archive without the parts that the examples do not need. Compute all hashes again."""
     with zipfile.ZipFile(source) as opened:
         members = {name: opened.read(name) for name in opened.namelist()}
     manifest = json.loads(members.pop(MANIFEST))
@@ -120,9 +120,9 @@ def _large_checkpoints(members: Members, max_bytes: int) -> Iterator[str]:
 
 
 def _spare_replays(members: Members, limits: Limits) -> Iterator[str]:
-    """Yield the files of replays beyond the limits. Those of reports stay.
+    """Yield the files of replays beyond the limits.
 
-    So do the first, the last and some evenly spread between them, as many as fit.
+    Keep the replays in reports. Of the others, keep the first, the last and evenly spaced ones between them that fit.
     """
     shown = {
         f"runs/{row['run']}/{row['file']}"
@@ -152,7 +152,7 @@ def _spare_replays(members: Members, limits: Limits) -> Iterator[str]:
 
 
 def _spread(number: int, of: int) -> set[int]:
-    """Return the places of the first, the last and some evenly spread between them."""
+    """Return the indices of the first, the last and evenly spaced items between them."""
     return {round(place * (of - 1) / max(1, number - 1)) for place in range(number)} & set(range(of))
 
 
@@ -183,7 +183,7 @@ def _thin_points(members: Members, most: int) -> None:
 
 
 def _every(number: int, counts: Sequence[int]) -> list[np.ndarray]:
-    """Return the places of every n-th point of each segment, the first included."""
+    """Return the indices of every n-th point of each segment, including the first."""
     begins = np.cumsum([0, *counts])
     return [np.arange(begin, end, number) for begin, end in pairwise(begins)]
 

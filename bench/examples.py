@@ -1,7 +1,7 @@
 """Make the archive of examples from runs of a server: `python -m bench.examples 1-14 --url http://127.0.0.1:8000`.
 
-It writes a report about the runs, exports both, and removes the report again. It leaves out checkpoints, replays and
-points above limits, and all that names the machine. The file must not be larger than 8 MB.
+The program writes a report about the runs, exports both, and deletes the report. It omits checkpoints, replays and
+points above limits, and everything that names the machine. The file must not be larger than 8 MB.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def export(client: Client, runs: Sequence[Run], path: Path) -> Path:
-    """Export the runs with a report about them. Checkpoints are left out except the best and the newest."""
+    """Export the runs with a report about them, and only with their best and newest checkpoints."""
     report = client.create_report(TITLE, blocks_of(runs))
     try:
         check(client, report.blocks)
@@ -125,7 +125,7 @@ def replays(runs: Sequence[Run]) -> list[Block]:
 
 
 def evaluations(runs: Sequence[Run]) -> list[Block]:
-    """Return a table of all evaluations, and the scores of the run with the most of them over its training."""
+    """Return a table of all evaluations, and a chart of the scores of the run with the most evaluations."""
     counts = {run.id: sum(each.state == "done" for each in run.evaluations()) for run in runs}
     evaluated = [run_id for run_id, count in counts.items() if count]
     if not evaluated:
@@ -139,7 +139,7 @@ def evaluations(runs: Sequence[Run]) -> list[Block]:
 
 
 def name_of(env: str) -> str:
-    """Return the name of an environment in a sentence."""
+    """Return the name of an environment for use in a sentence."""
     return NAMES.get(env, env.rpartition("/")[2].rpartition("-v")[0])
 
 

@@ -1,7 +1,7 @@
-"""How long an RMSProp step takes once mean squares have faded: `python -m bench.faded_squares --dead 0.5`.
+"""Measure an RMSProp step after mean squares have faded: `python -m bench.faded_squares --dead 0.5`.
 
-Weights that get no gradient, as those of dead units, have a mean square that shrinks by a hundredth at each step. With
-and without numbers below 1e-38 taken for zero, in turn.
+Weights without gradients, such as those of dead units, have a mean square that shrinks by 1 % at each step. The program
+measures the step with and without flushing numbers below 1e-38 to zero.
 """
 
 import argparse
@@ -13,14 +13,14 @@ from torch import nn
 
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 
-# The hidden layer of arch_nips, which holds nearly all its weights.
+# The hidden layer of arch_nips, which has nearly all of its weights.
 HIDDEN = nn.Linear(2592, 256)
 # 0.99^9,000 is below 1e-39.
 FADING_STEPS = 9_000
 
 
 def step_seconds(dead: float, flushes: bool, steps: int) -> float:
-    """Return the processor time of a step, the median of so many, after `FADING_STEPS`."""
+    """Return the median processor time of `steps` steps after `FADING_STEPS`."""
     torch.set_flush_denormal(flushes)
     parameters = FlatParameters(HIDDEN)
     alive = torch.rand(len(parameters.values), generator=torch.Generator().manual_seed(1)) >= dead

@@ -1,4 +1,4 @@
-"""Measure Gorila's updates a second with and without Ray, and what takes the time: `python -m bench.gorila`."""
+"""Measure Gorila's updates per second with and without Ray, and the time of each part: `python -m bench.gorila`."""
 
 import argparse
 import os
@@ -29,7 +29,7 @@ SHOWN = ("gorila/actor_busy", "gorila/learner_busy", "gorila/shard_busy", "goril
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement; milliseconds are a bundle's for each of its gradients."""
+    """One measurement. Milliseconds are those of a bundle per gradient."""
 
     bundles: str
     updates: float
@@ -45,7 +45,7 @@ class Row:
 
 
 class Measured(NullRun):
-    """A run that is measured for some seconds, beginning after a warm-up after its first update."""
+    """A run that is measured for some seconds, after its first update and a warm-up."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class Measured(NullRun):
 
 
 def config_of(options: argparse.Namespace, bundles: int) -> GorilaConfig:
-    """Return the paper's method, set to learn at once."""
+    """Return the configuration of the paper's method, but with immediate learning."""
     return GorilaConfig(
         env=options.env,
         total_steps=10**9,

@@ -1,7 +1,7 @@
-"""Train Gorila on two hosts, one of which is cut off and comes back: `python -m bench.gorila_two_hosts`, as root.
+"""Train Gorila on two hosts, one of which is cut off and reconnected: `python -m bench.gorila_two_hosts`, as root.
 
-The hosts are network namespaces of this machine. Each has an address and a Ray node, and a virtual cable that can be
-pulled joins them. The program sets all of it up and removes it; its exit status says whether the run survived.
+The hosts are network namespaces of this machine. Each has an address and a Ray node, and a virtual cable connects them.
+The program sets up both hosts and removes them at the end. Its exit status is 0 if the run survived.
 """
 
 import argparse
@@ -40,7 +40,7 @@ CONFIG = GorilaConfig(
 
 
 class Failed(Exception):  # noqa: N818, the name says what happened
-    """The run did not do what it should."""
+    """Unexpected behavior of the run."""
 
 
 def ip(*arguments: str) -> None:
@@ -66,7 +66,7 @@ def network() -> Iterator[None]:
 
 
 def remove_network() -> None:
-    """Delete the namespaces, and the cable with them."""
+    """Delete the namespaces and the cable."""
     for name in HOSTS:
         subprocess.run(["ip", "netns", "delete", name], check=False, stderr=subprocess.DEVNULL)
 
@@ -114,7 +114,7 @@ class Hosts:
         )
 
     def close(self) -> None:
-        """End everything, the programs' children included."""
+        """Kill all programs and their child processes."""
         for host in HOSTS:
             inside = subprocess.run(["ip", "netns", "pids", host], check=False, capture_output=True, text=True).stdout
             for pid in inside.split():
@@ -147,7 +147,7 @@ class RunDirectory:
         return [str(event["message"]) for event in self.events if event["kind"] == "log"]
 
     def wait_for(self, what: str, condition: Callable[[], bool], seconds: float) -> None:
-        """Wait until a condition holds, and print when it does."""
+        """Wait until a condition is true, and print the time."""
         began = time.monotonic()
         while not condition():
             if self._trainer.poll() is not None:
@@ -159,7 +159,7 @@ class RunDirectory:
 
 
 def rehearse(folder: Path, patience: float) -> None:
-    """Start a run on both hosts, cut one off and bring it back."""
+    """Start a run on both hosts, cut one off and reconnect it."""
     hosts = Hosts(folder)
     try:
         hosts.ray(HEAD)
@@ -193,7 +193,7 @@ def rehearse(folder: Path, patience: float) -> None:
 
         ip("-n", OTHER, "link", "set", CABLE[OTHER], "up")
         with contextlib.suppress(subprocess.TimeoutExpired):
-            other.wait(timeout=20)  # its Ray node ends when it learns that it was declared dead
+            other.wait(timeout=20)  # its Ray node ends when the cluster reports it dead
         other.kill()
         hosts.ray(OTHER)
         run.wait_for("roles are back on the host", lambda: any("came back" in line for line in run.log), patience)
@@ -213,7 +213,7 @@ def rehearse(folder: Path, patience: float) -> None:
 
 
 def nodes_command() -> list[str]:
-    """Return a program that ends when both hosts are in the cluster."""
+    """Return the command of a program that ends when both hosts are in the cluster."""
     program = (
         f"import ray, time; ray.init(address='{ADDRESS}', log_to_driver=False)\n"
         "while sum(node['Alive'] for node in ray.nodes()) < 2: time.sleep(0.2)"
@@ -222,7 +222,7 @@ def nodes_command() -> list[str]:
 
 
 def wait_until_listening(patience: float) -> None:
-    """Wait until the first host's Ray listens."""
+    """Wait until Ray listens on the first host."""
     deadline = time.monotonic() + patience
     while True:
         found = subprocess.run(["ip", "netns", "exec", HEAD, "ss", "-ltn"], check=True, capture_output=True, text=True)
@@ -234,7 +234,7 @@ def wait_until_listening(patience: float) -> None:
 
 
 def main() -> int:
-    """Rehearse, and return status 0 if the run survived."""
+    """Run the rehearsal, and return status 0 if the run survived."""
     parser = argparse.ArgumentParser(prog="python -m bench.gorila_two_hosts", description=__doc__)
     parser.add_argument("--patience", type=float, default=300.0, help="seconds to wait for each thing to happen")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")

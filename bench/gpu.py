@@ -42,7 +42,7 @@ def ga3c(env: str, network: str, number: int) -> Ga3cConfig:
 
 
 def measured(what: str, config: RunConfig, seconds: float) -> float:
-    """Take one measurement in a fresh process."""
+    """Take one measurement in a new process."""
     command = [sys.executable, "-m", "bench.gpu", "--one", what, config.model_dump_json(), "--seconds", str(seconds)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return float(json.loads(output.splitlines()[-1]))

@@ -42,7 +42,7 @@ class Difference:
 
 
 def gray(picture: Picture) -> Screen:
-    """Return the luminance of a picture, as the emulator's palette has it."""
+    """Return the luminance of a picture by the emulator's palette."""
     return np.rint(picture.astype(np.float64) @ LUMINANCE).astype(np.uint8)
 
 

@@ -20,7 +20,7 @@ AXES = {"steps": "agent steps", "frames": "emulator frames", "minutes": "minutes
 
 @dataclass(frozen=True)
 class Curve:
-    """The episodes of a run in the order of their ends, and the seconds of training until each."""
+    """The episodes of a run in the order of their ends, with the training seconds until each."""
 
     steps: NDArray[np.int64]
     frames: NDArray[np.int64]
@@ -46,7 +46,7 @@ def read_events(directory: Path) -> Iterator[Event]:
 
 
 def read_curve(directory: Path) -> Curve:
-    """Collect the episodes; time between two attempts is not training time."""
+    """Collect the episodes. The time between two attempts does not count as training time."""
     episodes: list[Episode] = []
     seconds: list[float] = []
     trained, last = 0.0, None
@@ -70,7 +70,7 @@ def read_curve(directory: Path) -> Curve:
 
 
 def figure_of(curves: dict[str, Curve], x: str, title: str) -> go.Figure:
-    """Draw running means by steps, frames or minutes of training; with a single run, also each episode, faintly."""
+    """Draw running means by steps, frames or minutes of training. For a single run, also draw each episode faintly."""
     figure = go.Figure(layout={"template": "plotly_white", "width": WIDTH, "height": HEIGHT, "title": {"text": title}})
     for name, curve in curves.items():
         along = {"steps": curve.steps, "frames": curve.frames, "minutes": curve.seconds / 60}[x]
@@ -97,7 +97,7 @@ def save(figure: go.Figure, image: Path) -> None:
 
 
 def tell(curve: Curve, threshold: float | None) -> str:
-    """Print how far the run got, and when it passed the threshold."""
+    """Return a summary of how far the run got and when it passed the threshold."""
 
     def at(i: int) -> str:
         minutes = curve.seconds[i] / 60

@@ -1,4 +1,4 @@
-"""Count what a live comparison costs one browser in bytes and in work: `python -m bench.live_comparison`."""
+"""Measure the traffic and the work of one browser with a live comparison: `python -m bench.live_comparison`."""
 
 import argparse
 import tempfile
@@ -22,7 +22,7 @@ HOUR = 3600
 
 
 class Traffic:
-    """Counts the bytes that a page receives, compressed as they come over the wire."""
+    """Count of the compressed bytes that a page receives."""
 
     def __init__(self, devtools: CDPSession) -> None:
         self.bytes, self.requests = 0.0, 0
@@ -37,7 +37,7 @@ class Traffic:
         self.bytes += reported["encodedDataLength"]
 
     def _streamed(self, reported: dict[str, Any]) -> None:
-        # The live stream was answered before the count began, and never finishes.
+        # The response of the live stream began before the count, and never finishes.
         if reported["requestId"] not in self._answered:
             self.bytes += reported["dataLength"]
 
@@ -109,13 +109,13 @@ def measure(port: int, runs: list[int], seconds: float) -> None:
 
 
 def work(devtools: CDPSession) -> float:
-    """Return the seconds of work of the page's thread."""
+    """Return the seconds that the page's thread has worked."""
     found = devtools.send("Performance.getMetrics")["metrics"]
     return float(next(metric["value"] for metric in found if metric["name"] == "TaskDuration"))
 
 
 def main() -> None:
-    """Start an installation with reporting runs, compare them in Chromium, count."""
+    """Start an installation with reporting runs, compare them in Chromium, and print the traffic and the work."""
     parser = argparse.ArgumentParser(prog="python -m bench.live_comparison", description=__doc__)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=120.0)

@@ -1,9 +1,9 @@
 """Measure the delay and the cost of live games: `python -m bench.live_games --seconds 20`.
 
-Prints pictures a second and the time from the emulator to a viewer with 1 and 10 viewers of a run that has ended: as
-viewers get them over the WebSocket, and as they are drawn in Chromium, which is one of the viewers. Then the training
-rate of another run with 5 viewers over the rate without, in turn. Before all that it has an episode recorded, and tells
-how much faster than the game that was.
+The program first records an episode, and prints how much faster than the game this was. Then it prints the pictures
+per second and the time from the emulator to 1 and 10 viewers of a finished run. It measures them over the WebSocket,
+and as drawn in Chromium, which is one of the viewers. Last, it prints the ratio of another run's training rates with
+5 viewers and without, measured in turn.
 """
 
 import argparse
@@ -35,7 +35,7 @@ PONG: dict[str, Any] = {
 
 
 class Viewer(threading.Thread):
-    """Watches a live game until it is stopped."""
+    """A thread that watches a live game until it is stopped."""
 
     def __init__(self, address: str) -> None:
         super().__init__(daemon=True)
@@ -56,7 +56,7 @@ class Viewer(threading.Thread):
 
 @contextmanager
 def watching(installation: Installation, run: int, viewers: int) -> Iterator[list[Viewer]]:
-    """Watch a run's agent, and give the viewers once each has seen pictures for a second; wait for the game's end."""
+    """Watch a run's agent. Yield the viewers after each has seen pictures for a second, and wait for the game's end."""
     game = installation.post(f"runs/{run}/live", {})["id"]
     address = f"ws://127.0.0.1:{installation.port}/api/v1/live/{game}"
     found = [Viewer(address) for _ in range(viewers)]
@@ -80,7 +80,7 @@ def watch(installation: Installation, run: int, viewers: int, seconds: float) ->
 
 
 def watch_in_chromium(installation: Installation, run: int, viewers: int, seconds: float) -> list[float]:
-    """Watch for a while in Chromium, beside viewers that make up the number, and return the delays of what it drew."""
+    """Watch for a while in Chromium and with the other viewers. Return the delays of the pictures in Chromium."""
     with watching(installation, run, viewers - 1), watching_page(installation.port, run) as page:
         drawn(page)
         page.wait_for_timeout(1000 * seconds)
@@ -88,7 +88,7 @@ def watch_in_chromium(installation: Installation, run: int, viewers: int, second
 
 
 def reported(delays: list[list[float]], seconds: float) -> dict[str, float]:
-    """Sum up what viewers saw; of pictures a second the slowest viewer counts."""
+    """Summarize the delays of all viewers. The pictures per second are those of the slowest viewer."""
     together = sorted(delay for each in delays for delay in each)
     return {
         "pictures_per_second": round(min(map(len, delays)) / seconds, 1),
@@ -98,14 +98,14 @@ def reported(delays: list[list[float]], seconds: float) -> dict[str, float]:
 
 
 def rate(installation: Installation, run: int, seconds: float) -> float:
-    """Measure how quickly a run trains."""
+    """Measure the training rate of a run."""
     before, begun = installation.run(run)["step"], time.monotonic()
     time.sleep(seconds)
     return float(installation.run(run)["step"] - before) / (time.monotonic() - begun)
 
 
 def cost(installation: Installation, run: int, seconds: float, rounds: int) -> list[float]:
-    """Train with 5 viewers and without, in turn; return the ratios."""
+    """Train with 5 viewers and without, in turn. Return the ratios."""
     ratios = []
     for _ in range(rounds):
         without = rate(installation, run, seconds)
@@ -123,13 +123,13 @@ def _games(installation: Installation, run: int) -> list[dict[str, Any]]:
 
 
 def forked(installation: Installation, run: int) -> int:
-    """Train on from a run's last checkpoint, without new ones, whose replays would take time too."""
+    """Fork a run from its last checkpoint, without new checkpoints, because their replays would take time."""
     body = {"checkpoint_id": installation.read(f"runs/{run}/checkpoints")[-1]["id"], "overrides": PONG}
     return int(installation.post(f"runs/{run}/fork", body)["id"])
 
 
 def recorded(installation: Installation, run: int) -> dict[str, float]:
-    """Have an episode recorded; what it lasts over what the worker took, of which loading torch is a part."""
+    """Record an episode. Return its duration, the worker's time, which includes loading torch, and their ratio."""
     asked = installation.post(f"runs/{run}/recordings", {})["id"]
     installation.wait_until(lambda: _recording(installation, run, asked)["state"] in ("done", "failed"))
     done = _recording(installation, run, asked)

@@ -7,8 +7,8 @@ from playwright.sync_api import Page
 
 from tests.chromium import chromium
 
-# Runs in the page before its own code: notes the emulator's clock in the head of each picture that comes, follows the
-# picture to where the page draws it, and counts the milliseconds until the page is painted with it.
+# Runs in the page before its own code. Reads the emulator's clock in the header of each picture, follows the picture
+# until the page draws it, and records the milliseconds until the page is painted.
 FOLLOW = """
 (() => {
   window.delays = [];
@@ -43,9 +43,9 @@ FOLLOW = """
 
 @contextmanager
 def watching_page(port: int, run: int) -> Iterator[Page]:
-    """Watch a run live in Chromium, and give the page once it has drawn a picture."""
+    """Watch a run live in Chromium, and yield the page after it has drawn a picture."""
     with chromium() as browser:
-        # The page allows no code from strings, which is how Playwright looks into it.
+        # The page's policy forbids code from strings, which Playwright uses to inspect the page.
         page = browser.new_page(base_url=f"http://127.0.0.1:{port}", bypass_csp=True)
         page.add_init_script(FOLLOW)
         page.goto(f"/runs/{run}/live")
@@ -54,6 +54,6 @@ def watching_page(port: int, run: int) -> Iterator[Page]:
 
 
 def drawn(page: Page) -> list[float]:
-    """Take the delays of the pictures that the page has drawn since it was last asked, in seconds."""
+    """Return the delays in seconds of the pictures that the page has drawn since the last call."""
     delays: list[float] = page.evaluate("window.delays.splice(0)")
     return [delay / 1000 for delay in delays]

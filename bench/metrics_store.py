@@ -1,4 +1,4 @@
-"""Measure how fast the metric store on SQLite and PostgreSQL takes in points and answers for curves and comparisons.
+"""Measure how fast the metric store on SQLite and PostgreSQL stores points and reads curves and comparisons.
 
     python -m bench.metrics_store [--points 10_000_000] [--database-url postgresql://…]
 
@@ -102,7 +102,7 @@ def reporter(title: str, client: TestClient) -> Callable[[str, str, dict[str, An
             assert answer.status_code == 200, answer.text
         busy = 1_000 * (time.process_time() - busy) / len(times)
         median, p95 = statistics.median(times), statistics.quantiles(times, n=20)[18]
-        # On a busy machine, processor time says more than wall time.
+        # On a busy machine, processor time is more reliable than wall time.
         print(f"{title}: {what}: median {median:.0f} ms, p95 {p95:.0f} ms, processor time {busy:.0f} ms")
 
     return report
@@ -116,7 +116,7 @@ def launch(client: TestClient) -> int:
 
 
 def ingest(client: TestClient, series: int) -> float:
-    """Return the points a second that one worker gets acknowledged."""
+    """Return the acknowledged points per second of one worker."""
     launch(client)
     worker = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     claim = client.post("/api/v1/worker/claim", json={"name": "bench", "queue": "cpu"}, headers=worker).json()
@@ -132,7 +132,7 @@ def ingest(client: TestClient, series: int) -> float:
 
 
 def ingest_reported(client: TestClient, series: int) -> float:
-    """Return the points a second that one script gets acknowledged."""
+    """Return the acknowledged points per second of one script."""
     writer = {"key": f"bench-{series}", "writer": "bench"}
     run_id = client.post("/api/v1/reported/runs", json=writer).json()["run_id"]
     headers = {"Content-Type": "application/json"}
@@ -145,20 +145,20 @@ def ingest_reported(client: TestClient, series: int) -> float:
 
 
 def reported_body(batch: int, names: list[str]) -> bytes:
-    """Write the body of a request with a batch of events of a script."""
+    """Return the body of a request with a batch of a script's events."""
     fields = {"seq", "time", "kind", "step", "values"}
     events = [event.model_dump(mode="json", include=fields) for event in metrics(batch, names)]
     return json.dumps({"writer": "bench", "events": events}).encode()
 
 
 def body(attempt: int, batch: int, names: list[str]) -> bytes:
-    """Write the body of a request with a batch of events."""
+    """Return the body of a request with a batch of events."""
     events = [event.model_dump(mode="json") for event in metrics(batch, names)]
     return json.dumps({"attempt": attempt, "events": events}).encode()
 
 
 def metrics(batch: int, names: list[str]) -> list[Metrics]:
-    """Make a batch of events with a point for each name."""
+    """Return a batch of events with a point for each name."""
     return [
         Metrics(
             seq=number + 1,

@@ -1,4 +1,4 @@
-"""Measure one contender's steps a second, in its own process: `python -m bench.rates paac ALE/Pong-v5 10`."""
+"""Measure one contender's steps per second, in its own process: `python -m bench.rates paac ALE/Pong-v5 10`."""
 
 import json
 import os
@@ -24,7 +24,7 @@ Rate = Callable[[str, float], float]
 
 
 class Stopwatch:
-    """Counts steps over some seconds, beginning after a warm-up after the first step."""
+    """A counter of steps over some seconds. It starts after the first step and a warm-up."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -106,7 +106,7 @@ def stable_baselines3_a2c(env: str, seconds: float, processes: bool) -> float:
     return stopwatch.rate
 
 
-# Enough agents and threads to keep two cores busy; the adjustment would take minutes to find these numbers.
+# Enough agents and threads to keep two cores busy. The adjustment would take minutes to find these numbers.
 GA3C = Ga3cConfig(
     network="nips",
     num_agents=16,

@@ -1,7 +1,7 @@
 """Check whether PAAC repeats its first updates from its seed: `python -m bench.repeats --times 20`.
 
-Each time is a fresh process, whose memory is laid out differently: before it trains, it takes and gives back blocks of
-random sizes. What is compared is the hash of all that a checkpoint would hold.
+Each training runs in a new process with a different memory layout: before it trains, it allocates blocks of random
+sizes and frees half of them. The program compares the hashes of everything that a checkpoint would contain.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 
-# Before torch is imported, as the trainer does it.
+# Set this before importing torch, as the trainer does.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
@@ -55,9 +55,9 @@ def train_once(env: str, updates: int) -> None:
 
 
 def train_afresh(env: str, updates: int) -> dict[str, str]:
-    """Train in a fresh process; return what it printed."""
+    """Train in a new process, and return its result."""
     command = [sys.executable, "-m", "bench.repeats", "--once", env, str(updates)]
-    # The environment lies at the end of the stack: its length shifts the addresses there.
+    # The environment variables are at the end of the stack. Their length shifts the addresses there.
     padded = {**os.environ, "PADDING": "x" * random.SystemRandom().randrange(4_096)}
     output = subprocess.run(command, check=True, capture_output=True, text=True, env=padded).stdout
     reported: dict[str, str] = json.loads(output.splitlines()[-1])
@@ -76,7 +76,7 @@ def compare(env: str, times: int, updates: int) -> bool:
 
 
 def main() -> None:
-    """Compare on each game; end with 1 if one did not repeat."""
+    """Compare on each game. Exit with status 1 if a game did not repeat."""
     parser = argparse.ArgumentParser(prog="python -m bench.repeats", description=__doc__)
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--env", choices=UPDATES, action="append", help="repeatable (default: all)")

@@ -1,9 +1,9 @@
-"""Have rliable compute the values that tests/backend/comparisons/test_statistics.py compares ours with.
+"""Compute reference values for tests/backend/comparisons/test_statistics.py with rliable.
 
     python -m venv /tmp/rliable && /tmp/rliable/bin/pip install rliable==1.2.0 'pandas<3'
     /tmp/rliable/bin/python bench/rliable_reference.py > tests/fixtures/rliable.json
 
-The library and what it needs are 200 MB, so they are no part of the project.
+The library and its dependencies are 200 MB, so they are not part of the project.
 """
 
 import json
@@ -16,9 +16,9 @@ import scipy.stats  # type: ignore[import-untyped,import-not-found,unused-ignore
 from rliable import library, metrics  # type: ignore[import-not-found,unused-ignore]
 
 REPETITIONS = 2_000
-# Of the bootstrap that is compared with these.
+# Number of draws of the bootstrap that is compared with these values.
 DRAWS = 20_000
-# Both ends of an interval are estimates, off by the error of a binomial share in both bootstraps.
+# Both ends of an interval are estimates. In both bootstraps they have the error of a binomial share.
 ERRORS = 4
 
 

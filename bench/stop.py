@@ -14,7 +14,7 @@ METHODS = {"PAAC": CARTPOLE, "A3C": CATCH_BY_A3C, "Gorila": CATCH_BY_GORILA}
 
 
 def stopped_after(installation: Installation, config: dict[str, Any]) -> float:
-    """Launch a run, stop it once it learns, and return the seconds until its trainer's last event."""
+    """Launch a run, stop it after it has started to learn, and return the seconds until its trainer's last event."""
     run = installation.launch(config, **SAVING)
     installation.wait_for_points(run, 1)
     asked = time.time()
@@ -24,7 +24,7 @@ def stopped_after(installation: Installation, config: dict[str, Any]) -> float:
 
 
 def main() -> None:
-    """Stop runs of each method in a fresh installation, and print how long it took."""
+    """Stop runs of each method in a new installation, and print the seconds."""
     parser = argparse.ArgumentParser(prog="python -m bench.stop", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Measure how long the page of a study of 1,000 finished runs takes on SQLite: `python -m bench.study_page`."""
+"""Measure the response times for the page of a study of 1,000 finished runs on SQLite: `python -m bench.study_page`."""
 
 import secrets
 import tempfile
@@ -54,7 +54,7 @@ def finish_all(client: TestClient) -> None:
     for _ in range(POINTS * SEEDS):
         answer = client.post("/api/v1/worker/claim", json={"name": "w", "queue": "cpu"}, headers=worker)
         while answer.status_code == 204:
-            time.sleep(0.1)  # until the scheduler has created more
+            time.sleep(0.1)  # wait until the scheduler has created more runs
             answer = client.post("/api/v1/worker/claim", json={"name": "w", "queue": "cpu"}, headers=worker)
         run = answer.json()
         path = f"/api/v1/worker/runs/{run['run_id']}"

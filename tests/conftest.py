@@ -210,7 +210,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
-    """Return settings of a small installation that does not sweep by itself."""
+    """Return settings of a small installation that does not sweep automatically."""
     return Settings.model_validate(
         {"data_dir": tmp_path, "database_url": database_url, "worker_token": WORKER_TOKEN, "sweep_seconds": 60}
     )

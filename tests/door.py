@@ -85,7 +85,7 @@ class Caller:
         self._connection: socket.socket | None = None
 
     def send(self, request: Request) -> Answer:
-        """Send a request and read the response, of an event stream only the start."""
+        """Send a request and read the response. Of an event stream, read only the start."""
         try:
             return self._exchange(request)
         except (ConnectionError, http.client.BadStatusLine):
@@ -102,7 +102,7 @@ class Caller:
     def _exchange(self, request: Request) -> Answer:
         if self._connection is None:
             self._connection = socket.create_connection(("127.0.0.1", self._port), timeout=HANGS_SECONDS)
-        # It may reject a body before its end. Read the response anyway.
+        # The server may reject a body before its end. Read the response anyway.
         with suppress(BrokenPipeError, ConnectionResetError):
             self._connection.sendall(request.written(f"127.0.0.1:{self._port}"))
         response = http.client.HTTPResponse(self._connection, method=request.method)

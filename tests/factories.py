@@ -173,7 +173,7 @@ class Api:
         return self.worker.post("/api/v1/worker/heartbeat", json=report)
 
     def claim(self, name: str = "w1", queue: str = "cpu") -> dict[str, Any]:
-        """Claim a run; fail if none waits."""
+        """Claim a run. Fail if none is queued."""
         return self._object(self.worker.post("/api/v1/worker/claim", json={"name": name, "queue": queue}))
 
     def send(self, run_id: int, attempt: int, *events: dict[str, Any]) -> Response:
@@ -210,7 +210,7 @@ class Api:
         return self._object(self.user.post("/api/v1/start-sets", params={"name": name}, json=points), 201)
 
     def claim_job(self, name: str = "w1") -> dict[str, Any]:
-        """Claim a job; fail if none waits."""
+        """Claim a job. Fail if none is queued."""
         return self._object(self.worker.post("/api/v1/worker/jobs/claim", json={"name": name}))
 
     def send_of_job(self, job_id: int, attempt: int, *events: dict[str, Any]) -> Response:
@@ -224,7 +224,7 @@ class Api:
         return self.worker.post(f"/api/v1/worker/jobs/{job_id}/release", json=body)
 
     def play(self, scores: list[Any], **more: Any) -> None:
-        """Complete the oldest waiting evaluation job as a worker does."""
+        """Complete the oldest queued evaluation job as a worker does."""
         claimed = self.claim_job()
         held = claimed["job_id"], claimed["attempt"]
         self._json(self.send_of_job(*held, started(1), evaluation(2, scores, **more), event(3, "finished")))

@@ -265,7 +265,7 @@ class Installation:
         return "\n".join(line["message"] for line in self.read(f"runs/{run}/log?limit=1000")["items"])
 
     def state_of_worker(self, name: str) -> str | None:
-        """Return a worker as the API lists it."""
+        """Return a worker's state in the API, or None if it is not listed."""
         return next((row["state"] for row in self.read("workers") if row["name"] == name), None)
 
     def trainer(self, name: str) -> psutil.Process:

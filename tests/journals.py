@@ -146,11 +146,11 @@ def assert_kept(exported: list[dict[str, Any]], journals: Journals, run: int, *,
 
 
 def _delivered(events: list[dict[str, Any]], stored: int) -> int:
-    """Return how many events hold this many points. Events are stored whole and in order."""
+    """Return the number of events that contain this many points. Events are stored whole and in order."""
     total = 0
     for number, event in enumerate(events):
         if total == stored:
             return number
         total += len(points_of(event))
-    assert total == stored, "points were stored that no trainer reported, or some were doubled"
+    assert total == stored, "some stored points are duplicates or were not reported by a trainer"
     return len(events)

@@ -4,7 +4,7 @@ import psutil
 
 
 def command_line(process: psutil.Process) -> str:
-    """Return a process's command line, or an empty list if it has ended or is just starting."""
+    """Return a process's command line, or an empty text if it has ended or is just starting."""
     try:
         return " ".join(process.cmdline())
     except (psutil.NoSuchProcess, psutil.AccessDenied):  # a zombie is a NoSuchProcess

@@ -1,4 +1,4 @@
-"""A provenance for tests."""
+"""Example provenance for tests."""
 
 from workers.contract.provenance import Checkout, Provenance
 

@@ -21,7 +21,7 @@ uvicorn.run(create_app(Settings()), host="127.0.0.1", port=int(sys.argv[1]), log
 
 
 class Server:
-    """A backend that a test may end. `before` is Python code to run before it serves."""
+    """A backend that a test may kill. It runs the Python code `before` at its start."""
 
     def __init__(
         self, directory: Path, before: str = "", settings: Mapping[str, str] | None = None, port: int | None = None

@@ -1,6 +1,6 @@
 """Compare Arcadia with MLflow and Trackio on this machine: `python -m bench.peers --venv DIR`.
 
-The peers are no dependency of this project. They are installed in a virtual environment of their own.
+The peers are not dependencies of this project. They are installed in a separate virtual environment.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def write(product: Product, runs: int, points: int) -> Written:
-    """Write the runs of one product and print how long that takes."""
+    """Write the runs of one product and print the time."""
     began = time.monotonic()
     written = product.write(runs, points)
     print(f"{product.name}: {runs} runs written in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)

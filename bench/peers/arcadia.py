@@ -1,4 +1,4 @@
-"""Arcadia under measurement."""
+"""Arcadia as a measured product."""
 
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -79,7 +79,7 @@ def write(api: Api, run: SyntheticRun) -> str:
 
 
 def reported(run: SyntheticRun) -> Iterator[dict[str, object]]:
-    """Yield one event per point. The return is that of an episode that ended there, so its length is stored as well."""
+    """Yield one event per point. The return is that of an episode that ended there, so its length is also stored."""
     for point, row in enumerate(run.curves, start=1):
         step = point * STEPS_PER_POINT
         place = {"step": step, "frames": step, "time": EPOCH + point}

@@ -1,7 +1,7 @@
 """Compare the costs of watching live runs in Chromium: `python -m bench.peers.live --venv DIR`.
 
-Each run reports a point per second. A comparison of ten runs and the table of all runs are open, and Arcadia's wall.
-MLflow's page of a metric stays as it was when it was opened.
+Each run reports a point per second. The open pages are a comparison of ten runs, the table of all runs, and Arcadia's
+wall. MLflow's page of a metric does not update after it is opened.
 """
 
 import subprocess
@@ -45,7 +45,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class Cost:
-    """What watching costs: bytes per hour, shares of a core, time of requests and of the first chart, in seconds."""
+    """Costs of watching: bytes per hour, shares of a core, and the seconds of requests and of the first chart."""
 
     megabytes_per_hour: float
     pages_core: float
@@ -68,7 +68,7 @@ def report_to_arcadia(url: str, count: int) -> Iterator[Written]:
 
 
 def report_in_venv(venv: Venv, product: str, variables: dict[str, str]) -> Reporter:
-    """Return what reports runs with a peer's client."""
+    """Return a reporter of runs that uses a peer's client."""
 
     @contextmanager
     def report(url: str, count: int) -> Iterator[Written]:

@@ -19,7 +19,7 @@ Log = Callable[[dict[str, float], int], None]
 
 
 def with_mlflow(url: str, project: str, run: SyntheticRun) -> tuple[str, Log]:
-    """Start a run of MLflow. Return its id, and how to log."""
+    """Start a run of MLflow. Return its id, and a function that logs to it."""
     from mlflow import MlflowClient  # type: ignore[import-not-found]
     from mlflow.entities import Metric  # type: ignore[import-not-found]
 
@@ -34,7 +34,7 @@ def with_mlflow(url: str, project: str, run: SyntheticRun) -> tuple[str, Log]:
 
 
 def with_trackio(_url: str, project: str, run: SyntheticRun) -> tuple[str, Log]:
-    """Start a run of Trackio. It belongs to the current thread."""
+    """Start a run of Trackio, which belongs to the current thread. Return its id, and a function that logs to it."""
     import trackio  # type: ignore[import-not-found]
 
     started = trackio.init(project, name=run.name, auto_log_cpu=False, auto_log_gpu=False)
@@ -54,7 +54,7 @@ def main() -> None:
     """Log the runs, each in its own thread. Print their ids once the earlier points are logged."""
     product, url, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
     start = {"mlflow": with_mlflow, "trackio": with_trackio}[product]
-    # Trackio prints, also later.
+    # Trackio prints messages, also later.
     with redirect_stdout(sys.stderr):
         project = project_of(product, url)
         ids: dict[int, str] = {}

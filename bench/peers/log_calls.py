@@ -1,4 +1,4 @@
-"""Timing of a script's log calls, the same for every product. Only the standard library, as in `runs`."""
+"""Timing of a script's log calls, the same for every product. As in `runs`, it uses only the standard library."""
 
 import json
 import math
@@ -20,7 +20,7 @@ def rows(number: int, points: int) -> Iterator[dict[str, float]]:
 
 
 def time_calls(log: Log, number: int, points: int) -> dict[str, float]:
-    """Log a run. Return the CPU time when it began, and the median and the 99th percentile of a call."""
+    """Log a run. Return the CPU time at its start, and the median and the 99th percentile of a call."""
     logged = list(rows(number, points))
     seconds = []
     began_cpu = time.process_time()

@@ -1,7 +1,7 @@
 """Compare logging from scripts: `python -m bench.peers.logging --venv DIR --runs 50 --points 20000`.
 
-Each run is a script of its own, and each point a call with three metrics. The scripts of a product run one after
-another. Arcadia and MLflow send to a server on this machine; Trackio writes to its own database, as by default.
+Each run is a separate script, and each point is a call with three metrics. The scripts of a product run one after
+another. Arcadia and MLflow send to a server on this machine. Trackio writes to its own database, as by default.
 """
 
 import argparse
@@ -40,7 +40,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Logged:
-    """Measurements of one product. `seconds` is until everything is stored, with the starts of the scripts."""
+    """Measurements of one product. `seconds` ends when everything is stored, and includes the starts of the scripts."""
 
     name: str
     seconds: float
@@ -103,7 +103,7 @@ def in_venv(venv: Venv, module: str, variables: dict[str, str]) -> Script:
 
 
 def log(product: Contender, journals: Path, runs: int, points: int) -> Logged:
-    """Log the runs of one product while its server runs. Its database is complete after that."""
+    """Log the runs of one product while its server runs. Afterwards its database is complete."""
     calls = []
     with product.service as url:
         began = time.monotonic()

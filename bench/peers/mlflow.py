@@ -1,4 +1,4 @@
-"""MLflow under measurement."""
+"""MLflow as a measured product."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ class MLflow:
         }
 
     def page(self, written: Written) -> str:
-        """Return the path of the page of one metric of the first runs, which the page that compares runs links to."""
+        """Return the path of the page of one metric of the first runs, to which the comparison of runs links."""
         runs, metric = query_list(written.runs[:COMPARED]), query_list([METRICS[0]])
         query = {
             "runs": runs,

@@ -1,4 +1,4 @@
-"""A product under measurement: how it is filled and served, and what is requested from it."""
+"""Interface of a measured product: how to fill it, serve it and send requests to it."""
 
 import argparse
 import json
@@ -13,13 +13,13 @@ from typing import Any, Protocol
 from bench.peers.requests import Request
 
 REPOSITORY = Path(__file__).parents[2]
-# Nothing is reported to the makers of a product, and no package index or hub is needed.
+# Turn off telemetry, and use no package index or hub.
 QUIET = {"MLFLOW_DISABLE_TELEMETRY": "true", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_OFFLINE": "1"}
 
 
 @dataclass(frozen=True)
 class Written:
-    """The project that a product's runs are in, and their ids."""
+    """The project of a product's runs, and their ids."""
 
     project: str
     runs: list[str]
@@ -109,5 +109,5 @@ def read_written(line: str) -> Written:
 
 
 def query_list(values: Sequence[object]) -> str:
-    """Return values as JSON without spaces, as the pages' addresses have them."""
+    """Return values as JSON without spaces, as in the addresses of the pages."""
     return json.dumps(list(values), separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""HTTP requests of a measurement: replayed over one connection, timed and weighed."""
+"""HTTP requests of a measurement: sent over one connection, with their time and size."""
 
 import time
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def post(path: str, body: str) -> Request:
 
 
 def replay(url: str, requests: Sequence[Request]) -> Sample:
-    """Send requests one after another, as a browser that accepts gzip. Connecting is not timed."""
+    """Send requests one after another, like a browser that accepts gzip. The time of connecting does not count."""
     raw = sent = 0
     with httpx.Client(base_url=url, trust_env=False, timeout=TIMEOUT_SECONDS, headers=HEADERS) as client:
         client.get("/")

@@ -50,7 +50,7 @@ return found.length > 0 && found.every(row => row.textContent.includes(text)); }
 
 @dataclass(frozen=True)
 class RunTable:
-    """The run table of a product: its page, its rows, and how a person filters and groups it."""
+    """The run table of a product: its page, its rows, and how a user filters and groups it."""
 
     product: Product
     path: Callable[[Written], str]

@@ -1,4 +1,4 @@
-"""A peer's server: started in its own process group, and stopped with everything it started."""
+"""A peer's server: started in its own process group, and stopped together with its child processes."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ STOP_SECONDS = 20.0
 
 @contextmanager
 def server(command: Sequence[str], url: str, folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
-    """Start a server in a folder, wait until it answers, and yield its address."""
+    """Start a server in a folder, wait until it responds, and yield its address."""
     log = folder / "server.log"
     with log.open("a") as output:
         process = subprocess.Popen(
@@ -31,7 +31,7 @@ def server(command: Sequence[str], url: str, folder: Path, environment: Mapping[
 
 
 def wait_until_it_answers(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    """Wait for the first answer. Raise with the server's output if it ends or takes too long."""
+    """Wait for the first response. Raise with the server's output if it ends or takes too long."""
     deadline = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         try:

@@ -6,7 +6,7 @@ import numpy as np
 
 from bench.peers.requests import Sample
 
-# Measurements in the order of the table, with their words.
+# Measurements in the order of the table, with their labels.
 WORDS = {
     "list-1000": "list of all runs",
     "list-200": "list of 200 runs",
@@ -20,7 +20,7 @@ Samples = Mapping[str, Mapping[str, Sequence[Sample]]]
 
 
 def report(samples: Samples) -> str:
-    """Write the samples of each product and measurement as a table. The fastest median is bold."""
+    """Return a table of the samples of each product and measurement. The fastest median is bold."""
     products = list(samples)
     rows = {}
     for key, words in WORDS.items():
@@ -44,7 +44,7 @@ def median(samples: Sequence[Sample]) -> float:
 
 
 def cell(samples: Sequence[Sample], *, is_fastest: bool) -> str:
-    """Write the times and the bytes of one measurement."""
+    """Return the times and the bytes of one measurement as text."""
     if not samples:
         return "no such request"
     p50, p95 = np.percentile([sample.seconds for sample in samples], [50, 95]) * 1e3

@@ -1,4 +1,4 @@
-"""Trackio under measurement."""
+"""Trackio as a measured product."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from bench.peers.requests import Request, post
 from bench.peers.runs import COMPARED, METRICS
 from bench.peers.servers import server
 
-# `trackio show` opens a browser, so this calls what it calls.
+# `trackio show` opens a browser, so this calls its function directly.
 SHOW = "import sys, trackio; trackio.show(sys.argv[1], open_browser=False, server_port=int(sys.argv[2]))"
 
 

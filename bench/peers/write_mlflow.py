@@ -8,12 +8,12 @@ from mlflow.entities import Metric, Param, RunTag  # type: ignore[import-not-fou
 
 from bench.peers.runs import EPOCH, METRICS, PROJECT, STEPS_PER_POINT, SyntheticRun, synthetic_runs
 
-# The most that MLflow accepts in one call.
+# Maximum number of items that MLflow accepts in one call.
 BATCH_SIZE = 1_000
 
 
 def main() -> None:
-    """Write the runs and print their ids and the experiment's as JSON."""
+    """Write the runs and print their ids and that of the experiment as JSON."""
     uri, count, points = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     client = MlflowClient(tracking_uri=uri)
     experiment = client.create_experiment(PROJECT)

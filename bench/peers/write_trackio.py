@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def write(run: SyntheticRun) -> str:
-    """Write one run and return its id. Trackio has no tags, so they are a parameter."""
+    """Write one run and return its id. Trackio has no tags, so they are stored as a parameter."""
     config = {**run.parameters, "tags": list(run.tags)}
     # The other products do not record the machine by default.
     started = trackio.init(PROJECT, name=run.name, config=config, auto_log_cpu=False, auto_log_gpu=False)

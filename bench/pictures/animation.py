@@ -1,6 +1,6 @@
 """Record the animation of the README: `python -m bench.pictures.animation URL`.
 
-URL is what "Copy link to this moment" below a replay copies, for example http://127.0.0.1:8000/runs/1/replays/20?t=114.4.
+Copy URL with "Copy link to this moment" below a replay, for example http://127.0.0.1:8000/runs/1/replays/20?t=114.4.
 The server must have a worker and the replay's checkpoint. The file shows the replay up to the moment, and its futures.
 """
 
@@ -27,7 +27,7 @@ SCROLL_FRAMES = 10
 # Milliseconds that frames are shown.
 FRAME, PAUSE, LONG_PAUSE = 80, 900, 3000
 IS_READY = "() => [...document.querySelectorAll('video')].every(({ readyState }) => readyState >= 2)"
-# The videos of the futures follow the replay, and are drawn a few frames later.
+# The videos of the futures follow the replay, and appear a few frames later.
 SEEK = """time => new Promise(done => {
     const video = document.querySelector("video");
     const draw = () => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -38,7 +38,7 @@ SEEK = """time => new Promise(done => {
 
 @dataclass
 class Recorder:
-    """Screenshots of a page, with how long each is shown."""
+    """Screenshots of a page, with the time that each is shown."""
 
     page: Page
     frames: list[Image.Image] = field(default_factory=list)

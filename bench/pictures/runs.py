@@ -9,7 +9,7 @@ from typing import Any
 from tests.installation import Installation
 
 TRAINING_SECONDS = 1800.0
-# Trainings need the computer more than frequent checks do.
+# Check rarely, to leave the computer to the trainings.
 POLL_SECONDS = 1.0
 # Fewer than the protocols require, because an episode of Pong takes long.
 EPISODES = 5
@@ -36,7 +36,7 @@ STUDY: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Contents:
-    """The numbers of what the installation contains."""
+    """The numbers of the runs, the study, the evaluations and the report in the installation."""
 
     catch: int
     pong: int

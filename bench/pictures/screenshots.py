@@ -103,7 +103,7 @@ def take(context: BrowserContext, address: str, file: Path, prepare: Callable[[P
         prepare(page)
     page.wait_for_function(HAS_LOADED)
     page.wait_for_timeout(SETTLE_MILLISECONDS)
-    # What appeared first may have requested more.
+    # The first content may have requested more.
     page.wait_for_function(HAS_LOADED)
     file.write_bytes(add_hash(compress(page.screenshot()), header_hash()))
     page.close()

@@ -1,4 +1,4 @@
-"""The bench's arithmetic: what is counted, which ratios are shown, and who learns that there is no GPU."""
+"""Arithmetic of the benchmark: its ratios, table and stopwatch, and its error without a GPU."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ MEDIANS = {
 }
 
 
-def test_the_ratios_are_those_that_the_numbers_to_hold_name() -> None:
+def test_the_ratios_have_names_and_are_computed_from_the_medians() -> None:
     assert bench.ratios(MEDIANS) == {
         "PAAC, 32 environments over the ceiling": 0.6,
         "PAAC, 128 environments over the ceiling": 0.65,
@@ -47,16 +47,16 @@ def test_the_table_shows_the_median_of_the_rounds_and_each_round() -> None:
     assert "| A3C, 2 processes over 1, t_max 20 | 1.75 |" in table
 
 
-def test_every_contender_has_words_for_the_table() -> None:
+def test_every_contender_has_a_label_for_the_table() -> None:
     assert set(bench.WORDS) == set(CONTENDERS)
 
 
-def test_the_stopwatch_begins_after_a_warm_up_that_the_first_step_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = count(100.0)  # one later at every look
+def test_the_stopwatch_starts_after_a_warm_up_from_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = count(100.0)  # each look is one second later
     monkeypatch.setattr("bench.rates.time.perf_counter", lambda: next(seconds))
     stopwatch, step, looks = Stopwatch(seconds=4), 0, 0
     for _ in range(5):
-        assert stopwatch.running(step)  # the environments are still being opened
+        assert stopwatch.running(step)  # the environments are still opening
     while stopwatch.running(step := step + 10):
         looks += 1
     assert stopwatch.rate == 10
@@ -64,7 +64,7 @@ def test_the_stopwatch_begins_after_a_warm_up_that_the_first_step_begins(monkeyp
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-def test_the_bench_of_a_gpu_says_that_it_needs_one() -> None:
+def test_the_gpu_benchmark_fails_without_a_gpu() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "bench.gpu"], capture_output=True, text=True, timeout=PATIENCE_SECONDS
     )

@@ -1,4 +1,4 @@
-"""The archive of examples has what a visitor looks at, no large checkpoints, and no name of the machine."""
+"""The archive of examples: it has what visitors look at, but no large checkpoints and no name of the machine."""
 
 import zipfile
 from itertools import count

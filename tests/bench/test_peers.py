@@ -1,4 +1,4 @@
-"""The table of the comparison with other products, and the data that all of them get."""
+"""Comparison with other products: its table, and the data that each product gets."""
 
 from bench.peers.requests import Sample, get
 from bench.peers.runs import METRICS, synthetic_runs

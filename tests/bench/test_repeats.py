@@ -1,4 +1,4 @@
-"""Equal states have equal fingerprints, and a repetition that differs is reported."""
+"""Repeated trainings: equal states have equal fingerprints, and differences are reported."""
 
 from itertools import cycle
 
@@ -17,13 +17,13 @@ def test_equal_states_have_equal_fingerprints() -> None:
     assert repeats.fingerprint(state(1.0)) == repeats.fingerprint(state(1.0))
 
 
-def test_the_smallest_difference_shows() -> None:
+def test_the_smallest_difference_changes_the_fingerprint() -> None:
     found = [state(1.0), state(1.0 + 2**-23), state(1.0, step=8)]
     assert len({repeats.fingerprint(each) for each in found}) == 3
 
 
 @pytest.mark.parametrize(("hashes", "alike"), [(["a"], True), (["a", "a", "b"], False)])
-def test_one_repetition_that_differs_is_reported(
+def test_a_repetition_that_differs_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], hashes: list[str], alike: bool
 ) -> None:
     coming = cycle(hashes)

@@ -97,7 +97,7 @@ def test_every_example_of_a_document_runs(document: str, client: Client, tmp_pat
     assert printed
 
 
-def test_the_stored_outputs_of_the_notebook_are_of_its_code() -> None:
+def test_the_stored_outputs_of_the_notebook_are_current() -> None:
     program = DOCUMENTS.parents[1] / "client" / "execute_notebook.py"
     done = subprocess.run([sys.executable, program, "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -250,7 +250,7 @@ def test_jobs_are_requested_and_cancelled(finished: Run) -> None:
     assert calibration.id in [each.id for each in finished.calibrations()]
     calibration.delete()
     recording = finished.record(wait=False)
-    # A worker may already have claimed the job. Then it stops the job a little later.
+    # A worker that has already claimed the job stops it a little later.
     with pytest.raises(JobFailedError, match="is cancelled"):
         recording.cancel().wait(progress=False)
     assert recording.id in [each.id for each in finished.recordings()]

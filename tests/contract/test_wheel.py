@@ -85,7 +85,7 @@ def run_installed(program: str, *arguments: str, site: Path, current: Path) -> s
     return done.stdout
 
 
-def test_it_names_what_arcadia_up_needs(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_requires_the_packages_that_arcadia_up_needs(wheel: zipfile.ZipFile) -> None:
     (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
     lines = wheel.read(metadata).decode().splitlines()
     needed = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: ")]
@@ -102,7 +102,7 @@ def test_only_one_package_is_visible(wheel: zipfile.ZipFile) -> None:
     assert wheel.read(listed).decode().split() == ["arcadia_server"]
 
 
-def test_it_has_every_file_of_the_packages(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_has_every_file_of_the_packages(wheel: zipfile.ZipFile) -> None:
     packed = set(wheel.namelist())
     for folder in ("backend", "workers"):
         for path in (ROOT / folder).rglob("*.*"):
@@ -110,7 +110,7 @@ def test_it_has_every_file_of_the_packages(wheel: zipfile.ZipFile) -> None:
                 assert f"arcadia_server/application/{path.relative_to(ROOT)}" in packed
 
 
-def test_it_finds_its_parts_beside_packages_of_the_same_names(site: Path, current: Path) -> None:
+def test_imports_ignore_packages_of_the_same_names_in_the_current_folder(site: Path, current: Path) -> None:
     *parts, build = run_installed(SHOW.format(wheel=CLIENT_WHEEL), site=site, current=current).splitlines()
     assert len(parts) == 3
     for line in parts:
@@ -120,14 +120,14 @@ def test_it_finds_its_parts_beside_packages_of_the_same_names(site: Path, curren
     assert build.startswith(f"arcadia {version('arcadia')}+{COMMIT}, database schema 00")
 
 
-def test_its_data_is_in_the_users_data_folder(site: Path, current: Path) -> None:
+def test_data_is_stored_in_the_users_data_folder(site: Path, current: Path) -> None:
     run_installed(RUN, "migrate", site=site, current=current)
     assert (current.parent / "share" / "arcadia" / "arcadia.db").is_file()
     assert not (current / "data").exists()
 
 
 @pytest.mark.parametrize(("command", "said"), [("train", "--list-presets"), ("worker", "usage: arcadia worker")])
-def test_its_programs_start_beside_packages_of_the_same_names(
+def test_programs_start_in_a_folder_with_packages_of_the_same_names(
     site: Path, current: Path, command: str, said: str
 ) -> None:
     assert said in run_installed(RUN, command, "--help", site=site, current=current)
@@ -139,7 +139,7 @@ def client_wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return build_from_copy(ROOT / "client", CLIENT_SOURCES, tmp_path_factory.mktemp("client"))
 
 
-def test_the_clients_wheel_has_nothing_but_the_client(client_wheel: zipfile.ZipFile) -> None:
+def test_the_clients_wheel_has_only_the_client(client_wheel: zipfile.ZipFile) -> None:
     metadata = f"arcadia_client-{version('arcadia-client')}.dist-info"
     assert {name.partition("/")[0] for name in client_wheel.namelist()} == {"arcadia", metadata}
     packed = {name for name in client_wheel.namelist() if name.startswith("arcadia/")}
@@ -162,7 +162,7 @@ def test_both_wheels_have_the_same_version() -> None:
     assert projects[0]["scripts"] == projects[1]["scripts"]
 
 
-def test_without_pages_the_server_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_without_pages_reports_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     from backend.web.frontend import serve_frontend
 
     app = FastAPI()

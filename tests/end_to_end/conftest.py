@@ -9,7 +9,7 @@ from tests.installation import Installation
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Yield an installation whose worker waits."""
+    """Yield an installation with an idle worker."""
     installation = Installation(tmp_path_factory.mktemp("installation"))
     try:
         installation.start()

@@ -1,4 +1,4 @@
-"""A run's whole life with the real Redis, backend, worker and trainer."""
+"""The life of a run with the real Redis, backend, worker and trainer."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installatio
 
 
 @EACH_KIND_OF_METHOD
-def test_a_run_is_paused_resumed_stopped_and_forked_and_goes_on_from_the_right_checkpoint(
+def test_a_resumed_run_and_a_fork_continue_from_the_right_checkpoint(
     installation: Installation, config: dict[str, Any]
 ) -> None:
     run = installation.launch(config, **SAVING)
@@ -58,7 +58,7 @@ def test_a_run_is_paused_resumed_stopped_and_forked_and_goes_on_from_the_right_c
 
 
 def pause_and_resume(installation: Installation, run: int) -> None:
-    """Pause keeps the last step as a checkpoint, and the next attempt goes on from it."""
+    """Pause and resume a run. Check that the last step is saved and that the next attempt continues from it."""
     installation.post(f"runs/{run}/pause")
     installation.wait_for_state(run, "paused")
     left_at = installation.wait_for_checkpoint(run, 1)
@@ -71,7 +71,7 @@ def pause_and_resume(installation: Installation, run: int) -> None:
 
 
 def stop(installation: Installation, run: int, attempt: int) -> int:
-    """Stop reaches the trainer, which saves its last step and ends; return that step."""
+    """Stop a run, check that the trainer saves its last step, and return that step."""
     installation.post(f"runs/{run}/stop")
     installation.wait_for_state(run, "stopped")
     last = installation.journals.events(run, attempt)[-1]
@@ -82,7 +82,7 @@ def stop(installation: Installation, run: int, attempt: int) -> int:
 
 
 def fork_from(installation: Installation, parent: int, chosen: dict[str, Any]) -> None:
-    """A fork goes on from the chosen checkpoint with the changed parameters."""
+    """Fork a run. Check that the fork continues from the chosen checkpoint with the changed configuration."""
     overrides = {"learning_rate": 0.001, "checkpoint_seconds": 3600}
     body = {"checkpoint_id": chosen["id"], "overrides": overrides}
     fork = installation.post(f"runs/{parent}/fork", body)["id"]
@@ -96,10 +96,10 @@ def fork_from(installation: Installation, parent: int, chosen: dict[str, Any]) -
 
 
 @pytest.mark.nightly
-def test_a_trainer_that_fails_leaves_its_reason_on_the_run(installation: Installation) -> None:
+def test_a_run_shows_why_its_trainer_failed(installation: Installation) -> None:
     run = installation.launch()
     installation.wait_for_points(run, 1)
-    # A folder in the place of the next checkpoint's temporary file is an error that no trainer expects.
+    # No trainer expects a file in place of its folder of checkpoints.
     (installation.directory / "workers" / "one" / "runs" / str(run) / "attempt-1" / "checkpoints").rename(
         installation.directory / "taken-away"
     )
@@ -114,7 +114,7 @@ def test_a_trainer_that_fails_leaves_its_reason_on_the_run(installation: Install
 
 
 @pytest.mark.nightly
-def test_a_killed_actor_learner_fails_the_run_and_says_how_it_died(installation: Installation) -> None:
+def test_a_run_with_a_killed_actor_learner_fails_and_shows_the_signal(installation: Installation) -> None:
     run = installation.launch(CATCH_BY_A3C)
     installation.wait_for_points(run, 1)
     trainer, (victim, survivor) = installation.trainer("one"), installation.actor_learners("one")

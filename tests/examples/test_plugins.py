@@ -1,4 +1,4 @@
-"""The plug-ins in examples/plugins, installed by pip, pass their own tests: they are usable, and they learn."""
+"""Tests of the plug-ins in examples/plugins, which pip installs: the plug-ins work and learn."""
 
 import os
 import shutil

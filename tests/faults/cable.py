@@ -1,4 +1,4 @@
-"""A cable between this host and another one, which is a network namespace."""
+"""A virtual cable between this host and a network namespace that acts as another host."""
 
 import secrets
 import shutil
@@ -13,13 +13,13 @@ class Cable:
     def __init__(self) -> None:
         self._namespace = f"arcadia-{secrets.token_hex(4)}"
         self._device = f"arc{secrets.token_hex(4)}"
-        # 198.18.0.0/15 is reserved for tests of networks.
+        # 198.18.0.0/15 is reserved for network tests.
         network = f"198.18.{secrets.randbelow(256)}.{4 * secrets.randbelow(64)}"
         prefix, _, last = network.rpartition(".")
         self.here, self.there = (f"{prefix}.{int(last) + end}" for end in (1, 2))
 
     def plug(self) -> None:
-        """Make the other host, or skip the test if this machine cannot."""
+        """Create the other host, or skip the test if this machine cannot."""
         if shutil.which("ip") is None:
             pytest.skip("needs `ip` to make a network namespace (Debian: iproute2)")
         made = subprocess.run(["ip", "netns", "add", self._namespace], capture_output=True, text=True, check=False)
@@ -34,20 +34,20 @@ class Cable:
         self.mend()
 
     def cut(self) -> None:
-        """Let nothing through; connections stay open and hear nothing."""
+        """Drop all packets. Connections stay open, but receive nothing."""
         _ip("link", "set", self._device, "down")
 
     def mend(self) -> None:
-        """Let everything through."""
+        """Let all packets through."""
         _ip("link", "set", self._device, "up")
 
     def remove(self) -> None:
-        """Remove the other host, and with it the cable."""
+        """Remove the other host and the cable."""
         _ip("netns", "delete", self._namespace)
 
     @property
     def prefix(self) -> tuple[str, ...]:
-        """Return what before a command runs it on the other host."""
+        """Return the command prefix that runs a command on the other host."""
         return ("ip", "netns", "exec", self._namespace)
 
 

@@ -1,4 +1,4 @@
-"""An installation for the tests of a file; each finds Redis and the backend there, and no worker."""
+"""Fixtures with one installation per test file. Each test starts with Redis and the backend, but no worker."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from tests.installation import Installation
 
 @contextmanager
 def started(installation: Installation) -> Iterator[Installation]:
-    """Start an installation, and leave nothing of it."""
+    """Start an installation, and stop all of its processes at the end."""
     try:
         installation.start()
         yield installation
@@ -21,14 +21,14 @@ def started(installation: Installation) -> Iterator[Installation]:
 
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Yield an installation for all tests of a file: a backend takes two seconds of processor time to start."""
+    """Yield one installation for all tests of a file, because a backend needs two processor seconds to start."""
     with started(Installation(tmp_path_factory.mktemp("installation"))) as installation:
         yield installation
 
 
 @pytest.fixture
 def installation(standing: Installation) -> Installation:
-    """Return an installation without workers, whatever the test before it left."""
+    """Return the installation without the workers of earlier tests."""
     standing.start()
     standing.dismiss_workers()
     return standing
@@ -36,6 +36,6 @@ def installation(standing: Installation) -> Installation:
 
 @pytest.fixture
 def impatient_installation(tmp_path: Path) -> Iterator[Installation]:
-    """Yield one with leases short enough to wait for, and long enough for a worker on a busy machine to renew."""
+    """Yield an installation with leases that expire soon, but not before a worker on a busy machine renews them."""
     with started(Installation(tmp_path, lease_seconds=10)) as installation:
         yield installation

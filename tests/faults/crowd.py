@@ -1,4 +1,4 @@
-"""Users in a storm: they launch runs of several methods as others end, and pause, resume, stop and fork some."""
+"""Simulated users in a storm. They launch runs of several methods, and pause, resume, stop and fork some."""
 
 import contextlib
 import random
@@ -11,13 +11,13 @@ import httpx
 
 from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, SAVING, Installation
 
-# More than there are workers, so that a worker without a run is one that does not work.
+# More runs than workers, so that a worker without a run has a fault.
 IN_PROGRESS, MOST_IN_PROGRESS = 4, 7
-# Each plays a few short episodes beside the training.
+# Each evaluation plays a few short episodes during the training.
 EVALUATIONS_IN_PROGRESS, EPISODES = 2, 4
 UNDER_WAY = ("queued", "running")
 WAITING_OR_ACTIVE = ("queued", "starting", "running")
-# Each trains for a minute or two on two free cores.
+# Each run trains for one or two minutes on two free cores.
 CONFIGS: tuple[dict[str, Any], ...] = (
     {**CARTPOLE, "total_steps": 1_000_000},
     {**CATCH_BY_A3C, "env": "CartPole-v1", "total_steps": 200_000},
@@ -27,7 +27,7 @@ CONFIGS: tuple[dict[str, Any], ...] = (
 
 
 class Crowd:
-    """What users do, whenever they are let."""
+    """Actions of users on an installation."""
 
     def __init__(self, installation: Installation, seed: int) -> None:
         self.done: Counter[str] = Counter()
@@ -37,13 +37,13 @@ class Crowd:
         self.requested: set[int] = set()
 
     def launch(self) -> None:
-        """Launch a run if too few are in progress; a backend that is away is tried again the next time."""
+        """Launch a run if too few are in progress. If the backend is down, the next call tries again."""
         with contextlib.suppress(httpx.TransportError):
             if len(self._going_on(self.runs())) < IN_PROGRESS:
                 self._installation.launch(next(self._configs), **SAVING)
 
     def evaluate(self) -> None:
-        """Request an evaluation of a run that has a checkpoint, unless enough evaluations are under way."""
+        """Request an evaluation of a run with a checkpoint, unless enough evaluations are in progress."""
         with contextlib.suppress(httpx.TransportError):
             under_way = [number for number in self.requested if self.evaluation(number)["state"] in UNDER_WAY]
             if len(under_way) >= EVALUATIONS_IN_PROGRESS:
@@ -54,19 +54,19 @@ class Crowd:
                     self.requested.add(reply.json()["id"])
                     return
                 if reply.status_code not in (httpx.codes.CONFLICT, httpx.codes.UNPROCESSABLE_ENTITY):
-                    reply.raise_for_status()  # a run without a checkpoint refuses
+                    reply.raise_for_status()  # a run without a checkpoint has one of these statuses
 
     def evaluation(self, number: int) -> dict[str, Any]:
         """Return an evaluation with its episodes."""
         return dict(self._installation.read(f"evaluations/{number}"))
 
     def evaluations(self) -> list[int]:
-        """Return the numbers of all evaluations that the backend has, each as often as it is listed."""
+        """Return the numbers of all evaluations in the backend, including duplicates."""
         lists = (self._installation.read(f"runs/{run['id']}/evaluations?limit=1000") for run in self.runs())
         return [row["id"] for listed in lists for row in listed["items"]]
 
     def act(self) -> str | None:
-        """Now and then pause, resume, stop or fork a run, and say what was done."""
+        """Pause, resume, stop or fork a run at random intervals. Return a description of the action, or None."""
         if time.monotonic() < self._act_at:
             return None
         self._act_at = time.monotonic() + self._drawn.uniform(0.5, 3)
@@ -80,12 +80,12 @@ class Crowd:
         return None
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return all runs, each with its actions. The list has each set of actions once."""
+        """Return all runs with their actions. The API lists each set of actions only once."""
         page = self._installation.read("runs?limit=1000")
         return [run | {"actions": page["actions"][run["actions"]]} for run in page["items"]]
 
     def end_all(self) -> None:
-        """Stop every run that may be stopped."""
+        """Stop every run that can be stopped."""
         for run in self.runs():
             if run["actions"]["stop"] is None:
                 self._try(f"runs/{run['id']}/stop")
@@ -101,7 +101,7 @@ class Crowd:
         return number if self._try(f"runs/{number}/{action}") else None
 
     def _fork(self, runs: list[dict[str, Any]]) -> int | None:
-        """Fork one of a few runs, unless many are in progress already."""
+        """Fork one of a few runs, unless many are already in progress."""
         few = [] if len(self._going_on(runs)) >= MOST_IN_PROGRESS else self._drawn.sample(runs, min(3, len(runs)))
         for number in (run["id"] for run in few):
             kept = [row for row in self._installation.read(f"runs/{number}/checkpoints") if row["available"]]
@@ -110,7 +110,7 @@ class Crowd:
         return None
 
     def _try(self, path: str, body: dict[str, Any] | None = None) -> bool:
-        """POST, and say whether it was done; a run that has moved on meanwhile refuses."""
+        """Send a POST request, and return True if it succeeded. The state of the run may have changed in between."""
         reply = self._installation.http.post(path, json=body)
         if reply.status_code not in (httpx.codes.NOT_FOUND, httpx.codes.CONFLICT):
             reply.raise_for_status()

@@ -1,4 +1,4 @@
-"""Which parts a storm kills, and when: drawn from a seed alone, so that a storm can be repeated."""
+"""Schedule of a storm's kills. It depends only on a seed, so that a storm can be repeated."""
 
 import random
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ WORKERS = (WORKER_NAME, GUEST)
 
 @dataclass(frozen=True)
 class Kill:
-    """Kill a part, so many seconds after the kill before; a trainer, a leash or a worker is this worker's."""
+    """A kill of a part, `after` seconds after the previous one. A trainer, leash or worker belongs to `worker`."""
 
     part: Part
     worker: str
@@ -24,14 +24,14 @@ class Kill:
 
 @dataclass(frozen=True)
 class Gust:
-    """One kill or a few, and how long it stays calm once everything is well again."""
+    """One or more kills, and the calm seconds after everything has recovered."""
 
     kills: tuple[Kill, ...]
     calm: float
 
 
 def gusts(seed: int) -> Iterator[Gust]:
-    """Draw gusts without end; every part comes once before one comes again."""
+    """Yield random gusts endlessly. Every part is killed once before any part is killed again."""
     drawn = random.Random(seed)
     parts: list[Part] = []
     while True:

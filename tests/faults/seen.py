@@ -1,4 +1,4 @@
-"""What a storm has seen, and whether all of it is as it should be."""
+"""Results of a storm: counts, recovery times and faults."""
 
 import os
 import statistics
@@ -9,13 +9,13 @@ from tests.faults.gusts import PARTS, Part
 from tests.journals import Count
 
 LONGEST_WANTED_SECONDS = 30.0
-# On a machine that many other programs keep busy.
+# For a machine on which many other programs run.
 CROWDED_LOAD, LONGEST_WANTED_CROWDED_SECONDS = 20.0, 60.0
 
 
 @dataclass(frozen=True)
 class Phases:
-    """Where the seconds of a worker's way back went, from the kill to the acknowledgment of new points."""
+    """Seconds of each phase of a worker's recovery, from the kill to the acknowledgment of new points."""
 
     claim: float
     process: float
@@ -25,7 +25,7 @@ class Phases:
 
     @classmethod
     def between(cls, moments: tuple[float, ...]) -> "Phases":
-        """Return the times between six moments; what was over before the kill took none."""
+        """Return the times between six moments. A phase that ended before the kill took no time."""
         first, *others = moments
         taken = []
         for moment in others:
@@ -39,7 +39,7 @@ class Phases:
 
 @dataclass
 class Seen:
-    """Counts of what happened, and every fault in words."""
+    """Counts of events, and a description of every fault."""
 
     kills: Counter[Part] = field(default_factory=Counter)
     ways_back: list[tuple[Part, float]] = field(default_factory=list)
@@ -56,17 +56,17 @@ class Seen:
 
     @property
     def longest(self) -> float:
-        """Return the longest way back."""
+        """Return the longest recovery time."""
         return max((seconds for _, seconds in self.ways_back), default=0.0)
 
     @property
     def wanted(self) -> float:
-        """Return the longest way back that is acceptable at this load."""
+        """Return the longest acceptable recovery time at this load."""
         crowded = self.loads and statistics.mean(self.loads) >= CROWDED_LOAD
         return LONGEST_WANTED_CROWDED_SECONDS if crowded else LONGEST_WANTED_SECONDS
 
     def faults(self) -> list[str]:
-        """Return what is not as it should be."""
+        """Return all faults."""
         kinds = {
             "lost": self.points.lost,
             "doubled": self.points.doubled,
@@ -81,7 +81,7 @@ class Seen:
         return [f"{kind}: {what}" for kind, all_of_it in (kinds | {"late": too_late}).items() for what in all_of_it]
 
     def report(self) -> str:
-        """Return the table, one line of counts, and under what conditions."""
+        """Return the tables, one line of counts, and the conditions."""
         return "\n".join([*self._table(), *self._table_of_phases(), self._counts(), *self._conditions()])
 
     def _table(self) -> list[str]:
@@ -93,7 +93,7 @@ class Seen:
         return rows
 
     def _table_of_phases(self) -> list[str]:
-        """Return the median seconds of each phase of the slowest worker, by the part killed last."""
+        """Return the median seconds of each phase of the slowest worker, by the last killed part."""
         names = [each.name for each in fields(Phases)]
         rows = [" | ".join(["phases  ", *(f"{name:>8}" for name in names)])]
         for part in PARTS:

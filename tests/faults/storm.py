@@ -1,6 +1,6 @@
-"""`make storm`: parts are killed at random for minutes while runs train and users act; then all points are counted.
+"""`make storm`: kill random parts for minutes while runs train and users act, and then count all points.
 
-After each gust everything must come back before the next: all parts answer, and each worker reports new points.
+After each gust of kills, everything must recover before the next: all parts respond, each worker reports new points.
 """
 
 import argparse
@@ -27,15 +27,15 @@ from tests.faults.seen import Phases, Seen
 from tests.faults.stormed import Stormed, alive
 from tests.installation import CARTPOLE, SAVING
 
-PATIENCE_SECONDS = 180.0  # after this something that has not come is stuck
-ORPHAN_SECONDS = 10.0  # how long processes may outlive the one that they belong to
+PATIENCE_SECONDS = 180.0  # after this time, a pending event is reported as stuck
+ORPHAN_SECONDS = 10.0  # how long child processes may outlive their parent
 TICK_SECONDS, LOOK_SECONDS = 0.1, 0.3
 ENDED = ("finished", "failed", "stopped")
 
 
 @dataclass
 class Way:
-    """A way back: since when points are new, and which workers have reported some."""
+    """State of a recovery: the time since which points are new, and the workers that have reported new points."""
 
     since: float
     back: set[str] = field(default_factory=set)
@@ -43,7 +43,7 @@ class Way:
 
 
 class Storm:
-    """One storm over one installation."""
+    """A storm of kills in one installation."""
 
     def __init__(self, installation: Stormed, seed: int) -> None:
         self.seen = Seen()
@@ -55,7 +55,7 @@ class Storm:
         self._killed_at, self._way = self._began, Way(time.time())
 
     def rage(self, seconds: float, most_gusts: int | None = None) -> None:
-        """Kill for so long, or so many times."""
+        """Kill parts for a number of seconds, or until a number of gusts."""
         self._wait(self._is_well, "everything to begin")
         until = time.monotonic() + seconds
         for gust in islice(gusts(self._seed), most_gusts):
@@ -72,7 +72,7 @@ class Storm:
             self._let_pass(gust.calm)
 
     def rest(self) -> None:
-        """End all runs, see every worker take work, count every point, and end everything."""
+        """Stop all runs, check that every worker takes work, count every point, and stop everything."""
         self.note("rest")
         self._end_runs()
         for _ in WORKERS:
@@ -86,11 +86,11 @@ class Storm:
         self._must_be_gone(list(self._installation.family.values()), "the end of everything")
 
     def note(self, line: str) -> None:
-        """Write a line with its moment to the log."""
+        """Write a line with its time to the log."""
         print(f"{time.monotonic() - self._began:7.1f} {line}", file=self._log, flush=True)
 
     def _strike(self, kill: Kill) -> float:
-        """Kill a part and see its family go; return when."""
+        """Kill a part, wait until its child processes have ended, and return the time of the kill."""
         self._let_pass(kill.after)
         found: list[psutil.Process] = []
 
@@ -113,7 +113,7 @@ class Storm:
         self._way = Way(time.time())
 
     def _must_be_gone(self, family: list[psutil.Process], what: str) -> None:
-        """Wait for the end of processes; those that stay are orphans."""
+        """Wait until processes have ended, and report the remaining ones as orphans."""
         until = time.monotonic() + ORPHAN_SECONDS
         while (left := alive(family)) and time.monotonic() < until:
             self._tick()
@@ -121,7 +121,7 @@ class Storm:
             self._fault(self.seen.orphans, f"{process} outlives {what}")
 
     def _is_well(self) -> bool:
-        """Say whether all parts answer and each worker has had new points acknowledged."""
+        """Return True if all parts respond and new points of each worker were acknowledged."""
         reported = self._installation.journals.last_reported()
         back = {worker for worker, moment in reported.items() if moment > self._way.since}
         for worker in sorted(back - self._way.back):
@@ -144,7 +144,7 @@ class Storm:
         self._wait(ended, f"all runs to end: {left}", quietly=True)
 
     def _phases(self) -> Phases | None:
-        """Return where the time went on the way back of the worker that reported last, if it began an attempt."""
+        """Return the recovery phases of the worker that reported last, or None if no attempt has new points."""
         journals, since, now = self._installation.journals, self._way.since, time.time()
         firsts: dict[str, tuple[float, Phases]] = {}
         for attempt, worker in journals.workers.items():
@@ -159,7 +159,7 @@ class Storm:
         return max(firsts.values(), key=lambda first: first[0])[1] if firsts else None
 
     def _finish_evaluations(self) -> None:
-        """Wait for all evaluations, and check that each was done once and whole."""
+        """Wait for all evaluations, and check that each was completed once."""
         left: list[int] = []
 
         def ended() -> bool:
@@ -187,7 +187,7 @@ class Storm:
             self.seen.runs[f"{run['algorithm']} {run['state']}"] += 1
             if "failure" in run:
                 self._fault(self.seen.failed, f"run {number} ({run['algorithm']}): {run['failure']['message']}")
-            # A worker that gave its run back had delivered everything; one that fell silent had perhaps not.
+            # A worker delivers everything before it releases its run. A silent worker may not have.
             released = "fell silent" not in self._installation.log(number)
             whole = journals.attempts(number) if released else ()
             self.seen.points.add(self._installation.points(number), journals, number, whole=whole)
@@ -197,7 +197,7 @@ class Storm:
         of_its_kind.append(what)
 
     def _wait(self, condition: Callable[[], bool], what: str, *, quietly: bool = False) -> bool:
-        """Wait for a condition while everything goes on, and say whether it came."""
+        """Wait for a condition while the storm continues. Return False on timeout."""
         until = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < until:
             self._tick(quietly=quietly)
@@ -210,7 +210,7 @@ class Storm:
         return False
 
     def _let_pass(self, seconds: float) -> None:
-        """Let users do what they like; during a way back they only launch runs, or it would be theirs as well."""
+        """Let users act for some time. During a recovery they only launch work, so that they do not affect its time."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self._tick()
@@ -218,7 +218,7 @@ class Storm:
                 self.note(f"a user: {done}")
 
     def _tick(self, *, quietly: bool = False) -> None:
-        """Do what goes on all the time: follow the journals, start what has ended, and launch runs as others end."""
+        """Follow the journals, restart parts that have ended, and launch new runs when others end."""
         time.sleep(TICK_SECONDS)
         self._installation.journals.follow()
         if started := self._installation.keep_running():
@@ -232,7 +232,7 @@ class Storm:
 
 @contextmanager
 def crowded(programs: int) -> Iterator[None]:
-    """Keep other programs busy, in one session as the programs of another terminal are."""
+    """Run busy loops in a separate session, like programs of another terminal."""
     script = 'while [ "$1" -gt 0 ]; do (while :; do :; done) & set -- $(($1 - 1)); done; wait'
     loops = subprocess.Popen(["/bin/sh", "-c", script, "loops", str(programs)], start_new_session=True)
     try:
@@ -243,7 +243,7 @@ def crowded(programs: int) -> Iterator[None]:
 
 
 def storm(directory: Path, seed: int, seconds: float, most_gusts: int | None = None) -> Seen:
-    """Let a storm rage over an installation in a folder, and leave nothing of it but what it wrote."""
+    """Run a storm in a new installation, and stop all of its processes. Its files remain in the folder."""
     installation = Stormed(directory)
     try:
         installation.start()
@@ -256,7 +256,7 @@ def storm(directory: Path, seed: int, seconds: float, most_gusts: int | None = N
 
 
 def main() -> int:
-    """Let it rage and print what was seen; the folder is kept if anything is not as it should be."""
+    """Run a storm and print its results. Keep the folder if there are faults."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.storm", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, help="of the kills; drawn and printed if left out")

@@ -1,4 +1,4 @@
-"""What a storm rages over: `arcadia up`, and a guest, a worker beside it, both started again as a user would."""
+"""The installation of a storm: `arcadia up` and a second worker, the guest. Both are restarted as by a user."""
 
 import contextlib
 import signal
@@ -15,12 +15,12 @@ from tests.installation import Installation
 from tests.journals import Journals
 from tests.processes import command_line, trains
 
-# `arcadia up` stops its worker first, whose trainer may take its grace time.
+# `arcadia up` first stops its worker, whose trainer may use its whole grace period.
 END_SECONDS = 90.0
 
 
 class Stormed(Installation):
-    """An installation by `arcadia up` with one more worker."""
+    """An installation of `arcadia up` with a second worker."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory, sweep_seconds=2)
@@ -31,12 +31,12 @@ class Stormed(Installation):
         self.family: dict[int, psutil.Process] = {}
 
     def start(self) -> None:
-        """Start all, and wait until everything is there."""
+        """Start all parts, and wait until they are healthy."""
         self.up.start()
         self.wait_until(lambda: self.keep_running() is None and self.is_healthy())
 
     def keep_running(self) -> str | None:
-        """Start again what has ended and is nobody else's to start, as a user would, and say what it was."""
+        """Restart `arcadia up` or the guest if it has ended, as a user would. Return its name, or None."""
         if self.up.ended is not None:
             self._forget_broker()
             self.up.start()
@@ -48,17 +48,17 @@ class Stormed(Installation):
         return None
 
     def is_healthy(self) -> bool:
-        """Say whether all parts answer and both workers report."""
+        """Return True if all parts respond and both workers are online."""
         health = self.read("health")
         return bool(health["status"] == "ok" and health["workers"] == len(WORKERS))
 
     def part(self, part: Part, worker: str) -> psutil.Process | None:
-        """Return the process of a part, if it is there now; of a trainer, a leash and a worker, that worker's."""
+        """Return the process of a part, or None if it is not running. `worker` selects the trainer, leash or worker."""
         with contextlib.suppress(psutil.NoSuchProcess):
             if part == "up":
                 return None if self.up.ended is not None else self.up.process
             if part in ("backend", "redis"):
-                # Redis and Valkey put their address into their command line behind their name.
+                # Redis and Valkey show their address after their name in their command line.
                 return _first(
                     self.up.process.children(), "backend.cli backend" if part == "backend" else "-server 127.0.0.1"
                 )
@@ -70,13 +70,13 @@ class Stormed(Installation):
         return None
 
     def dying_with(self, victim: psutil.Process) -> list[psutil.Process]:
-        """Return what must end with a process: all below it, and the guest with the Redis of `arcadia up`."""
+        """Return a process and all that must end with it. The guest ends with `arcadia up`, whose Redis it uses."""
         guest = self.workers[GUEST]
         with_guest = victim == self.up.process and guest.ended is None
         return family_of(victim) + (family_of(guest.process) if with_guest else [])
 
     def close(self) -> None:
-        """Kill whatever is left."""
+        """Kill all remaining processes."""
         self.remember()
         for service in (self.up, *self.workers.values()):
             service.end()
@@ -86,7 +86,7 @@ class Stormed(Installation):
         super().close()
 
     def remember(self) -> None:
-        """Note which processes there are."""
+        """Record all current processes."""
         for service in (self.up, *self.workers.values()):
             with contextlib.suppress(psutil.NoSuchProcess, AssertionError):
                 if service.ended is None:
@@ -94,7 +94,7 @@ class Stormed(Installation):
                         self.family[process.pid] = process
 
     def end(self) -> None:
-        """End everything as a user does, and wait for it."""
+        """Stop everything as a user does, and wait for the end."""
         self.remember()
         services = (*self.workers.values(), self.up)
         for service in services:
@@ -111,7 +111,7 @@ class Stormed(Installation):
         self.workers[GUEST].start()
 
     def _forget_broker(self) -> None:
-        """End the guest: its Redis has gone with `arcadia up`, and the next one is at another address."""
+        """Stop the guest, because its Redis ended with `arcadia up` and the next one has another address."""
         if GUEST in self.workers:
             self.workers[GUEST].end()
         (self._data / "redis" / "redis.conf").unlink(missing_ok=True)
@@ -122,7 +122,7 @@ class Stormed(Installation):
         return self.workers[name].process if self.workers[name].ended is None else None
 
     def _broker_url(self) -> str | None:
-        """Return where the private Redis is, once `arcadia up` has settled it."""
+        """Return the URL of the private Redis, or None until `arcadia up` has written its settings."""
         with contextlib.suppress(FileNotFoundError):
             lines = (self._data / "redis" / "redis.conf").read_text().splitlines()
             settings = dict(line.split(maxsplit=1) for line in lines)
@@ -132,12 +132,12 @@ class Stormed(Installation):
 
 
 def family_of(process: psutil.Process) -> list[psutil.Process]:
-    """Return a process and all below it."""
+    """Return a process and all of its descendants."""
     return [process, *process.children(recursive=True)]
 
 
 def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Return those that still run; one that nobody has reaped yet does not."""
+    """Return the processes that still run. Zombies do not count."""
     found = []
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -147,7 +147,7 @@ def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
 
 
 def _first(processes: Iterable[psutil.Process], words: str) -> psutil.Process | None:
-    """Return the first whose command line has these words."""
+    """Return the first process whose command line contains these words, or None."""
     for process in processes:
         if words in command_line(process):
             return process

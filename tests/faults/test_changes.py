@@ -1,4 +1,4 @@
-"""kill -9 of each part before, during and after a change of a run: it is applied and reported exactly once."""
+"""kill -9 of each part before, during and after a change of a run. The change is applied and reported exactly once."""
 
 import signal
 from collections.abc import Callable
@@ -11,30 +11,30 @@ Moment = Callable[[Installation, int], object]
 
 
 def requested(_installation: Installation, _run: int) -> bool:
-    """The backend has stored the request."""
+    """Return True, because the backend has already stored the request."""
     return True
 
 
 def handed_over(installation: Installation, run: int) -> bool:
-    """The worker has written the request into the attempt's directory, or it is applied already."""
+    """Return True if the worker has written the request into the attempt's directory, or it is already applied."""
     files = (installation.directory / "workers").glob(f"*/runs/{run}/attempt-*/changes.json")
     return any(files) or applied(installation, run)
 
 
 def applied(installation: Installation, run: int) -> bool:
-    """A trainer has written its report. The backend may not have it yet."""
+    """Return True if a trainer has written its report. The backend may not have received it yet."""
     return reports(installation, run) > 0
 
 
 def reports(installation: Installation, run: int) -> int:
-    """Return how many reports of change 1 the trainers of all attempts have written."""
+    """Return the number of reports of change 1 by the trainers of all attempts."""
     journals = installation.journals
     events = [event for attempt in journals.attempts(run) for event in journals.events(run, attempt)]
     return sum(event["kind"] == "changed" and event["number"] == 1 for event in events)
 
 
 def kill(installation: Installation, part: str) -> None:
-    """Kill a part, and start it again if nothing else does."""
+    """Kill a part, and restart it if nothing else does."""
     if part == "trainer":
         installation.trainer("one").kill()
         return
@@ -67,7 +67,7 @@ def test_a_change_is_applied_and_reported_once(installation: Installation, part:
     installation.wait_until(lambda: moment(installation, run), interval=0.01)
     kill(installation, part)
     installation.wait_until(lambda: installation.read(f"runs/{run}/changes")["items"][0]["applied_at"])
-    # The next attempt of a killed trainer has the value, and a later change gets the next number.
+    # The next attempt of a killed trainer uses the changed value, and a later change gets the next number.
     installation.wait_for_points(run, attempt=1 if part == "backend" else 2, more=5)
     assert installation.post(f"runs/{run}/changes", {"more_steps": 100})["number"] == 2
     installation.wait_until(lambda: installation.run(run)["total_steps"] == 10**9 + 100)

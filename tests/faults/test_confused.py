@@ -1,4 +1,4 @@
-"""Messages that come too often, workers that wake too late, a backend that is away."""
+"""Duplicate messages, workers that wake too late, and a backend that is down."""
 
 import signal
 
@@ -10,14 +10,14 @@ from tests.installation import SAVING, Installation
 
 
 def ring(installation: Installation, run: int, times: int) -> None:
-    """Send the doorbell's message as the backend does."""
+    """Send doorbell messages as the backend does."""
     with Celery(broker=installation.redis.url, set_as_current=False) as bell:
         for _ in range(times):
             bell.send_task("workers.look", args=[run], queue="cpu", ignore_result=True)
 
 
 @pytest.mark.nightly
-def test_the_same_message_ten_times_trains_the_run_once(installation: Installation) -> None:
+def test_repeated_doorbell_messages_train_a_run_once(installation: Installation) -> None:
     installation.worker("one")
     installation.worker("two")
     run = installation.launch()
@@ -37,7 +37,7 @@ def test_the_same_message_ten_times_trains_the_run_once(installation: Installati
 
 
 @pytest.mark.nightly
-def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over(
+def test_a_worker_that_wakes_after_its_lease_ends_its_training(
     impatient_installation: Installation,
 ) -> None:
     installation = impatient_installation
@@ -63,7 +63,7 @@ def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over
 
 
 @pytest.mark.nightly
-def test_training_goes_on_while_the_backend_is_away(installation: Installation) -> None:
+def test_training_continues_while_the_backend_is_down(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch()
     installation.wait_for_points(run, 1)

@@ -1,4 +1,4 @@
-"""What a storm counts: a point that is missing is lost, one too many is doubled, and each fault is reported."""
+"""Counts of a storm: missing points are lost, duplicate points are doubled, and each fault is reported."""
 
 import json
 from pathlib import Path
@@ -21,12 +21,12 @@ STEPS = (10, 20, 30)
 
 @pytest.fixture
 def journals(tmp_path: Path) -> Journals:
-    """Return journals of a folder for workers."""
+    """Return the journals of a folder for workers."""
     return Journals(tmp_path / "workers")
 
 
 def train(api: Api, tmp_path: Path, journals: Journals, *, delivered: int) -> int:
-    """Have a trainer write some events, of which so many reach the backend and are acknowledged."""
+    """Write events as a trainer does. Only the first `delivered` events reach the backend and are acknowledged."""
     run, attempt = api.running()
     events = [factories.started()]
     events += [
@@ -49,7 +49,7 @@ def counted(api: Api, journals: Journals, run: int, *, whole: bool = False) -> C
     return count
 
 
-def test_points_that_are_all_there_are_no_fault(api: Api, tmp_path: Path, journals: Journals) -> None:
+def test_complete_points_have_no_fault(api: Api, tmp_path: Path, journals: Journals) -> None:
     run = train(api, tmp_path, journals, delivered=4)
     count = counted(api, journals, run, whole=True)
     assert count == Count(written=9)
@@ -72,7 +72,7 @@ def test_a_point_deleted_from_the_database_is_lost(
 def test_points_stored_twice_are_doubled(api: Api, database: Database, tmp_path: Path, journals: Journals) -> None:
     run = train(api, tmp_path, journals, delivered=4)
     with database.write() as session:
-        # A backend that forgot how far it was takes an event again.
+        # A backend that forgets the last sequence number accepts an event again.
         session.get_one(Attempt, (run, 1)).last_seq = 3
     assert api.send(run, 1, journals.events(run, 1)[3]).is_success
     count = counted(api, journals, run)
@@ -85,7 +85,7 @@ def test_points_stored_twice_are_doubled(api: Api, database: Database, tmp_path:
     assert count.lost == []
 
 
-def test_what_was_never_acknowledged_is_lost_only_if_its_worker_delivered_everything(
+def test_unacknowledged_points_are_lost_only_if_the_worker_delivered_everything(
     api: Api, tmp_path: Path, journals: Journals
 ) -> None:
     run = train(api, tmp_path, journals, delivered=3)
@@ -114,13 +114,13 @@ def test_each_fault_is_reported(seen: Seen, fault: str) -> None:
     assert seen.faults() == [fault]
 
 
-def test_a_storm_without_faults_tells_none() -> None:
+def test_a_storm_without_faults_reports_none() -> None:
     seen = Seen(ways_back=[("worker", 12.0), ("worker", 30.0)])
     assert seen.faults() == []
     assert "worker   |     0 |         2 | 21.0 s |  30.0 s" in seen.report()
 
 
-def test_a_seed_repeats_its_kills_and_every_part_comes_in_turn() -> None:
+def test_a_seed_repeats_its_kills_and_every_part_is_killed_in_turn() -> None:
     first, again, other = (gusts(seed) for seed in (5, 5, 6))
     drawn = [next(first) for _ in range(20)]
     assert drawn == [next(again) for _ in range(20)]

@@ -24,7 +24,7 @@ def cable() -> Iterator[Cable]:
 
 @pytest.fixture
 def reachable_installation(cable: Cable, tmp_path: Path) -> Iterator[Installation]:
-    """Yield an installation whose backend answers at this end of the cable."""
+    """Yield an installation whose backend listens at this end of the cable."""
     with started(Installation(tmp_path, host=cable.here, token="secret-of-users", lease_seconds=8)) as installation:
         yield installation
 
@@ -39,7 +39,7 @@ def test_a_worker_that_was_cut_off_continues_its_run(cable: Cable, reachable_ins
     installation.wait_for_state(run, "queued")
     cut_off = len(installation.journals.events(run, 1))
     installation.wait_until(lambda: len(installation.journals.events(run, 1)) > cut_off + 20)
-    assert trainer.is_running(), "training needs no backend"
+    assert trainer.is_running(), "training continues without the backend"
     written = len(installation.journals.events(run, 1))
     cable.mend()
     installation.wait_until(lambda: installation.journals.acknowledged[run, 1] > written)

@@ -1,4 +1,4 @@
-"""The worker's disk is full when a checkpoint is to be written: the run goes on, or fails and says why."""
+"""A full disk of the worker: the run continues without a new checkpoint, or fails with the reason."""
 
 import os
 import resource
@@ -20,7 +20,7 @@ from tests.faults.test_killed import stop
 from tests.installation import Installation
 
 MEGABYTE = 2**20
-# Its checkpoints are of about two megabytes.
+# Its checkpoints have about two megabytes.
 LARGE: dict[str, Any] = {"hidden_units": 512, "checkpoint_seconds": 1}
 
 
@@ -33,7 +33,7 @@ def small_disk(installation: Installation) -> Iterator[Path]:
 
 @contextmanager
 def mounted(disk: Path) -> Iterator[Path]:
-    """Mount a small disk at a folder."""
+    """Mount a small disk at a folder, or skip the test without the right to do so."""
     disk.mkdir(parents=True, exist_ok=True)
     mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
@@ -43,7 +43,7 @@ def mounted(disk: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path, free: int) -> Path:
-    """Leave so many bytes free and return the file that took the others."""
+    """Fill a disk except for `free` bytes, and return the file that fills it."""
     ballast = disk / "ballast"
     state = os.statvfs(disk)
     with ballast.open("wb") as file:
@@ -52,7 +52,7 @@ def fill(disk: Path, free: int) -> Path:
 
 
 @pytest.mark.nightly
-def test_a_run_goes_on_and_saves_again_once_there_is_room(installation: Installation, small_disk: Path) -> None:
+def test_a_run_continues_and_saves_again_when_the_disk_has_room(installation: Installation, small_disk: Path) -> None:
     installation.worker("one")
     run = installation.launch(**LARGE)
     step = installation.wait_for_checkpoint(run)
@@ -68,7 +68,7 @@ def test_a_run_goes_on_and_saves_again_once_there_is_room(installation: Installa
 
 
 @pytest.mark.nightly
-def test_a_run_that_can_write_nothing_at_all_fails_and_says_why(installation: Installation, small_disk: Path) -> None:
+def test_a_run_that_cannot_write_anything_fails_with_the_reason(installation: Installation, small_disk: Path) -> None:
     installation.worker("one")
     run = installation.launch(**LARGE)
     installation.wait_for_checkpoint(run)
@@ -82,11 +82,11 @@ def test_a_run_that_can_write_nothing_at_all_fails_and_says_why(installation: In
 
 
 @pytest.mark.nightly
-def test_a_run_whose_last_checkpoint_cannot_be_written_fails_and_says_why(installation: Installation) -> None:
+def test_a_run_that_cannot_write_its_last_checkpoint_fails_with_the_reason(installation: Installation) -> None:
     worker = installation.worker("one")
     run = installation.launch(**{**LARGE, "checkpoint_seconds": 1000})
     installation.wait_for_points(run, 1)
-    # Files that may not grow: for anybody what a full disk is for root.
+    # A limit on file sizes acts like a full disk, but needs no root user.
     installation.trainer("one").rlimit(resource.RLIMIT_FSIZE, (MEGABYTE, MEGABYTE))
     installation.post(f"runs/{run}/stop")
     failed = installation.wait_for_state(run, "failed")

@@ -1,4 +1,4 @@
-"""kill -9 of the backend in the middle of an import: nothing is stored, and the import can be repeated."""
+"""kill -9 of the backend during an import. Nothing is stored, and the import can be repeated."""
 
 import os
 import time
@@ -18,7 +18,7 @@ from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 PICTURES = [PNG + bytes([number]) for number in range(3)]
 
-# Code that kills the backend at a place of an import.
+# Code that kills the backend at one place of an import.
 DEATH = """
 import os, signal
 from backend.archives import reading
@@ -45,7 +45,7 @@ reading._Import.run = run_and_die
 
 @contextmanager
 def serving(folder: Path, before: str = "") -> Iterator[tuple[Server, httpx.Client]]:
-    """Serve a data folder, with code to run first."""
+    """Serve a data folder. Run the code `before` first."""
     server = Server(folder, before)
     root = server.address.removesuffix("/api/v1")
     try:
@@ -69,7 +69,7 @@ def make_archive(folder: Path) -> bytes:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the stored files and those that wait for it."""
+    """Return the stored files and the incoming ones, without the trash."""
     found = (path for path in (folder / "files").glob("*/*") if path.is_file())
     return sorted(path for path in found if path.parent.name != TRASH)
 
@@ -94,7 +94,7 @@ def test_the_import_can_be_repeated(tmp_path: Path, place: str) -> None:
             user.post("/api/v1/archives", content=archive)
         server.process.wait(timeout=PATIENCE_SECONDS)
     left = files_in(folder)
-    assert [path for path in left if path.parent.name == INCOMING], "it died in the middle"
+    assert [path for path in left if path.parent.name == INCOMING], "the backend was killed during the import"
     long_ago = time.time() - ABANDONED_SECONDS - 60
     for path in left:
         os.utime(path, (long_ago, long_ago))

@@ -1,4 +1,4 @@
-"""kill -9 of each part while a checkpoint is evaluated: it is done again, stored once, and training goes on."""
+"""kill -9 of each part during an evaluation. The evaluation is repeated and stored once, and training continues."""
 
 import signal
 from typing import Any
@@ -12,20 +12,20 @@ from tests.processes import does_an_job
 
 pytestmark = pytest.mark.nightly
 
-# Long enough to be interrupted, short enough to be done again.
+# Long enough to be interrupted, short enough to be repeated.
 EPISODES = 40
 
 
 @pytest.fixture
 def installation(standing: Installation) -> Installation:
-    """Return the one of all tests of this file, with the worker that trained and trains for them."""
+    """Return the installation of all tests of this file, with the worker that trains the runs."""
     standing.start()
     return standing
 
 
 @pytest.fixture(scope="module")
 def finished(standing: Installation) -> int:
-    """A run that has ended, whose last checkpoint is evaluated."""
+    """Return a finished run, whose last checkpoint the tests evaluate."""
     standing.worker("one")
     run = standing.launch(total_steps=2_000)
     standing.wait_for_state(run, "finished")
@@ -34,15 +34,15 @@ def finished(standing: Installation) -> int:
 
 @pytest.fixture(scope="module")
 def training(standing: Installation, finished: int) -> int:
-    """A run that trains on the worker that does the evaluations."""
-    assert standing.run(finished)["state"] == "finished", "one run trains at a time"
+    """Return a run that trains on the worker of the evaluations."""
+    assert standing.run(finished)["state"] == "finished", "the worker trains only one run"
     run = standing.launch()
     standing.wait_for_points(run, 1)
     return run
 
 
 def ask(installation: Installation, run: int, **wanted: Any) -> int:
-    """Ask for an evaluation, and return its number."""
+    """Request an evaluation, and return its number."""
     body = {"episodes": EPISODES, **wanted}
     return int(installation.post(f"runs/{run}/evaluations", body)["id"])
 
@@ -71,7 +71,7 @@ def process_of(installation: Installation, worker: str) -> psutil.Process:
 
 
 def assert_done_once(installation: Installation, run: int, number: int) -> dict[str, Any]:
-    """Wait until an evaluation is done, and check that it is there once and whole."""
+    """Wait until an evaluation is done, and check that it is complete and listed once."""
     installation.wait_until(lambda: evaluation(installation, number)["state"] in ("done", "failed", "cancelled"))
     found = evaluation(installation, number)
     assert (found["state"], found["reason"]) == ("done", None)
@@ -83,7 +83,7 @@ def assert_done_once(installation: Installation, run: int, number: int) -> dict[
 
 
 def test_a_checkpoint_that_was_damaged_on_the_server_is_reported(installation: Installation, finished: int) -> None:
-    # Before all others, since a worker keeps what it has fetched.
+    # This is the first test, because a worker keeps the files that it has fetched.
     sound = {file: file.read_bytes() for file in (installation.directory / "data/files" / f"run-{finished}").iterdir()}
     for file, content in sound.items():
         middle = len(content) // 2
@@ -95,21 +95,23 @@ def test_a_checkpoint_that_was_damaged_on_the_server_is_reported(installation: I
         file.write_bytes(content)
 
 
-def test_an_evaluation_is_done_while_a_run_trains_on(installation: Installation, finished: int, training: int) -> None:
+def test_an_evaluation_runs_during_a_training(installation: Installation, finished: int, training: int) -> None:
     attempt, before = attempt_of(installation, training), installation.run(training)["step"]
     number = ask(installation, finished, seed=5)
     found = assert_done_once(installation, finished, number)
-    assert found["mean"] > 5, "a pole stands for some steps"
+    assert found["mean"] > 5, "even a poor agent balances the pole for some steps"
     installation.wait_for_points(training, attempt)
     assert installation.run(training)["step"] > before
     again = ask(installation, finished, seed=5, checkpoint=found["checkpoint_id"])
     installation.wait_until(lambda: evaluation(installation, again)["state"] == "done")
     scores = [[episode["score"] for episode in evaluation(installation, each)["episodes"]] for each in (number, again)]
-    assert scores[0] == scores[1], "the same seed gives the same scores"
+    assert scores[0] == scores[1], "the same seed must give the same scores"
     assert attempt_of(installation, training) == attempt
 
 
-def test_its_process(installation: Installation, finished: int, training: int) -> None:
+def test_an_evaluation_is_repeated_after_its_process_is_killed(
+    installation: Installation, finished: int, training: int
+) -> None:
     attempt = attempt_of(installation, training)
     number = ask(installation, finished)
     process_of(installation, "one").kill()
@@ -117,7 +119,9 @@ def test_its_process(installation: Installation, finished: int, training: int) -
     assert attempt_of(installation, training) == attempt
 
 
-def test_the_process_of_a_calibration(installation: Installation, finished: int, training: int) -> None:
+def test_a_calibration_is_repeated_after_its_process_is_killed(
+    installation: Installation, finished: int, training: int
+) -> None:
     attempt = attempt_of(installation, training)
     options = {"episodes": 4, "futures": 8, "horizon": 100}
     number = installation.post(f"runs/{finished}/calibrations", options)["id"]
@@ -135,7 +139,9 @@ def test_the_process_of_a_calibration(installation: Installation, finished: int,
     assert attempt_of(installation, training) == attempt
 
 
-def test_the_process_of_futures(installation: Installation, finished: int, training: int) -> None:
+def test_futures_are_simulated_again_after_their_process_is_killed(
+    installation: Installation, finished: int, training: int
+) -> None:
     attempt = attempt_of(installation, training)
     recording = installation.post(f"runs/{finished}/recordings", {"seed": 1})["id"]
     installation.wait_until(lambda: installation.read(f"recordings/{recording}")["replay_id"])
@@ -155,7 +161,9 @@ def test_the_process_of_futures(installation: Installation, finished: int, train
     assert attempt_of(installation, training) == attempt
 
 
-def test_the_backend(installation: Installation, finished: int, training: int) -> None:
+def test_an_evaluation_is_stored_once_although_the_backend_is_killed(
+    installation: Installation, finished: int, training: int
+) -> None:
     attempt = attempt_of(installation, training)
     number = ask(installation, finished)
     process_of(installation, "one")
@@ -165,7 +173,9 @@ def test_the_backend(installation: Installation, finished: int, training: int) -
     assert attempt_of(installation, training) == attempt
 
 
-def test_redis_with_the_doorbell(installation: Installation, finished: int, training: int) -> None:
+def test_an_evaluation_starts_although_redis_loses_its_doorbell(
+    installation: Installation, finished: int, training: int
+) -> None:
     attempt = attempt_of(installation, training)
     installation.redis.kill()
     number = ask(installation, finished)
@@ -174,7 +184,9 @@ def test_redis_with_the_doorbell(installation: Installation, finished: int, trai
     assert attempt_of(installation, training) == attempt
 
 
-def test_the_worker(installation: Installation, finished: int, training: int) -> None:
+def test_an_evaluation_is_repeated_after_its_worker_is_killed(
+    installation: Installation, finished: int, training: int
+) -> None:
     attempt = attempt_of(installation, training)
     number = ask(installation, finished)
     process = process_of(installation, "one")
@@ -203,7 +215,7 @@ def test_a_run_is_evaluated_by_its_schedule_and_its_best_checkpoint_chosen(
     assert best["id"] in {row["checkpoint_id"] for row in rows}
 
 
-def test_the_worker_for_good_while_another_lives(impatient_installation: Installation) -> None:
+def test_another_worker_repeats_the_evaluation_of_a_killed_worker(impatient_installation: Installation) -> None:
     installation = impatient_installation
     installation.worker("one")
     run = installation.launch(**SAVING)

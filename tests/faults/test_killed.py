@@ -1,4 +1,4 @@
-"""kill -9 of each part while a run trains: no acknowledged point is lost or doubled, and the run goes on."""
+"""kill -9 of each part while a run trains. No acknowledged point is lost or doubled, and the run continues."""
 
 import signal
 
@@ -8,13 +8,13 @@ from tests.installation import SAVING, Installation
 
 
 def stop(installation: Installation, run: int) -> None:
-    """Stop a run, so that its last attempt is delivered whole."""
+    """Stop a run, so that its last attempt is delivered completely."""
     installation.post(f"runs/{run}/stop")
     installation.wait_for_state(run, "stopped")
 
 
 @pytest.mark.nightly
-def test_the_trainer(installation: Installation) -> None:
+def test_a_run_continues_after_its_trainer_is_killed(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch(**SAVING)
     step = installation.wait_for_checkpoint(run)
@@ -27,7 +27,7 @@ def test_the_trainer(installation: Installation) -> None:
 
 
 @pytest.mark.nightly
-def test_the_worker(installation: Installation) -> None:
+def test_a_run_continues_after_its_worker_is_killed(installation: Installation) -> None:
     worker = installation.worker("one")
     run = installation.launch(**SAVING)
     step = installation.wait_for_checkpoint(run)
@@ -44,7 +44,7 @@ def test_the_worker(installation: Installation) -> None:
 
 
 @pytest.mark.nightly
-def test_the_worker_for_good_while_another_lives(impatient_installation: Installation) -> None:
+def test_another_worker_continues_the_run_of_a_killed_worker(impatient_installation: Installation) -> None:
     installation = impatient_installation
     installation.worker("one")
     run = installation.launch(**SAVING)
@@ -61,7 +61,7 @@ def test_the_worker_for_good_while_another_lives(impatient_installation: Install
 
 
 @pytest.mark.nightly
-def test_the_backend(installation: Installation) -> None:
+def test_training_continues_after_the_backend_is_killed(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch()
     installation.wait_for_points(run, 1)
@@ -76,7 +76,7 @@ def test_the_backend(installation: Installation) -> None:
 
 
 @pytest.mark.nightly
-def test_redis_with_all_its_data(installation: Installation) -> None:
+def test_training_continues_after_redis_loses_its_data(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch()
     waiting = installation.launch()
@@ -98,7 +98,7 @@ def test_redis_with_all_its_data(installation: Installation) -> None:
         installation.assert_points_kept(number, whole={1})
 
 
-def test_everything_at_once(installation: Installation) -> None:
+def test_a_run_continues_after_all_parts_are_killed(installation: Installation) -> None:
     worker = installation.worker("one")
     run = installation.launch(**SAVING)
     step = installation.wait_for_checkpoint(run)

@@ -1,4 +1,4 @@
-"""kill -9 of backend and worker while a study trains its runs: each run is made once, and each comes to its end."""
+"""kill -9 of backend and worker while a study trains its runs. Each run is created once and finishes."""
 
 import signal
 from typing import Any
@@ -22,16 +22,16 @@ STUDY: dict[str, Any] = {
 
 
 def states_of(installation: Installation, study: int) -> list[str]:
-    """Return the state of each run that was planned."""
+    """Return the state of each planned run."""
     return [run["state"] for point in installation.read(f"studies/{study}")["table"] for run in point["runs"]]
 
 
 def wait_for_finished(installation: Installation, study: int, count: int) -> None:
-    """Wait until so many of the study's runs have finished."""
+    """Wait until `count` of the study's runs have finished."""
     installation.wait_until(lambda: states_of(installation, study).count("finished") >= count)
 
 
-def test_every_run_of_a_study_is_made_once_and_finishes(installation: Installation) -> None:
+def test_every_run_of_a_study_is_created_once_and_finishes(installation: Installation) -> None:
     worker = installation.worker("one")
     study = int(installation.post("studies", {**STUDY, "confirm_steps": 12_000})["id"])
 
@@ -52,7 +52,7 @@ def test_every_run_of_a_study_is_made_once_and_finishes(installation: Installati
     points = installation.read(f"studies/{study}")["table"]
     planned = sorted(run["run_id"] for point in points for run in point["runs"])
     made = {run["id"]: run for run in installation.read("runs")["items"]}
-    assert planned == sorted(made), "each planned run was made, once, and no other"
+    assert planned == sorted(made), "exactly the planned runs are created"
     settings = [(run["config"]["learning_rate"], run["config"]["seed"]) for run in map(installation.run, planned)]
     assert sorted(settings) == [(rate, seed) for rate in RATES for seed in SEEDS]
     assert all(run["step"] >= STUDY["total_steps"] for run in made.values())

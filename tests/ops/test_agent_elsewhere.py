@@ -12,7 +12,7 @@ from tests.workers.trainer.agents.made_agents import config_of, evaluate, unpack
 from workers.contract.protocols import PROTOCOLS
 from workers.trainer.host import devices
 
-# Everything of the README's first line, in the versions of this environment.
+# All packages in the first line of the README, in the versions of this environment.
 PACKAGES = ("torch", "numpy", "gymnasium", "ale-py")
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(INSTALL_SECONDS)]
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.nightly, pytest.mark.timeout(INSTALL_SECONDS)]
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the Python of an environment with only what the README names."""
+    """Return the Python of an environment with only the packages in the README."""
     programs = new_environment(tmp_path_factory.mktemp("bare") / "environment")
     pinned = [f"{name}=={version(name).partition('+')[0]}" for name in PACKAGES]
     run(programs / "python", "-m", "pip", "install", "--quiet", *pinned, cwd=Path(sys.prefix))

@@ -21,7 +21,7 @@ from tests.installation import Installation
 ROOT = Path(__file__).parents[2]
 TOKEN = "secret-of-users"
 INSTALL_SECONDS = 900
-# What the unit tests of the client use beside the client.
+# Packages that the client's unit tests need in addition to the client.
 TEST_PACKAGES = ("pytest", "plotly", "av", "nvidia-ml-py", "psutil", "numpy", "pillow", "tensorboardX")
 TABLES = """
 import arcadia, sys
@@ -93,7 +93,7 @@ def cable() -> Iterator[Cable]:
 
 @pytest.fixture
 def installation(cable: Cable, tmp_path: Path) -> Iterator[Installation]:
-    """Yield an installation with a worker, whose backend answers at this end of the cable."""
+    """Yield an installation with a worker, whose backend listens at this end of the cable."""
     with started(Installation(tmp_path, host=cable.here, token=TOKEN)) as installation:
         installation.worker("near")
         yield installation
@@ -119,7 +119,7 @@ def test_a_host_that_reaches_only_the_server_launches_watches_stops_and_download
     assert "arcadia-client" in names
     assert not names & {"arcadia", "torch", "numpy", "fastapi", "ray"}
     routes = run(*cable.prefix, "ip", "route", folder=folder).splitlines()
-    assert len(routes) == 1, "the other host reaches nothing but the server"
+    assert len(routes) == 1, "the other host must reach only the server"
 
     launched = arcadia("launch", "paac-cartpole", "--set", "total_steps=3000", "--name", "first", "--quiet").strip()
     watched = arcadia("watch", launched, "--interval", "0.2")
@@ -163,7 +163,7 @@ def find_python_310() -> str:
 def test_the_unit_tests_pass_on_python_310(tmp_path: Path) -> None:
     run(find_python_310(), "-m", "venv", tmp_path / "venv", folder=tmp_path)
     programs = tmp_path / "venv" / "bin"
-    # The documents and the generators are read by some of the tests.
+    # Some tests read the documents and the generators.
     for part in ("client", "docs/client"):
         ignored = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__")
         shutil.copytree(ROOT / part, tmp_path / part, ignore=ignored)
@@ -171,6 +171,6 @@ def test_the_unit_tests_pass_on_python_310(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "client" / "arcadia")
     tests = tmp_path / "client" / "tests"
     options = ("--rootdir", tmp_path, "-o", f"pythonpath={tests}", "--import-mode=importlib")
-    # They compare with what the locked versions of ruff and Typer write.
+    # These tests compare with the output of the locked versions of ruff and Typer.
     left_out = ("--ignore=client/tests/test_generated.py", "--ignore=client/tests/cli/test_reference.py")
     assert " passed" in run(programs / "python", "-m", "pytest", "-q", *options, *left_out, tests, folder=tmp_path)

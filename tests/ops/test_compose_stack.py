@@ -37,7 +37,7 @@ def stack() -> Iterator[Stack]:
 
 
 def points(stack: Stack, run: int) -> Counter[Point]:
-    """Return every point of a run that the backend holds, with how often it is there."""
+    """Return the points of a run in the backend, with the number of times that each is stored."""
     lines = stack.http.get(f"export/runs/{run}.csv").raise_for_status().text.splitlines()
     header = lines[0].split(",")
     columns = [header.index(name) for name in ("attempt", "step", "name", "value")]
@@ -73,7 +73,7 @@ def state(stack: Stack, run: int) -> str:
 
 
 def finish(stack: Stack, run: int) -> dict[str, Any]:
-    """Wait for the end of a run, which must be a success, and return it."""
+    """Wait until a run ends, check that it finished, and return it."""
     stack.wait(lambda: state(stack, run) in ("finished", "failed", "stopped"))
     found: dict[str, Any] = stack.read(f"runs/{run}")
     assert (found["state"], found["failure"]) == ("finished", None)
@@ -82,7 +82,7 @@ def finish(stack: Stack, run: int) -> dict[str, Any]:
 
 
 def online(stack: Stack) -> set[str]:
-    """Return the names of the workers that are there."""
+    """Return the names of the workers that are online."""
     return {worker["name"] for worker in stack.read("workers") if worker["state"] in ("idle", "busy")}
 
 

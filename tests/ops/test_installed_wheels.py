@@ -148,7 +148,7 @@ class Up:
 
 @pytest.fixture
 def up(installed: Path, tmp_path: Path) -> Iterator[Up]:
-    """Yield a running installation, and kill what the test leaves."""
+    """Yield a running installation, and kill the processes that the test leaves."""
     up = Up(installed, tmp_path)
     try:
         up.wait_for(lambda: up.read("health")["workers"] == 1)

@@ -69,7 +69,7 @@ def test_the_environment_names_the_project(
     assert client.create_report("Notes").project == "Cove"
 
 
-def test_an_archive_goes_to_a_project(arcadia: Arcadia, api: Api, trained: int, tmp_path: Path) -> None:
+def test_an_archive_is_imported_into_a_project(arcadia: Arcadia, api: Api, trained: int, tmp_path: Path) -> None:
     arcadia("export", trained, "-o", tmp_path)
     api.user.delete(f"/api/v1/runs/{trained}").raise_for_status()
     imported = arcadia("import", tmp_path / f"run-{trained}.arcadia", "--project", "Reef", "--json").out

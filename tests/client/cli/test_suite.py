@@ -25,7 +25,7 @@ def test_a_list_is_previewed_and_must_be_confirmed(arcadia: Arcadia) -> None:
     assert "add --confirm-steps 50000000 to start it" in failed.err
 
 
-def test_own_games_are_started_and_shown(arcadia: Arcadia, url: str) -> None:
+def test_a_suite_of_chosen_games_is_started_and_shown(arcadia: Arcadia, url: str) -> None:
     started = arcadia("suite", "start", *TINY, "--confirm-steps", "8000", "--name", "Two games")
     assert "2 points, 4 runs, 8,000 steps" in started.err
     number = started.out.split()[1]

@@ -96,7 +96,7 @@ with arcadia.init() as run:
     assert run.refresh().state == "stopped"
 
 
-def test_a_run_is_resumed_after_it_was_stopped_and_its_new_script_is_not(client: Client, start: Start) -> None:
+def test_a_script_that_resumes_a_run_is_not_stopped(client: Client, start: Start) -> None:
     program = """
 with arcadia.init(id="mine", resume=os.environ.get("RESUME", "allow")) as run:
     run.log({"loss": 1.0})
@@ -109,7 +109,7 @@ with arcadia.init(id="mine", resume=os.environ.get("RESUME", "allow")) as run:
 
 
 @pytest.mark.nightly
-def test_a_run_that_must_exist_is_an_error_if_it_does_not(client: Client, start: Start, journals: Path) -> None:
+def test_resuming_a_missing_run_is_an_error(client: Client, start: Start, journals: Path) -> None:
     script = start("arcadia.init(id='nobody', resume='must')")
     _, errors = script.communicate(timeout=PATIENCE_SECONDS)
     assert script.returncode == 1

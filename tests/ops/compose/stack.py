@@ -62,7 +62,7 @@ def _config(command: list[str]) -> str:
 
 
 def pip_options() -> str:
-    """Return the options with which pip finds packages here; paths of this machine do not exist in a build."""
+    """Return the options with which pip finds packages here, without local paths, which do not exist in a build."""
     options = []
     for name in ("index-url", "extra-index-url", "trusted-host"):
         values = _config(["python3", "-m", "pip", "config", "get", f"global.{name}"]).split()
@@ -137,7 +137,7 @@ class Stack:
         return {"image": f"arcadia-test-{name}", "build": {**build, "args": {**arguments, **proxies()}}}
 
     def _ours(self, name: str) -> dict[str, Any]:
-        # Builds reach the registries as this machine does.
+        # Builds reach the registries in the same way as this machine.
         return {"image": f"arcadia-test-{name}", "build": {"network": "host", "args": proxies()}}
 
     def build(self) -> None:
@@ -175,7 +175,7 @@ class Stack:
         return found
 
     def read(self, path: str) -> Any:
-        """Return an answer of the API."""
+        """Return a response of the API."""
         return self.http.get(path).raise_for_status().json()
 
     def launch(self, **overrides: object) -> int:
@@ -184,7 +184,7 @@ class Stack:
         return int(self.http.post("runs", json=body).raise_for_status().json()["id"])
 
     def wait(self, condition: Callable[[], object]) -> None:
-        """Wait until a condition holds; the backend may be away."""
+        """Wait until a condition is true. Retry while the backend is unreachable."""
 
         def holds() -> bool:
             try:
@@ -212,7 +212,7 @@ def proxies() -> dict[str, str]:
 
 
 def run(command: list[str], **options: Any) -> str:
-    """Run a command and return its output; fail with all of it."""
+    """Run a command and return its output. Show the output if it fails."""
     places = ("--progress", "--project-directory", "--env-file", "--file", "/")
     print("$", " ".join(word for word in command if not word.startswith(places)), flush=True)
     result = subprocess.run(command, capture_output=True, text=True, check=False, **options)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 MAX_STEPS = 100
 STEP_SECONDS = 0.1
-# The ship has docked within this distance, if it is not faster than this.
+# The ship docks within this distance, if it is not faster than this.
 NEAR, SLOW = 0.1, 0.2
 PIXELS = 256
 SPACE, STATION, SHIP = (20, 22, 30), (90, 200, 130), (240, 180, 60)
@@ -24,12 +24,12 @@ class Station(gymnasium.Env[Floats, Floats]):
 
     def __init__(self, render_mode: str | None = None) -> None:
         self.render_mode = render_mode
-        # Place and velocity. The station is at (0, 0).
+        # Position and velocity. The station is at (0, 0).
         self.observation_space = Box(-4.0, 4.0, (4,), np.float32)
         self.action_space = Box(-1.0, 1.0, (2,), np.float32)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Start at rest, at a random place."""
+        """Start at rest at a random position."""
         super().reset(seed=seed, options=options)
         self._place = self.np_random.uniform(-1.0, 1.0, 2)
         self._velocity, self._steps = np.zeros(2), 0

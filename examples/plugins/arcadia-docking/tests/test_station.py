@@ -26,7 +26,7 @@ def test_the_environment_keeps_the_rules() -> None:
 def test_the_preset_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     from arcadia.plugins.training import TRAINERS, NullRun
 
-    # Its processes load the packages that the setting names.
+    # Processes of the run load the packages in this setting.
     monkeypatch.setenv("ARCADIA_PLUGINS", "arcadia-docking")
     run = NullRun()
     TRAINERS["a3c"].train(PRESETS["docking-a3c"].config.model_copy(), run)

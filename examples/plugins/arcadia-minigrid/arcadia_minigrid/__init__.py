@@ -7,7 +7,7 @@ from arcadia.plugins import Environment, EnvironmentFamily, Plugin
 
 @dataclass(frozen=True)
 class World:
-    """A world of MiniGrid, with the actions that are of use in it. They have MiniGrid's names."""
+    """A world of MiniGrid, with its useful actions. They have MiniGrid's names."""
 
     title: str
     actions: tuple[str, ...]

@@ -23,7 +23,7 @@ Observation = dict[str, Any]
 
 
 class ReadableWorld(gymnasium.Wrapper[Observation, int, Observation, int]):
-    """A world whose view and mission are zeros and ones: what is in each cell, and which words the mission has."""
+    """A world whose view and mission are zeros and ones: the content of each cell, and the words of the mission."""
 
     def __init__(self, env: gymnasium.Env[Observation, int], actions: tuple[str, ...]) -> None:
         super().__init__(env)
@@ -57,7 +57,7 @@ def readable(seen: Observation) -> Observation:
 
 
 def make(name: str, **options: Any) -> ReadableWorld:
-    """Make a world. Its own limit of steps ends episodes."""
+    """Make a world. Its step limit ends episodes."""
     return ReadableWorld(
         gymnasium.make(f"MiniGrid-{name}-v0", disable_env_checker=True, **options), WORLDS[name].actions
     )

@@ -30,5 +30,5 @@ def test_the_preset_learns() -> None:
     run = NullRun()
     TRAINERS["paac"].train(PRESETS["minigrid-empty-paac"].config.model_copy(), run)
     returns = [episode_return for _, _, episode_return, _ in run.episodes[-100:]]
-    # The shortest way gives 0.955, and a random agent about 0.2.
+    # The shortest path gives 0.955, and a random agent gets about 0.2.
     assert sum(returns) / len(returns) > 0.85

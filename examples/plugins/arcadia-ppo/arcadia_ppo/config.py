@@ -169,17 +169,17 @@ class PpoConfig(LockstepFields, ActorCriticFields, AgentFields, AdamFields):
 
     @property
     def normalizes_observations(self) -> bool:
-        """True if the network normalizes its input."""
+        """Return True if the network normalizes its input."""
         return self.normalize_observations and not self.environment.shows_pixels
 
     @property
     def num_minibatches(self) -> int:
-        """The number of minibatches in an epoch."""
+        """Return the number of minibatches in an epoch."""
         return -(-self.num_envs * self.t_max // self.minibatch_size)
 
     @property
     def minibatch_rows(self) -> int:
-        """The largest number of steps in a minibatch."""
+        """Return the largest number of steps in a minibatch."""
         if self.lstm_units:
             return -(-self.num_envs // min(self.num_minibatches, self.num_envs)) * self.t_max
         return -(-self.num_envs * self.t_max // self.num_minibatches)

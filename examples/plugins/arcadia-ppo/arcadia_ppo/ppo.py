@@ -40,9 +40,9 @@ class Experience(NamedTuple):
     values: Tensor
     advantages: Tensor
     targets: Tensor
-    # Fresh rows are no decisions: the policy does not learn from them.
+    # False for rows after the end of an episode, which are not decisions. The policy does not learn from them.
     decided: Tensor
-    # Whether an episode begins with the step, and the memory of each environment before the first step.
+    # True where an episode begins with the step, and the memory of each environment before the first step.
     openings: Tensor
     memory: Memory
 
@@ -96,7 +96,7 @@ def losses(numbers: Tensor, values: Tensor, policy: Policy, steps: Experience, s
 
 
 class Behavior:
-    """Acts by π_θold in all environments, and remembers the network's outputs and its memory."""
+    """Policy π_θold in all environments, with a record of the network's outputs and its memory."""
 
     def __init__(self, config: PpoConfig, agent: Agent, tape: BatchTape, actors: Actors, seed: int) -> None:
         self._tape, self._actors, self._envs = tape, actors, config.num_envs
@@ -158,14 +158,14 @@ class Behavior:
 
 
 class Shuffle:
-    """Divides a rollout randomly into minibatches."""
+    """Random division of a rollout into minibatches."""
 
     def __init__(self, config: PpoConfig, seed: int) -> None:
         self.random = torch.Generator().manual_seed(seed)
         self._config = config
 
     def minibatches(self, decided: Tensor) -> Iterator[Tensor]:
-        """Yield the rows of each minibatch of an epoch: any decisions, or with memory all steps of environments."""
+        """Yield the rows of each minibatch of an epoch: random decisions or, with memory, whole environments."""
         for picked in self._sequences() if self._config.lstm_units else self._decisions(decided):
             rows = picked.to(decided.device)
             if decided[rows].any():
@@ -186,7 +186,7 @@ class Shuffle:
 
 
 class Learner:
-    """Optimizes the surrogate objective with respect to θ."""
+    """Optimizer of the surrogate objective with respect to θ."""
 
     def __init__(
         self, config: PpoConfig, agent: Agent, tape: BatchTape, policy: Policy, side_by_side: SideBySide = ALONE

@@ -6,7 +6,7 @@ from arcadia.plugins import Plugin, Preset
 
 from arcadia_ppo.config import PpoConfig
 
-# Table 3, and what the authors' code has besides: openai/baselines, baselines/ppo1/run_mujoco.py.
+# Table 3, and further settings of the authors' code: openai/baselines, baselines/ppo1/run_mujoco.py.
 MUJOCO: dict[str, Any] = {
     "total_steps": 1_000_000,
     "num_envs": 1,

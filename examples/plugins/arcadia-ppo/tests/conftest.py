@@ -1,9 +1,9 @@
-"""Loads the package as Arcadia does."""
+"""Setup of the tests: load the package as Arcadia does."""
 
 import torch
 from arcadia.plugins import PLUGINS, load
 
 load(["arcadia-ppo"])
 assert PLUGINS["arcadia-ppo"].problem is None, PLUGINS["arcadia-ppo"].problem
-# As the trainer does for networks that read vectors. On busy cores, several threads wait for each other.
+# The trainer does the same for networks that read vectors. On busy cores, several threads wait for each other.
 torch.set_num_threads(1)

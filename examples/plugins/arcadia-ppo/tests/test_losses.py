@@ -144,7 +144,7 @@ def test_the_losses_and_their_gradients_equal_a_literal_transcription(
     torch.manual_seed(1)
     agent = network.build(config, (READINGS[env],), ACTIONS[env])
     steps = made_experience(config, agent, fresh=False)
-    for parameter in agent.parameters():  # so that ratios differ from 1, on both sides of the clip range
+    for parameter in agent.parameters():  # so that ratios are on both sides of the clip range
         parameter.data.add_(torch.randn_like(parameter) * 0.1)
     found = outputs(agent, steps.states.view(T, N, -1), torch.zeros(T, N, dtype=torch.bool), ())
 
@@ -226,7 +226,7 @@ def test_minibatches_of_an_lstm_have_whole_sequences() -> None:
 
 
 class OnlySpaces(gymnasium.Env[Any, Any]):
-    """Environment that is never stepped: Stable-Baselines3 asks it for its spaces."""
+    """Environment that is never stepped. Stable-Baselines3 only reads its spaces."""
 
     def __init__(self, env: str) -> None:
         actions = ACTIONS[env]

@@ -1,4 +1,4 @@
-"""The package works as a part of Arcadia: its presets train, and its agents are recorded and evaluated."""
+"""Tests of the package in Arcadia: its presets train, and its agents are recorded and evaluated."""
 
 from pathlib import Path
 

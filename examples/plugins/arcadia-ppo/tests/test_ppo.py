@@ -51,7 +51,7 @@ WORLDS: dict[str, tuple[float, dict[str, Any]]] = {
     "Arcadia/Identity-v0": (9.0, {"gamma": 0.5}),
     "Arcadia/Catch-v0": (0.9, {}),
     "Arcadia/Recall-v0": (0.9, {"lstm_units": 16, "hidden_units": 16}),
-    # At first −3 to −6.
+    # The return is −3 to −6 at first.
     "Arcadia/Target-v0": (-0.3, {"gamma": 0.5, "entropy_cost": 0.0, "normalize_observations": True}),
 }
 
@@ -111,13 +111,13 @@ def test_a_seeded_run_repeats_exactly_and_another_seed_does_not(config: PpoConfi
 
 
 @pytest.mark.parametrize("fields", [{}, {"env": "Arcadia/Target-v0", "normalize_observations": True}])
-def test_a_restored_run_goes_on_with_the_same_network_statistics_and_random_numbers(fields: dict[str, Any]) -> None:
+def test_a_restored_run_has_the_same_network_statistics_and_random_numbers(fields: dict[str, Any]) -> None:
     config, first = small(**fields), NullRun(stop_at_step=500)
     ppo.train(config, first)
     saved = first.saved[-1]
     second = NullRun(restored=saved, stop_at_step=saved.step, step=saved.step)
 
-    ppo.train(config, second)  # it should stop at once, so it saves what it restored
+    ppo.train(config, second)  # it stops immediately, so it saves the restored state
 
     assert second.saved[-1].step == saved.step
     assert second.saved[-1].tensors.keys() == saved.tensors.keys()
@@ -212,7 +212,7 @@ class ChangedRun(NullRun):
     [("entropy_cost", nan), ("value_cost", nan), ("max_grad_norm", -inf), ("gae_lambda", nan)],
 )
 def test_updates_use_a_changed_setting(name: str, value: float) -> None:
-    """Values that validation would reject make every weight NaN."""
+    """Invalid values make every weight NaN if the updates use them."""
     run = ChangedRun(fields={name: value})
     ppo.train(small(total_steps=10_000), run)
     assert run.saved[-1].has_diverged
@@ -234,7 +234,7 @@ def test_updates_use_a_changed_clip_range() -> None:
 
 
 def test_a_rollout_without_decisions_changes_nothing() -> None:
-    """With a horizon of 1, the step after the end of an episode is a whole rollout."""
+    """With `t_max` 1, the step after the end of an episode is a whole rollout."""
     run = NullRun()
     ppo.train(small(env="Arcadia/Catch-v0", num_envs=1, t_max=1, total_steps=30), run)
     assert (run.step, run.updates) == (30, 30 * 3)

@@ -38,7 +38,7 @@ class Deliver(gymnasium.Env[Observation, np.int64]):
         return self._observation(), {}
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Move the robot. The parcel goes with it once it was there."""
+        """Move the robot. After it has reached the parcel, it carries it."""
         self._robot = np.clip(self._robot + MOVES[action], 0, SIZE - 1)
         self._steps += 1
         reward = -0.02
