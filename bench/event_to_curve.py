@@ -51,7 +51,7 @@ def reported(installation: Installation, run: int) -> list[tuple[int, float]]:
 
 
 def main() -> None:
-    """Train CartPole in a fresh installation, look at its page and print the delays."""
+    """Train CartPole in a new installation, watch its page and print the delays."""
     parser = argparse.ArgumentParser(prog="python -m bench.event_to_curve", description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0)
     options = parser.parse_args()

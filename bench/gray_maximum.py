@@ -32,7 +32,7 @@ Picture = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Difference:
-    """How the agent's screens of the two orders differ."""
+    """Differences between the agent's screens of the two orders."""
 
     screens: int
     differing_screens: float
@@ -83,7 +83,7 @@ class MaximumFirst(emulator.AtariGame):
     """A game that agents see with the maximum of each color taken before grayscale."""
 
     def step(self, action: Action) -> None:
-        """Do an action, and show the newest screen anew if the game saw two frames."""
+        """Do an action, and compute the newest screen again if the game saw two frames."""
         pictures: list[Picture] = []
         show = self._watch
         self._watch = lambda picture: pictures.append(picture.copy())

@@ -1,7 +1,7 @@
 """Measure how much a job slows down training on the same host: `python -m bench.job_cost --rounds 5`.
 
-One trainer runs throughout. In turn it trains alone and next to an evaluation, which starts as a worker starts
-it and is paused in between. Ratios of neighboring measurements are compared, so that other load affects both.
+One trainer runs all the time. In turn, it trains alone and beside an evaluation, which is started as by a worker and
+paused in between. The program compares neighboring measurements, so that other load affects both.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def job(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterato
 
 
 def rate(directory: Path, seconds: float) -> float:
-    """Return a trainer's steps a second over the next seconds."""
+    """Return a trainer's steps per second over the next seconds."""
     first = last_event(directory, "metrics") or sys.exit(f"{directory} has no metrics yet")
     time.sleep(seconds)
     last = last_event(directory, "metrics") or first

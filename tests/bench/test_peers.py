@@ -29,7 +29,7 @@ def test_a_chart_has_times_only() -> None:
     assert row == ["500 ms (p95 500)", "**250 ms** (p95 250)"]
 
 
-def test_a_product_without_a_request_says_so() -> None:
+def test_a_missing_request_of_a_product_is_shown() -> None:
     table = report({"MLflow": {"list-200": LIST}, "Trackio": {}})
     assert rows(table)["list of 200 runs"][1] == "no such request"
 

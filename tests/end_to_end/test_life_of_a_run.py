@@ -16,7 +16,7 @@ EACH_KIND_OF_METHOD = pytest.mark.parametrize(
 )
 
 
-def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installation: Installation) -> None:
+def test_a_run_trains_from_the_queue_to_its_end_with_growing_curves(installation: Installation) -> None:
     installation.wait_until(lambda: installation.state_of_worker("one") == "idle")
     run = installation.launch(total_steps=15_000)
     installation.wait_for_state(run, "running")

@@ -103,7 +103,7 @@ def test_no_container_is_root_has_capabilities_or_shows_a_secret(stack: Stack) -
         assert [name for name, value in stack.secrets.items() if value in shown] == []
 
 
-def test_a_gpu_worker_without_a_gpu_says_what_is_missing(stack: Stack) -> None:
+def test_a_gpu_worker_without_a_gpu_reports_what_is_missing(stack: Stack) -> None:
     (worker,) = stack.compose("ps", "--quiet", "worker").split()
     command = ["docker", "exec", worker, "arcadia", "worker", "--queue", "gpu", "--name", "gpu"]
     result = subprocess.run(command, env=stack.environment, capture_output=True, text=True, check=False)

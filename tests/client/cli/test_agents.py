@@ -45,7 +45,7 @@ def test_an_alias_is_listed_moved_and_removed(arcadia: Arcadia, api: Api, tmp_pa
     assert "There is no alias" in arcadia("alias", "remove", "pole/best").err
 
 
-def test_a_file_that_is_no_agent_is_refused(arcadia: Arcadia, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_agent_is_rejected(arcadia: Arcadia, tmp_path: Path) -> None:
     file = tmp_path / "wrong.zip"
     file.write_bytes(b"nothing")
     refused = arcadia("agent", "import", file)

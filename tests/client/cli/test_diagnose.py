@@ -34,5 +34,5 @@ def test_findings_are_shown_and_a_fix_is_tested(arcadia: Arcadia, stalled: int) 
     assert f"Study {study['id']}" in arcadia("diagnose", stalled).out
 
 
-def test_a_run_without_findings_says_so(arcadia: Arcadia, api: Api) -> None:
+def test_missing_findings_are_reported(arcadia: Arcadia, api: Api) -> None:
     assert arcadia("diagnose", api.launch()["id"]).out == "No rule found a fault.\n"

@@ -31,7 +31,7 @@ def test_launch_creates_a_run_per_seed(arcadia: Arcadia) -> None:
     assert arcadia("launch", "paac-cartpole", *QUICK, "-q").out.strip().isdecimal()
 
 
-def test_a_forecast_says_what_a_run_needs_and_launches_nothing(arcadia: Arcadia, api: Api) -> None:
+def test_a_forecast_shows_the_needs_of_a_run_and_launches_nothing(arcadia: Arcadia, api: Api) -> None:
     before = api.user.get("/api/v1/runs").json()["total"]
     shown = arcadia("launch", "paac-cartpole", *QUICK, "--seed", "1-3", "--forecast")
     assert shown.status == 0, shown.err
@@ -145,7 +145,7 @@ def test_checkpoints_and_replays_are_downloaded(arcadia: Arcadia, trained: int, 
     assert "400" in arcadia("download", "replays", trained, "--list").out
 
 
-def test_without_checkpoints_the_error_says_so(arcadia: Arcadia, api: Api) -> None:
+def test_missing_checkpoints_are_an_error(arcadia: Arcadia, api: Api) -> None:
     run = api.launch()["id"]
     for command in ("download", "checkpoints"), ("fork",):
         failed = arcadia(*command, run)

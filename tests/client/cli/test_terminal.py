@@ -63,7 +63,9 @@ def test_ctrl_c_ends_watch_but_not_the_run(api: Api, environment: dict[str, str]
 
 
 @pytest.mark.parametrize(("answer", "status", "state"), [("n", 1, "queued"), ("y", 0, "stopped")])
-def test_stop_asks_first(api: Api, environment: dict[str, str], answer: str, status: int, state: str) -> None:
+def test_stop_asks_for_confirmation(
+    api: Api, environment: dict[str, str], answer: str, status: int, state: str
+) -> None:
     run = api.launch()["id"]
     with Terminal("stop", run, environment=environment) as terminal:
         terminal.wait_for("permanently? [y/N]: ")
