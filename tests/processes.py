@@ -11,17 +11,17 @@ def command_line(process: psutil.Process) -> str:
         return ""
 
 
-def does_an_job(process: psutil.Process) -> bool:
+def does_a_job(process: psutil.Process) -> bool:
     """Return True if a process does a job, False if it is kept ready for the next."""
-    return _has_a_assignment(process, "-m workers.trainer.job ")
+    return _has_an_assignment(process, "-m workers.trainer.job ")
 
 
 def trains(process: psutil.Process) -> bool:
     """Return True if a trainer has a run, False if it is kept ready for the next."""
-    return _has_a_assignment(process, "-m workers.trainer ")
+    return _has_an_assignment(process, "-m workers.trainer ")
 
 
-def _has_a_assignment(process: psutil.Process, program: str) -> bool:
+def _has_an_assignment(process: psutil.Process, program: str) -> bool:
     if program not in (said := command_line(process)) or "leash.py" in said:
         return False
     try:

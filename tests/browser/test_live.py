@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.installation import SAVING, Installation
-from tests.processes import does_an_job
+from tests.processes import does_a_job
 from workers.contract.protocols.starts import StartSetFile
 from workers.trainer.games import openings
 from workers.trainer.games.emulator import AtariGame
@@ -26,7 +26,7 @@ def playing_process(installation: Installation) -> psutil.Process:
     def look() -> bool:
         workers = [each.process for each in installation.workers.values()]
         below = [process for worker in workers for process in worker.children(recursive=True)]
-        found[:] = [process for process in below if does_an_job(process)]
+        found[:] = [process for process in below if does_a_job(process)]
         return bool(found)
 
     installation.wait_until(look)

@@ -141,7 +141,7 @@ class Storm:
             left[:] = [f"run {run['id']} is {run['state']}" for run in self._crowd.runs() if run["state"] not in ENDED]
             return not left
 
-        self._wait(ended, f"all runs to end: {left}", quietly=True)
+        self._wait(ended, "all runs to end", left, quietly=True)
 
     def _phases(self) -> Phases | None:
         """Return the recovery phases of the worker that reported last, or None if no attempt has new points."""
@@ -166,7 +166,7 @@ class Storm:
             left[:] = [n for n in self._crowd.evaluations() if self._crowd.evaluation(n)["state"] in UNDER_WAY]
             return not left
 
-        self._wait(ended, f"all evaluations to end: {left}", quietly=True)
+        self._wait(ended, "all evaluations to end", left, quietly=True)
         listed = self._crowd.evaluations()
         for number in sorted(self._crowd.requested | set(listed)):
             if listed.count(number) != 1:
@@ -196,8 +196,10 @@ class Storm:
         self.note(f"FAULT: {what}")
         of_its_kind.append(what)
 
-    def _wait(self, condition: Callable[[], bool], what: str, *, quietly: bool = False) -> bool:
-        """Wait for a condition while the storm continues. Return False on timeout."""
+    def _wait(
+        self, condition: Callable[[], bool], what: str, left: Sequence[object] = (), *, quietly: bool = False
+    ) -> bool:
+        """Wait for a condition while the storm continues. On timeout, note what is left, and return False."""
         until = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < until:
             self._tick(quietly=quietly)
@@ -206,7 +208,8 @@ class Storm:
                     return True
             except httpx.TransportError:
                 continue
-        self._fault(self.seen.stuck, f"waited {PATIENCE_SECONDS:g} s for {what}; back are {sorted(self._way.back)}")
+        details = f"{list(left)} left; back are {sorted(self._way.back)}"
+        self._fault(self.seen.stuck, f"waited {PATIENCE_SECONDS:g} s for {what}; {details}")
         return False
 
     def _let_pass(self, seconds: float) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.test_killed import stop
 from tests.installation import SAVING, Installation
-from tests.processes import does_an_job
+from tests.processes import does_a_job
 
 pytestmark = pytest.mark.nightly
 
@@ -63,7 +63,7 @@ def process_of(installation: Installation, worker: str) -> psutil.Process:
 
     def look() -> bool:
         below = installation.workers[worker].process.children(recursive=True)
-        found[:] = [process for process in below if does_an_job(process)]
+        found[:] = [process for process in below if does_a_job(process)]
         return bool(found)
 
     installation.wait_until(look)
