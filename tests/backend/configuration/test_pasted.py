@@ -1,4 +1,4 @@
-"""Settings in YAML, TOML and JSON."""
+"""Pasted settings in YAML, TOML and JSON."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def test_settings_below_config_are_read() -> None:
     assert parse("[config]\nseed = 7").values == {"seed": 7}
 
 
-def test_another_method_takes_its_own_defaults() -> None:
+def test_another_method_uses_its_own_defaults() -> None:
     found = parse("algorithm: a3c\nenv: CartPole-v1\nnum_actors: 3\nnum_envs: 4")
     assert found.values == {"algorithm": "a3c", "env": "CartPole-v1", "num_actors": 3}
     assert [(each.line, each.field) for each in found.unknown] == [(4, "num_envs")]
