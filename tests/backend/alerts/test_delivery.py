@@ -171,7 +171,7 @@ def test_an_interrupted_attempt_is_repeated(
     finish(api)
 
     class KilledError(BaseException):
-        """An error that stands for the end of the process."""
+        """An error that simulates the end of the process."""
 
     def die(*_: Any) -> None:
         raise KilledError

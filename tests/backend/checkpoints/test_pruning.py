@@ -79,7 +79,7 @@ def test_an_unpinned_checkpoint_is_pruned_at_the_next_save(api: Api) -> None:
     pin(api, run_id, pinned)
     for number in range(2, 12):
         api.save(run_id, attempt, 2 + number, 100 * number)
-    assert pin(api, run_id, pinned, False).json()["available"], "it can be pinned again until then"
+    assert pin(api, run_id, pinned, False).json()["available"], "it can be pinned again until the next save"
     api.save(run_id, attempt, 14, 1200)
     assert 110 not in kept(api, run_id)
     refused = pin(api, run_id, pinned)

@@ -74,7 +74,7 @@ def test_errors_name_the_line_and_the_setting(text: str, line: int | None, field
     assert message in found_message
 
 
-def test_the_route_returns_what_it_read(api: Api) -> None:
+def test_the_route_returns_the_parsed_settings(api: Api) -> None:
     body = {"text": "seed: 5\nspeed: 1", "base": BASE}
     response = api.user.post("/api/v1/configurations/parse", json=body)
     assert response.status_code == 200, response.text

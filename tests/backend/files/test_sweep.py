@@ -53,7 +53,7 @@ def forget_identity(settings: Settings, *, mark: bool = True) -> None:
 
 @pytest.fixture
 def with_files(api: Api, settings: Settings) -> Settings:
-    """Return settings of a stopped installation with a file of its own and a file that a crash left behind."""
+    """Return settings of a stopped installation that has a stored file and a file left by a crash."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     for path in stored_files(settings.files_dir):

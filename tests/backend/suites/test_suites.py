@@ -78,7 +78,7 @@ def play(api: Api, score: float, env: str) -> None:
     assert api.release_job(*held, "finished").is_success
 
 
-def test_the_lists_have_what_a_suite_needs(api: Api) -> None:
+def test_the_lists_have_games_and_defaults_of_a_suite(api: Api) -> None:
     lists = {each["name"]: each for each in api.user.get("/api/v1/suites").json()}
     assert {name: len(each["games"]) for name, each in lists.items()} == {
         "atari-5": 5,
@@ -233,7 +233,7 @@ def test_the_median_of_57_games_is_estimated_from_logarithms() -> None:
     assert float(estimated_median([np.zeros((1, 1))] * 5, weights)[0]) == 0
 
 
-def test_the_optimality_gap_counts_only_what_is_missing() -> None:
+def test_the_optimality_gap_ignores_scores_above_human() -> None:
     """Check the definition of rliable with the human score as γ."""
     tasks = [np.array([[50.0], [150.0]]), np.array([[-10.0], [100.0]])]
     assert float(optimality_gap(tasks)[0]) == pytest.approx((50 + 0 + 110 + 0) / 4)

@@ -27,7 +27,7 @@ def program(path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", ["redis-server", "valkey-server"])
-def test_the_systems_server_comes_first(bare: Path, name: str) -> None:
+def test_the_systems_server_is_preferred(bare: Path, name: str) -> None:
     server = program(bare / name)
     assert redis_program() == server
 

@@ -198,7 +198,7 @@ def test_a_backend_killed_before_it_is_ready_is_restarted(tmp_path: Path) -> Non
 
 
 @pytest.mark.nightly
-def test_no_process_survives_when_it_is_killed(up: Up) -> None:
+def test_no_process_survives_a_kill(up: Up) -> None:
     family = up.family()
     up.process.kill()
     up.process.wait()
@@ -225,7 +225,7 @@ def test_processes_keep_running_when_nobody_reads_the_output(tmp_path: Path) -> 
         up.close()
 
 
-def test_a_second_instance_on_the_same_folder_is_refused(lasting_up: Up) -> None:
+def test_a_second_arcadia_up_on_the_same_folder_is_refused(lasting_up: Up) -> None:
     second = run_up("--port", str(free_port()), "--data", str(lasting_up.data))
     assert second.returncode == os.EX_TEMPFAIL
     assert "Another `arcadia up` already uses" in second.stderr
