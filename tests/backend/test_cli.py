@@ -34,7 +34,7 @@ OF_THE_TRAINER = ["torch", "gymnasium", "ale_py", "av", "safetensors"]
         (OF_THE_TRAINER, ["up", "--help"], "--workers N"),
     ],
 )
-def test_each_command_starts_where_only_its_own_packages_are_installed(
+def test_each_command_starts_with_only_its_own_packages_installed(
     missing: list[str], arguments: list[str], said: str
 ) -> None:
     program = WITHOUT.format(missing=missing, arguments=arguments)
@@ -44,7 +44,7 @@ def test_each_command_starts_where_only_its_own_packages_are_installed(
 
 
 def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run the command."""
+    """Run an `arcadia` command."""
     return subprocess.run(
         [sys.executable, "-m", "backend.cli", *arguments],
         env=os.environ | settings,
@@ -55,7 +55,7 @@ def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str
     )
 
 
-def test_migrate_makes_the_database(tmp_path: Path) -> None:
+def test_migrate_creates_the_database(tmp_path: Path) -> None:
     assert arcadia("migrate", "--data", str(tmp_path)).returncode == 0
     with sqlite3.connect(tmp_path / "arcadia.db") as database:
         assert database.execute("SELECT count(*) FROM runs").fetchone() == (0,)
@@ -70,7 +70,7 @@ def test_migrate_makes_the_database(tmp_path: Path) -> None:
         (["worker", "--name", "../up"], {}, "use up to 100 letters"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(arguments: list[str], settings: dict[str, str], said: str) -> None:
+def test_errors_are_one_sentence_without_a_traceback(arguments: list[str], settings: dict[str, str], said: str) -> None:
     done = arcadia(*arguments, **settings)
     assert done.returncode != 0
     assert said in done.stderr
@@ -78,7 +78,7 @@ def test_what_is_wrong_is_said_in_a_sentence(arguments: list[str], settings: dic
 
 
 @pytest.mark.nightly
-def test_a_backup_is_made_and_put_back(tmp_path: Path) -> None:
+def test_a_backup_is_created_and_restored(tmp_path: Path) -> None:
     old, copy, new = (tmp_path / name for name in ("old", "copy", "new"))
     arcadia("migrate", "--data", str(old))
     made = arcadia("backup", str(copy), "--data", str(old))

@@ -1,10 +1,10 @@
-"""Lines in charts."""
+"""Colors and dashes of lines in charts."""
 
 from backend.colors import PALETTE, color_of, group_strokes, own_strokes, strokes
 from backend.comparisons.selection import MAX_RUNS
 
 
-def test_runs_beside_one_another_are_drawn_by_their_places() -> None:
+def test_runs_side_by_side_are_drawn_by_their_positions() -> None:
     numbers = [7, 17, 27, *range(100, 197)]
     drawn = strokes(numbers)
     assert len(set(drawn.values())) == len(numbers) == MAX_RUNS
@@ -14,13 +14,13 @@ def test_runs_beside_one_another_are_drawn_by_their_places() -> None:
     assert (drawn[numbers[8]].color, drawn[numbers[8]].dash) == (first[0].color, "dash")
 
 
-def test_groups_get_the_colors_of_the_palette_in_order_and_their_runs_share_them() -> None:
+def test_groups_have_the_palettes_colors_in_order_and_their_runs_share_them() -> None:
     drawn = group_strokes([[1, 2, 3, 4, 5, 6], [7], [8, 9]])
     assert {drawn[run].color for run in range(1, 7)} == {PALETTE[0]}
     assert (drawn[7].color, drawn[8].color, drawn[9].color) == (PALETTE[1], PALETTE[2], PALETTE[2])
 
 
-def test_a_run_alone_has_its_own_color() -> None:
+def test_a_single_run_has_its_own_color() -> None:
     assert strokes([17])[17] == (color_of(17), "solid")
 
 

@@ -1,4 +1,4 @@
-"""The doorbell rings through a real Redis, and never keeps anyone waiting for a dead one."""
+"""The doorbell, which rings through a real Redis and never blocks on an unresponsive one."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ from tests.workers.waiting import wait_until
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    """A Redis of our own."""
+    """Yield a running Redis server."""
     server = RedisServer(tmp_path)
     server.start()
     yield server
@@ -27,7 +27,7 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 @pytest.fixture
 def silent_address() -> Iterator[str]:
-    """An address that takes connections and never says a word."""
+    """Yield an address that accepts connections but never responds."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(16)
@@ -39,7 +39,7 @@ def messages(url: str, queue: str) -> list[dict[str, Any]]:
         return [json.loads(raw) for raw in connection.lrange(queue, 0, -1)]
 
 
-def test_a_ring_says_only_which_run(redis_server: RedisServer) -> None:
+def test_a_ring_contains_only_the_run(redis_server: RedisServer) -> None:
     doorbell = Doorbell(redis_server.url)
     doorbell.start()
     doorbell.ring("gpu", 12)
@@ -53,7 +53,7 @@ def test_a_ring_says_only_which_run(redis_server: RedisServer) -> None:
     assert messages(redis_server.url, "cpu") == []
 
 
-def test_a_queue_that_nobody_empties_does_not_grow(redis_server: RedisServer) -> None:
+def test_a_queue_without_a_consumer_does_not_grow(redis_server: RedisServer) -> None:
     doorbell = Doorbell(redis_server.url)
     doorbell.start()
     for run_id in range(3 * MAX_WAITING):
@@ -77,12 +77,10 @@ def test_it_rings_again_once_the_broker_is_back(redis_server: RedisServer, caplo
 
     wait_until(rung)
     doorbell.stop()
-    assert caplog.text.count("The broker does not respond") == 1, "said once, not for every ring"
+    assert caplog.text.count("The broker does not respond") == 1, "logged once, not for every ring"
 
 
-def test_a_broker_that_does_not_answer_keeps_nobody_waiting(
-    silent_address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unresponsive_broker_blocks_nobody(silent_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     talkers = []
     connect = socket.socket.connect
 
@@ -97,7 +95,7 @@ def test_a_broker_that_does_not_answer_keeps_nobody_waiting(
         doorbell.ring("cpu", run_id)
     wait_until(lambda: talkers)
     doorbell.stop()
-    assert threading.current_thread() not in talkers, "who rings never talks to the broker"
+    assert threading.current_thread() not in talkers, "only the doorbell's thread connects to the broker"
 
 
 def test_without_a_broker_nothing_is_sent() -> None:
@@ -107,7 +105,7 @@ def test_without_a_broker_nothing_is_sent() -> None:
     doorbell.stop()
 
 
-def test_it_rings_on_after_something_that_nobody_foresaw(
+def test_it_rings_again_after_an_unexpected_error(
     redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     doorbell = Doorbell(redis_server.url)

@@ -1,4 +1,4 @@
-"""Errors as clients see them, however odd the request."""
+"""Error responses, even for malformed requests."""
 
 import json
 from typing import Any
@@ -14,12 +14,12 @@ HEADERS = ("X-Content-Type-Options", "Content-Security-Policy", "Cache-Control")
 
 
 def post(api: Api, path: str, body: Any, method: str = "POST") -> Response:
-    """Send a body that may hold half a character."""
+    """Send a body that may contain half of a surrogate pair."""
     content = json.dumps(body).encode()
     return api.user.request(method, API + path, content=content, headers={"Content-Type": "application/json"})
 
 
-def test_an_error_of_the_server_has_the_headers_of_every_answer(
+def test_an_internal_error_has_the_headers_of_every_response(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_session: object) -> None:
@@ -32,7 +32,7 @@ def test_an_error_of_the_server_has_the_headers_of_every_answer(
     assert all(name in answer.headers for name in HEADERS)
 
 
-def test_a_disk_or_a_database_that_is_away_is_no_error_of_the_request(
+def test_an_unavailable_disk_or_database_is_not_an_error_of_the_request(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_session: object) -> None:
@@ -44,7 +44,7 @@ def test_a_disk_or_a_database_that_is_away_is_no_error_of_the_request(
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://]", "null", "http://evil.example"])
-def test_a_foreign_or_broken_origin_is_refused(api: Api, origin: str) -> None:
+def test_a_foreign_or_malformed_origin_is_refused(api: Api, origin: str) -> None:
     assert api.user.post(f"{API}/runs", json={}, headers={"Origin": origin}).status_code == 403
 
 
@@ -58,7 +58,7 @@ def test_a_foreign_or_broken_origin_is_refused(api: Api, origin: str) -> None:
         {"\ud800": 1},
     ],
 )
-def test_half_a_character_in_a_request_is_an_ordinary_error(api: Api, body: Any) -> None:
+def test_half_a_surrogate_pair_is_an_ordinary_error(api: Api, body: Any) -> None:
     answer = post(api, "/runs", body)
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid")
 
@@ -72,7 +72,7 @@ def test_half_a_character_in_a_request_is_an_ordinary_error(api: Api, body: Any)
         (b"{", "JSON decode error"),
     ],
 )
-def test_a_body_that_cannot_be_parsed_is_a_mistake_in_the_body(api: Api, content: bytes, message: str) -> None:
+def test_a_body_that_cannot_be_parsed_is_an_error_in_the_body(api: Api, content: bytes, message: str) -> None:
     json_type = {"Content-Type": "application/json"}
     for client, path in ((api.user, "runs"), (api.user, "session"), (api.worker, "worker/claim")):
         answer = client.post(f"{API}/{path}", content=content, headers=json_type)
@@ -91,7 +91,7 @@ def test_a_body_that_cannot_be_parsed_is_a_mistake_in_the_body(api: Api, content
         ("nothing?page=2", 404, ""),
     ],
 )
-def test_a_query_parameter_that_a_path_does_not_have_is_refused(api: Api, path: str, status: int, known: str) -> None:
+def test_an_unknown_query_parameter_is_refused(api: Api, path: str, status: int, known: str) -> None:
     run_id = api.launch()["id"]
     answer = api.user.get(f"{API}/{path.format(id=run_id)}")
     assert answer.status_code == status
@@ -102,7 +102,7 @@ def test_a_query_parameter_that_a_path_does_not_have_is_refused(api: Api, path: 
         assert known in error["message"]
 
 
-def test_a_worker_learns_of_a_parameter_that_its_path_does_not_have(api: Api) -> None:
+def test_an_unknown_parameter_of_a_worker_is_refused(api: Api) -> None:
     run_id, attempt = api.running()
     query: dict[str, str | int] = {"attempt": attempt, "kind": "video", "path": "a", "sha256": "0" * 64, "size": 1}
     answer = api.worker.put(f"{API}/worker/runs/{run_id}/files", params=query, content=b"")
@@ -111,7 +111,7 @@ def test_a_worker_learns_of_a_parameter_that_its_path_does_not_have(api: Api) ->
     ]
 
 
-def test_texts_of_users_are_cleaned(api: Api) -> None:
+def test_unstorable_characters_in_texts_are_replaced(api: Api) -> None:
     odd = {"name": "a\0b", "notes": "\ud800", "tags": ["\0", "\ufffd"]}
     made = post(api, "/runs", {"config": CARTPOLE, **odd}).json()
     assert (made["name"], made["notes"], made["tags"]) == ("a\ufffdb", "\ufffd", ["\ufffd"])
@@ -130,7 +130,7 @@ def test_texts_of_users_are_cleaned(api: Api) -> None:
         ("/runs/1/fork", {"checkpoint_id": True}, "checkpoint_id"),
     ],
 )
-def test_true_is_no_number(api: Api, path: str, body: Any, field: str) -> None:
+def test_a_boolean_is_not_a_number(api: Api, path: str, body: Any, field: str) -> None:
     api.launch()
     answer = api.user.post(API + path, json=body)
     assert answer.status_code == 422
@@ -138,7 +138,7 @@ def test_true_is_no_number(api: Api, path: str, body: Any, field: str) -> None:
 
 
 @pytest.mark.parametrize("value", [0, 1, "yes", None])
-def test_a_number_is_no_truth(api: Api, value: Any) -> None:
+def test_a_number_is_not_a_boolean(api: Api, value: Any) -> None:
     run_id, attempt = api.running()
     checkpoint_id = api.save(run_id, attempt, 2, 100)
     answer = api.user.patch(f"{API}/runs/{run_id}/checkpoints/{checkpoint_id}", json={"pinned": value})
@@ -161,14 +161,14 @@ def test_a_number_is_no_truth(api: Api, value: Any) -> None:
         ("OPTIONS", "/runs/bulk", "POST"),
     ],
 )
-def test_a_method_that_is_not_allowed_lists_the_allowed_ones(api: Api, method: str, path: str, allowed: str) -> None:
+def test_a_method_that_is_not_allowed_gets_the_allowed_ones(api: Api, method: str, path: str, allowed: str) -> None:
     answer = api.user.request(method, API + path)
     assert (answer.status_code, answer.json()["type"]) == (405, "/problems/method-not-allowed")
     assert answer.headers["Allow"] == allowed
     assert all(name in answer.headers for name in HEADERS)
 
 
-def test_a_path_that_is_not_there_stays_not_found(api: Api) -> None:
+def test_an_unknown_path_is_not_found(api: Api) -> None:
     for method in ("GET", "POST", "DELETE"):
         answer = api.user.request(method, f"{API}/nothing")
         assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-such-path")

@@ -1,4 +1,4 @@
-"""A repeated failure is logged once in full, and then as a count for each minute."""
+"""The log of failures. A repeated failure is logged once in full, then as a count per minute."""
 
 import errno
 import logging
@@ -18,7 +18,7 @@ def error_of(failures: FailureLog, what: str, error: Exception) -> None:
     failures.failed(what, raised.value)
 
 
-def test_a_repeated_failure_has_one_traceback_and_a_count_for_each_minute(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_repeated_failure_has_one_traceback_and_a_count_per_minute(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
     failures = FailureLog(log, clock=lambda: now[0])
     for number in range(121):

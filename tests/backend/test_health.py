@@ -1,4 +1,4 @@
-"""Health says which part does not answer, without giving its address away."""
+"""The health endpoint, which names unresponsive services without revealing their addresses."""
 
 import errno
 import logging
@@ -17,7 +17,7 @@ from backend.failure_log import FailureLog
 from tests.factories import Api
 
 
-def test_without_a_broker_the_api_runs_and_says_so(api: Api) -> None:
+def test_without_a_broker_the_api_runs_and_reports_it(api: Api) -> None:
     api.beat("w1")
     health = api.user.get("/api/v1/health").json()
     assert health["status"] == "degraded"
@@ -30,7 +30,7 @@ def test_without_a_broker_the_api_runs_and_says_so(api: Api) -> None:
     assert health["database_schema"].isdigit()
 
 
-def test_a_broker_out_of_reach_is_named_but_not_its_password(app: FastAPI, settings: Settings) -> None:
+def test_an_unreachable_broker_is_reported_without_its_password(app: FastAPI, settings: Settings) -> None:
     url = SecretStr("redis://:hunter2@127.0.0.1:1/0")
     app.state.settings = settings.model_copy(update={"broker_url": url})
     with TestClient(app, base_url="http://localhost") as client:
@@ -38,10 +38,10 @@ def test_a_broker_out_of_reach_is_named_but_not_its_password(app: FastAPI, setti
         assert "Redis does not respond" in answer.json()["broker"]["detail"]
         assert "hunter2" not in answer.text
         launched = client.post("/api/v1/runs", json={"preset": "paac-cartpole"})
-        assert launched.status_code == 201, "a run is kept until the broker is back"
+        assert launched.status_code == 201, "runs are stored until the broker is back"
 
 
-def test_a_database_that_does_not_answer_is_said(client: TestClient, app: FastAPI, settings: Settings) -> None:
+def test_an_unresponsive_database_is_reported(client: TestClient, app: FastAPI, settings: Settings) -> None:
     away = Database("postgresql://user:hunter2@127.0.0.1:1/none", settings.files_dir)
     working, app.state.database = app.state.database, away
     answer = client.get("/api/v1/health")
@@ -75,7 +75,7 @@ def test_a_full_disk_is_reported_until_there_is_space(client: TestClient, monkey
     ],
     ids=["sqlite", "postgresql", "file"],
 )
-def test_a_change_that_finds_the_disk_full_is_refused_with_the_reason(
+def test_a_change_on_a_full_disk_is_refused_with_the_reason(
     api: Api, app: FastAPI, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     def fail(*_: object, **__: object) -> None:

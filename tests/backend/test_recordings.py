@@ -1,4 +1,4 @@
-"""Recordings on demand: asked for, made by a job, listed among the replays, and removed."""
+"""Recordings on demand: how they are requested, made by a job, listed as replays, and removed."""
 
 from typing import Any
 
@@ -18,14 +18,14 @@ FILES = {"file": "video", "poster": "poster", "seen": "video", "track": "track"}
 
 @pytest.fixture
 def run(api: Api) -> int:
-    """A run with a checkpoint."""
+    """Return a run with a checkpoint."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     return run_id
 
 
 def ask(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str, Any]:
-    """Ask for a recording."""
+    """Request a recording."""
     answer = api.user.post(f"/api/v1/runs/{run_id}/recordings", json=wanted)
     assert answer.status_code == status, answer.text
     found: dict[str, Any] = answer.json()
@@ -33,7 +33,7 @@ def ask(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str, An
 
 
 def film(api: Api, *, release: bool = True, size: int = 0, warning: str | None = None) -> dict[str, Any]:
-    """Record the oldest that waits, as a worker does, and return what was claimed."""
+    """Do the oldest queued recording as a worker does. Return the claim."""
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     named = {name: f"replays/film.{name}" for name in FILES}
@@ -51,12 +51,12 @@ def film(api: Api, *, release: bool = True, size: int = 0, warning: str | None =
 
 
 def replays(api: Api, run_id: int) -> list[dict[str, Any]]:
-    """List a run's replays."""
+    """Return a run's replays."""
     found: list[dict[str, Any]] = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     return found
 
 
-def test_a_recording_that_was_asked_for_becomes_a_replay(api: Api, run: int) -> None:
+def test_a_requested_recording_becomes_a_replay(api: Api, run: int) -> None:
     asked = ask(api, run, seed=7, episode=3)
     assert (asked["state"], asked["step"], asked["protocol"]) == ("queued", 100, "episodes")
     assert "start one with" in asked["reason"]
@@ -73,14 +73,14 @@ def test_a_recording_that_was_asked_for_becomes_a_replay(api: Api, run: int) -> 
     assert api.user.get(f"/api/v1/runs/{run}/recordings").json() == [done]
 
 
-def test_what_its_process_warns_of_is_shown_with_the_recording(api: Api, run: int) -> None:
+def test_a_warning_of_the_process_is_shown_with_the_recording(api: Api, run: int) -> None:
     asked = ask(api, run)
     film(api, warning="The replay shows the first 5 minutes.")
     done = api.user.get(f"/api/v1/recordings/{asked['id']}").json()
     assert (done["state"], done["reason"]) == ("done", "The replay shows the first 5 minutes.")
 
 
-def test_it_stays_beside_the_trainers_replay_of_the_same_checkpoint(api: Api, run: int) -> None:
+def test_a_recording_does_not_replace_the_trainers_replay_of_the_checkpoint(api: Api, run: int) -> None:
     ask(api, run)
     film(api)
     for path, kind in (("replays/100.mp4", "video"), ("replays/100.png", "poster")):
@@ -89,7 +89,7 @@ def test_it_stays_beside_the_trainers_replay_of_the_same_checkpoint(api: Api, ru
     assert len(replays(api, run)) == 2
 
 
-def test_one_that_is_made_again_is_stored_once(api: Api, run: int, settings: Settings) -> None:
+def test_a_repeated_recording_is_stored_once(api: Api, run: int, settings: Settings) -> None:
     ask(api, run)
     before = len(stored_files(settings.files_dir))
     claimed = film(api, release=False)
@@ -100,7 +100,7 @@ def test_one_that_is_made_again_is_stored_once(api: Api, run: int, settings: Set
     assert len(stored_files(settings.files_dir)) == before + len(FILES)
 
 
-def test_a_removed_recording_takes_its_replay_and_files_along(api: Api, run: int, settings: Settings) -> None:
+def test_removing_a_recording_deletes_its_replay_and_files(api: Api, run: int, settings: Settings) -> None:
     asked = ask(api, run)
     before = len(stored_files(settings.files_dir))
     film(api)
@@ -110,7 +110,7 @@ def test_a_removed_recording_takes_its_replay_and_files_along(api: Api, run: int
     assert api.user.get(f"/api/v1/recordings/{asked['id']}").status_code == 404
 
 
-def test_the_picture_of_a_run_is_none_of_a_removed_recording(api: Api, run: int) -> None:
+def test_removing_a_recording_restores_the_thumbnail_of_the_run(api: Api, run: int) -> None:
     shown = api.user.get(f"/api/v1/runs/{run}").json()["poster_file_id"]
     asked = ask(api, run)
     film(api)
@@ -120,20 +120,20 @@ def test_the_picture_of_a_run_is_none_of_a_removed_recording(api: Api, run: int)
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", ""), ("POST", "/cancel"), ("DELETE", "")])
-def test_an_job_of_no_run_is_no_recording(api: Api, method: str, path: str) -> None:
+def test_a_job_without_a_run_is_not_a_recording(api: Api, method: str, path: str) -> None:
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
     answer = api.user.request(method, f"/api/v1/recordings/{number}{path}")
     assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {number} does not exist.")
 
 
-def test_one_that_waits_can_be_cancelled(api: Api, run: int) -> None:
+def test_a_queued_recording_can_be_cancelled(api: Api, run: int) -> None:
     asked = ask(api, run)
     assert api.user.post(f"/api/v1/recordings/{asked['id']}/cancel").json()["state"] == "cancelled"
     assert api.user.post(f"/api/v1/recordings/{asked['id']}/cancel").status_code == 409
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/cancel"), ("DELETE", "")])
-def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
+def test_a_recording_removed_by_a_concurrent_request_is_not_found(
     api: Api, run: int, monkeypatch: pytest.MonkeyPatch, method: str, path: str
 ) -> None:
     asked = ask(api, run)["id"]
@@ -147,7 +147,7 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
     assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {asked} does not exist.")
 
 
-def test_a_process_that_brings_nothing_has_failed(api: Api, run: int) -> None:
+def test_a_process_without_a_result_fails_its_recording(api: Api, run: int) -> None:
     asked = ask(api, run)
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
@@ -156,7 +156,7 @@ def test_a_process_that_brings_nothing_has_failed(api: Api, run: int) -> None:
     assert "without a result" in api.user.get(f"/api/v1/recordings/{asked['id']}").json()["reason"]
 
 
-def test_what_cannot_be_recorded_is_refused_in_a_sentence(api: Api, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_recordings_are_refused_with_the_reason(api: Api, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "use episodes" in str(ask(api, run, 422, protocol="no-op-5min"))
     assert "there is no protocol" in str(ask(api, run, 422, protocol="best of all"))
     assert "there is no protocol ''" in str(ask(api, run, 422, protocol=""))
@@ -171,7 +171,7 @@ def test_what_cannot_be_recorded_is_refused_in_a_sentence(api: Api, run: int, mo
     assert "already wait" in ask(api, run, 409)["detail"]
 
 
-def test_a_scheduled_evaluation_has_its_first_episode_recorded(api: Api) -> None:
+def test_the_first_episode_of_a_scheduled_evaluation_is_recorded(api: Api) -> None:
     config = {**CARTPOLE, "total_steps": 100_000, "evaluate_every_steps": 1_000}
     run_id, attempt = api.running(config=config)
     for seq, step in enumerate(range(1_000, 9_000, 1_000), start=2):
@@ -183,16 +183,16 @@ def test_a_scheduled_evaluation_has_its_first_episode_recorded(api: Api) -> None
     first, played = asked[-1], api.evaluations(run_id)[-1]
     assert (first["protocol"], first["seed"], first["episode"]) == (played["protocol"], played["seed"], 0)
     assert first["checkpoint_id"] == played["checkpoint_id"]
-    assert ask(api, run_id, checkpoint="newest")["state"] == "queued", "a schedule leaves some to users"
+    assert ask(api, run_id, checkpoint="newest")["state"] == "queued", "a schedule leaves room for users"
 
 
-def test_an_evaluation_is_no_recording(api: Api, run: int) -> None:
+def test_an_evaluation_is_not_a_recording(api: Api, run: int) -> None:
     api.evaluate(run)
     job = api.claim_job()["job_id"]
     assert api.user.get(f"/api/v1/recordings/{job}").status_code == 404
 
 
-def test_an_job_brings_only_what_its_kind_does(api: Api, run: int) -> None:
+def test_a_job_may_report_only_results_of_its_kind(api: Api, run: int) -> None:
     ask(api, run)
     api.evaluate(run)
     recording, evaluated = (api.claim_job() for _ in range(2))

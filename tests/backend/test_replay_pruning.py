@@ -1,4 +1,4 @@
-"""Which replays of a run stay when they take more than its setting allows."""
+"""The pruning of a run's replays when they exceed the size in its settings."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from backend.files.storage import stored_files
 from tests.backend.test_recordings import ask, film
 from tests.factories import CARTPOLE, Api, video
 
-# A replay of these tests takes a little over 300,000 bytes, so that three of them fit.
+# A replay of these tests takes a little over 300,000 bytes, so three of them fit.
 CONFIG = {**CARTPOLE, "total_steps": 100_000, "replays_megabytes": 1}
 
 
@@ -23,7 +23,7 @@ def replay(api: Api, run_id: int, attempt: int, step: int, **reported: Any) -> N
 
 
 def steps(api: Api, run_id: int) -> list[int]:
-    """The steps of the replays that are there."""
+    """Return the steps of the replays that are kept."""
     return [row["step"] for row in api.user.get(f"/api/v1/runs/{run_id}/replays").json()]
 
 
@@ -36,20 +36,20 @@ def pin(api: Api, run_id: int, step: int, pinned: bool = True) -> None:
 
 @pytest.fixture
 def run(api: Api) -> tuple[int, int]:
-    """A run that keeps three replays."""
+    """Return a run that keeps three replays, and its attempt."""
     return api.running(config=CONFIG)
 
 
-def test_the_oldest_go_and_the_log_says_so(api: Api, run: tuple[int, int], settings: Settings) -> None:
+def test_the_oldest_replays_are_deleted_and_logged(api: Api, run: tuple[int, int], settings: Settings) -> None:
     for step in (100, 200, 300, 400, 500):
         replay(api, *run, step, episode_return=step)
     assert steps(api, run[0]) == [300, 400, 500]
-    assert len(stored_files(settings.files_dir)) == 5 + 3 * 2, "the checkpoints stay"
+    assert len(stored_files(settings.files_dir)) == 5 + 3 * 2, "all checkpoints are kept"
     reported = [line["message"] for line in api.user.get(f"/api/v1/runs/{run[0]}/log").json()["items"]]
     assert [line for line in reported if "step 100 was deleted: the run's replays exceeded 1 MB" in line]
 
 
-def test_the_best_stays_and_what_is_pinned(api: Api, run: tuple[int, int]) -> None:
+def test_the_best_and_pinned_replays_are_kept(api: Api, run: tuple[int, int]) -> None:
     for step, score in ((100, 1.0), (200, 9.0), (300, 2.0)):
         replay(api, *run, step, episode_return=score)
     pin(api, run[0], 100)
@@ -73,7 +73,7 @@ def test_a_new_recording_of_an_early_checkpoint_is_not_removed_at_once(api: Api,
     assert left[recorded["replay_id"]] == 100
 
 
-def test_a_recording_that_is_removed_takes_its_job_along(api: Api, run: tuple[int, int]) -> None:
+def test_pruning_a_recording_deletes_its_job(api: Api, run: tuple[int, int]) -> None:
     replay(api, *run, 100)
     ask(api, run[0])
     film(api)
@@ -95,5 +95,5 @@ def test_a_pinned_replay_outlives_its_checkpoint(api: Api) -> None:
     assert steps(api, run_id) == sorted([*kept, 200])
 
 
-def test_a_replay_that_is_not_there_cannot_be_pinned(api: Api) -> None:
+def test_a_missing_replay_cannot_be_pinned(api: Api) -> None:
     assert api.user.patch("/api/v1/replays/999", json={"pinned": True}).status_code == 404

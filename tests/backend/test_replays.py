@@ -1,4 +1,4 @@
-"""Replays as they are stored and listed."""
+"""Stored and listed replays."""
 
 import io
 from typing import Any
@@ -10,7 +10,7 @@ from workers.contract.protocols.acting import SAMPLED
 from workers.contract.tracks import Track, TrackHead, packed
 
 
-def test_a_replay_is_shown_at_the_step_that_played_it_and_becomes_the_poster(api: Api) -> None:
+def test_a_replay_belongs_to_the_step_of_its_checkpoint_and_gives_the_thumbnail(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     mp4 = api.upload(run_id, attempt, "replays/100.mp4", b"film", "video")
@@ -21,7 +21,7 @@ def test_a_replay_is_shown_at_the_step_that_played_it_and_becomes_the_poster(api
     assert (row["episode_return"], row["length"], row["seconds"]) == (10.0, 100, 1.7)
     run = api.run(run_id)
     assert run["poster_file_id"] == png
-    assert run["step"] == 100, "a replay says nothing of how far training is"
+    assert run["step"] == 100, "a replay does not advance the step of its run"
 
 
 def test_a_replay_reported_again_replaces_the_first(api: Api) -> None:
@@ -36,12 +36,12 @@ def test_a_replay_reported_again_replaces_the_first(api: Api) -> None:
     assert api.user.get(f"/api/v1/files/{row['file_id']}").content == b"film"
 
 
-def test_a_run_that_is_not_there_has_none(api: Api) -> None:
+def test_a_missing_run_is_not_found(api: Api) -> None:
     assert api.user.get("/api/v1/runs/999/replays").status_code == 404
 
 
 def made_track() -> bytes:
-    """Make the file of a track with two decisions."""
+    """Return a track file with two decisions."""
     head = TrackHead(
         env="ALE/Pong-v5",
         algorithm="paac",
@@ -77,7 +77,7 @@ def made_track() -> bytes:
 
 
 def as_stored_before(file: bytes) -> bytes:
-    """Return the file of a recording with the name that an earlier version wrote into its head."""
+    """Return a track file with the name of a field in an earlier version."""
     with np.load(io.BytesIO(file)) as arrays:
         columns = dict(arrays)
     head = str(columns.pop("head")).replace("numbers_kind", "learnt")
@@ -87,7 +87,7 @@ def as_stored_before(file: bytes) -> bytes:
 
 
 def replay_with_track(api: Api, track: bytes) -> dict[str, Any]:
-    """Report a replay with all its files, and return its row."""
+    """Report a replay with all its files and return its row."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     for name, kind in (("100.mp4", "video"), ("100.png", "poster"), ("100.seen.mp4", "video")):
@@ -100,7 +100,7 @@ def replay_with_track(api: Api, track: bytes) -> dict[str, Any]:
     return found
 
 
-def test_a_replay_tells_what_the_agent_thought(api: Api) -> None:
+def test_a_replay_has_the_track_of_its_decisions(api: Api) -> None:
     track = made_track()
     row = replay_with_track(api, track)
     assert api.user.get(f"/api/v1/files/{row['seen_file_id']}").content == b"100.seen.mp4"
@@ -113,14 +113,14 @@ def test_a_replay_tells_what_the_agent_thought(api: Api) -> None:
     assert reported["obtained"] == [-0.99, -1.0]
 
 
-def test_files_of_earlier_versions_are_read(api: Api) -> None:
+def test_track_files_of_earlier_versions_are_read(api: Api) -> None:
     before = as_stored_before(made_track())
     assert b"learnt" in np.load(io.BytesIO(before))["head"].tobytes().replace(b"\0", b"")
     row = replay_with_track(api, before)
     assert api.user.get(f"/api/v1/replays/{row['id']}/track").json()["head"]["numbers_kind"] == "policy"
 
 
-def test_a_missing_or_broken_track_is_explained_in_a_sentence(api: Api) -> None:
+def test_a_missing_or_broken_track_is_explained(api: Api) -> None:
     row = replay_with_track(api, b"no archive")
     answer = api.user.get(f"/api/v1/replays/{row['id']}/track")
     assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)

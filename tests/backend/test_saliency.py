@@ -1,4 +1,4 @@
-"""Saliency of a replay: asked for, computed by a job, shown, and removed with its replay."""
+"""Saliency of a replay: how it is requested, computed by a job, shown, and removed with its replay."""
 
 import base64
 from typing import Any
@@ -23,7 +23,7 @@ DECISIONS, SIDE = 3, 2
 
 
 def made_track(played_by: bytes = WEIGHTS) -> bytes:
-    """Make the file of a track with three decisions."""
+    """Return the file of a track with three decisions."""
     head = TrackHead(
         env="ALE/Pong-v5",
         algorithm="paac",
@@ -50,7 +50,7 @@ def made_track(played_by: bytes = WEIGHTS) -> bytes:
 
 
 def made_saliency() -> bytes:
-    """Make the file of a saliency."""
+    """Return the file of a saliency."""
     head = SaliencyHead(
         env="ALE/Pong-v5",
         algorithm="paac",
@@ -63,7 +63,7 @@ def made_saliency() -> bytes:
         sigma=5,
         blur_sigma=3,
     )
-    # Bytes that the two kinds of base64 write in different ways.
+    # Bytes that standard and URL-safe base64 encode differently.
     maps = np.arange(240, 252, dtype=np.uint8).reshape(DECISIONS, SIDE, SIDE)
     peaks = np.array([0.5, np.nan, 2.0], dtype=np.float32)
     columns: dict[str, Column] = {"policy": maps, "policy_peak": peaks, "value": maps + 1, "value_peak": peaks}
@@ -71,7 +71,7 @@ def made_saliency() -> bytes:
 
 
 def replay(api: Api, config: dict[str, Any] = PONG, track: bytes | None = None) -> tuple[int, int]:
-    """Report a replay with its track; the run and the replay."""
+    """Report a replay with its track. Return the ids of the run and the replay."""
     run_id, attempt = api.running(config=config)
     api.upload(run_id, attempt, checkpoint_path(100), WEIGHTS)
     assert api.send(run_id, attempt, checkpoint(2, 100, WEIGHTS)).is_success
@@ -84,7 +84,7 @@ def replay(api: Api, config: dict[str, Any] = PONG, track: bytes | None = None) 
 
 
 def ask(api: Api, replay_id: int, status: int = 200) -> dict[str, Any]:
-    """Ask for the saliency of a replay."""
+    """Request the saliency of a replay."""
     answer = api.user.post(f"/api/v1/replays/{replay_id}/saliency")
     assert answer.status_code == status, answer.text
     found: dict[str, Any] = answer.json()
@@ -92,7 +92,7 @@ def ask(api: Api, replay_id: int, status: int = 200) -> dict[str, Any]:
 
 
 def compute(api: Api, content: bytes, outcome: str = "finished") -> dict[str, Any]:
-    """Compute the oldest that waits, as a worker does, and return what was claimed."""
+    """Do the oldest queued saliency job as a worker does. Return the claim."""
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     query = {"attempt": held[1], "kind": "saliency", "path": "saliency.npz", "sha256": sha256(content)}
@@ -104,12 +104,12 @@ def compute(api: Api, content: bytes, outcome: str = "finished") -> dict[str, An
 
 
 def state(api: Api, replay_id: int) -> dict[str, Any]:
-    """Read where a saliency stands."""
+    """Return the state of a replay's saliency."""
     found: dict[str, Any] = api.user.get(f"/api/v1/replays/{replay_id}/saliency").json()
     return found
 
 
-def test_a_worker_computes_it_from_the_recorded_actions(api: Api) -> None:
+def test_a_worker_computes_saliency_from_the_recorded_actions(api: Api) -> None:
     _, replay_id = replay(api)
     assert "Request it first" in state(api, replay_id)["detail"]
     asked = ask(api, replay_id)
@@ -128,10 +128,10 @@ def test_a_worker_computes_it_from_the_recorded_actions(api: Api) -> None:
     done = state(api, replay_id)
     assert (done["state"], done["done"]) == ("done", 2)
     assert api.user.get(f"/api/v1/files/{done['file_id']}").content == made_saliency()
-    assert ask(api, replay_id) == done, "it is not computed twice"
+    assert ask(api, replay_id) == done, "a second request does not compute it again"
 
 
-def test_the_page_reads_it_as_bytes(api: Api) -> None:
+def test_the_page_reads_saliency_as_bytes(api: Api) -> None:
     _, replay_id = replay(api)
     ask(api, replay_id)
     compute(api, made_saliency())
@@ -141,7 +141,7 @@ def test_the_page_reads_it_as_bytes(api: Api) -> None:
     assert base64.b64decode(maps["value"], validate=True) == bytes(range(241, 253))
 
 
-def test_a_broken_file_is_explained_in_a_sentence(api: Api) -> None:
+def test_a_broken_file_is_explained(api: Api) -> None:
     _, replay_id = replay(api)
     ask(api, replay_id)
     compute(api, b"no archive")
@@ -149,13 +149,13 @@ def test_a_broken_file_is_explained_in_a_sentence(api: Api) -> None:
     assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)
 
 
-def test_it_goes_with_its_replay(api: Api, settings: Settings) -> None:
+def test_saliency_is_deleted_when_its_replay_is_replaced(api: Api, settings: Settings) -> None:
     run_id, replay_id = replay(api)
     before = len(stored_files(settings.files_dir))
     ask(api, replay_id)
     compute(api, made_saliency())
     assert len(stored_files(settings.files_dir)) == before + 1
-    # The same replay reported again takes the place of the first.
+    # Reporting the same replay again replaces the first.
     for path, kind in (("100.mp4", "video"), ("100.png", "poster"), ("100.npz", "track")):
         api.upload(run_id, 1, f"replays/{path}", b"another", kind)
     assert api.send(run_id, 1, video(4, 190, 100, track="replays/100.npz")).is_success
@@ -164,7 +164,7 @@ def test_it_goes_with_its_replay(api: Api, settings: Settings) -> None:
     assert len(stored_files(settings.files_dir)) == before
 
 
-def test_a_purged_run_takes_its_recordings_saliency_and_live_game_along(api: Api, settings: Settings) -> None:
+def test_purging_a_run_deletes_its_recordings_saliency_and_live_game(api: Api, settings: Settings) -> None:
     run_id, replay_id = replay(api)
     ask(api, replay_id)
     compute(api, made_saliency())
@@ -180,7 +180,7 @@ def test_a_purged_run_takes_its_recordings_saliency_and_live_game_along(api: Api
     assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
 
 
-def test_it_can_be_removed_and_asked_for_again(api: Api, settings: Settings) -> None:
+def test_saliency_can_be_deleted_and_requested_again(api: Api, settings: Settings) -> None:
     _, replay_id = replay(api)
     before = len(stored_files(settings.files_dir))
     ask(api, replay_id)
@@ -191,7 +191,7 @@ def test_it_can_be_removed_and_asked_for_again(api: Api, settings: Settings) -> 
     assert ask(api, replay_id)["state"] == "queued"
 
 
-def test_one_that_failed_is_computed_anew(api: Api) -> None:
+def test_a_failed_saliency_can_be_requested_again(api: Api) -> None:
     _, replay_id = replay(api)
     ask(api, replay_id)
     claimed = api.claim_job()
@@ -203,7 +203,7 @@ def test_one_that_failed_is_computed_anew(api: Api) -> None:
     assert ask(api, replay_id)["state"] == "queued"
 
 
-def test_a_process_that_brings_nothing_has_failed(api: Api) -> None:
+def test_a_process_without_a_result_fails_its_saliency(api: Api) -> None:
     _, replay_id = replay(api)
     ask(api, replay_id)
     claimed = api.claim_job()
@@ -212,7 +212,7 @@ def test_a_process_that_brings_nothing_has_failed(api: Api) -> None:
     assert api.release_job(*held, "finished").json() == {"state": "failed"}
 
 
-def test_what_cannot_be_computed_is_refused_in_a_sentence(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_saliency_requests_are_refused_with_the_reason(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no replay 999" in ask(api, 999, 404)["detail"]
     _, readings = replay(api, {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4})
     assert "do not see pictures" in ask(api, readings, 409)["detail"]

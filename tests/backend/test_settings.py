@@ -1,4 +1,4 @@
-"""Settings: all documented, read as an operator would write them."""
+"""Settings: their documentation, and their values as an operator writes them."""
 
 import os
 import re
@@ -17,7 +17,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
 
 
 def section(title: str) -> set[str]:
-    """Settings that one section's table explains."""
+    """Return the settings in the table of a section."""
     text = DOCUMENT.read_text()
     part = re.split(r"^## ", text, flags=re.MULTILINE)
     (found,) = (each for each in part if each.startswith(f"{title}\n"))
@@ -25,11 +25,11 @@ def section(title: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("title", "model"), [("Backend", Settings), ("Worker", WorkerSettings)])
-def test_every_setting_is_documented_and_nothing_else(title: str, model: type[BaseSettings]) -> None:
+def test_exactly_the_existing_settings_are_documented(title: str, model: type[BaseSettings]) -> None:
     assert section(title) == {f"ARCADIA_{name.upper()}" for name in model.model_fields}
 
 
-def test_numbers_are_documented_as_they_are() -> None:
+def test_documented_numbers_are_the_defaults() -> None:
     text = DOCUMENT.read_text()
     for name, field in Settings.model_fields.items():
         if isinstance(field.default, int | float):
@@ -47,7 +47,7 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp
     assert settings.files_dir == tmp_path / "files"
 
 
-def test_an_empty_setting_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_setting_has_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARCADIA_PORT", "")
     assert Settings().port == 8000
 
@@ -68,7 +68,7 @@ def test_trusted_proxies_are_addresses_or_networks(monkeypatch: pytest.MonkeyPat
             Settings()
 
 
-def test_every_name_of_a_setting_is_known_and_no_other() -> None:
+def test_exactly_the_names_of_settings_are_known() -> None:
     models = (*Settings.model_fields, *WorkerSettings.model_fields)
     files = {f"ARCADIA_{name}_FILE" for name in SECRETS}
     assert {f"ARCADIA_{name.upper()}" for name in models} | {
@@ -93,7 +93,7 @@ def test_a_misspelled_setting_gets_a_suggestion() -> None:
 
 @pytest.mark.parametrize("token", ["secret\n", " secret", "sec\nret", "   "])
 @pytest.mark.parametrize("name", ["token", "worker_token"])
-def test_a_token_that_no_header_can_carry_is_refused(name: str, token: str) -> None:
+def test_a_token_that_is_invalid_in_a_header_is_refused(name: str, token: str) -> None:
     with pytest.raises(ValidationError, match="must not start or end with a space"):
         Settings.model_validate({name: token})
 
@@ -110,12 +110,12 @@ def test_a_token_that_no_header_can_carry_is_refused(name: str, token: str) -> N
         ("http://me:secret@arcadia.example", "must not contain a user or password"),
     ],
 )
-def test_a_backends_address_that_would_be_called_in_vain_is_refused(url: str, said: str) -> None:
+def test_an_invalid_backend_address_is_refused(url: str, said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         WorkerSettings.model_validate({"backend_url": url, "worker_token": "t", "broker_url": "redis://x"})
 
 
-def test_an_empty_token_is_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_token_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARCADIA_WORKER_TOKEN", "")
     monkeypatch.setenv("ARCADIA_BROKER_URL", "redis://x")
     with pytest.raises(ValidationError, match="worker_token"):
@@ -123,7 +123,7 @@ def test_an_empty_token_is_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("url", ["localhost:6379", "redis://:pa#ss@host:6379/0", "redis://host:port/0", "amqp://host"])
-def test_a_broker_that_would_be_called_in_vain_is_refused_without_its_password(url: str) -> None:
+def test_an_invalid_broker_address_is_refused_without_its_password(url: str) -> None:
     for model, others in ((Settings, {}), (WorkerSettings, {"worker_token": "t"})):
         with pytest.raises(ValidationError, match=r"such as redis://:password@host:6379/0") as refused:
             model.model_validate({"broker_url": url, **others})
@@ -131,7 +131,7 @@ def test_a_broker_that_would_be_called_in_vain_is_refused_without_its_password(u
 
 
 @pytest.mark.parametrize("url", ["redis://host", "rediss://:p@host:6379/0", "redis+socket:///run/redis.sock"])
-def test_every_address_of_a_redis_will_do(url: str) -> None:
+def test_every_form_of_a_redis_address_is_accepted(url: str) -> None:
     assert Settings.model_validate({"broker_url": url}).broker_url.get_secret_value() == url
 
 
@@ -165,7 +165,7 @@ def test_an_argument_overrides_a_secret_file(monkeypatch: pytest.MonkeyPatch, tm
         (b"t", {"ARCADIA_TOKEN": "t"}, r"ARCADIA_TOKEN and ARCADIA_TOKEN_FILE are both set"),
     ],
 )
-def test_a_secret_file_that_cannot_be_used_is_refused(
+def test_an_invalid_secret_file_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None, environment: dict[str, str], message: str
 ) -> None:
     if content is not None:

@@ -1,4 +1,4 @@
-"""A new version starts on an earlier version's data folder, and everything in it is still there."""
+"""A new version that starts on the data folder of an earlier version, and keeps everything in it."""
 
 import hashlib
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ METHODS = {1: "paac", 2: "a3c", 3: "ga3c", 4: "gorila"}
 
 @pytest.fixture
 def upgraded(tmp_path: Path) -> Iterator[TestClient]:
-    """The application, started on the earlier folder."""
+    """Yield a client of the application on the earlier folder."""
     unpack(tmp_path)
     with TestClient(create_app(Settings(data_dir=tmp_path)), base_url="http://127.0.0.1") as client:
         yield client
 
 
-def test_runs_keep_their_state_their_curves_and_their_log(upgraded: TestClient) -> None:
+def test_runs_keep_their_state_curves_and_log(upgraded: TestClient) -> None:
     page = upgraded.get("/api/v1/runs").json()
     runs = {run["id"]: run for run in page["items"]}
     assert {number: run["algorithm"] for number, run in runs.items()} == METHODS
@@ -35,7 +35,7 @@ def test_runs_keep_their_state_their_curves_and_their_log(upgraded: TestClient) 
 
 
 @pytest.mark.parametrize("number", METHODS)
-def test_files_are_whole_and_a_checkpoint_can_be_forked_and_pinned(upgraded: TestClient, number: int) -> None:
+def test_files_are_complete_and_a_checkpoint_can_be_forked_and_pinned(upgraded: TestClient, number: int) -> None:
     kept = [row for row in upgraded.get(f"/api/v1/runs/{number}/checkpoints").json() if row["available"]]
     (checkpoint,) = kept
     assert len(upgraded.get(f"/api/v1/files/{checkpoint['file_id']}").content) == checkpoint["bytes"]

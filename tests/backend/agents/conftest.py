@@ -1,4 +1,4 @@
-"""Agent files and calls of the agents API."""
+"""Agent files and shortcuts for the agents API."""
 
 import io
 import json
@@ -18,14 +18,14 @@ Members = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Agents:
-    """Calls of the agents API."""
+    """Shortcuts for the agents API."""
 
     api: Api
     folder: Path
 
     @property
     def user(self) -> Client:
-        """The client of a user."""
+        """Return the client of a user."""
         return self.api.user
 
     def start(self, title: str = "cartpole", **more: Any) -> tuple[int, int]:
@@ -68,7 +68,7 @@ class Agents:
 
 @pytest.fixture
 def agents(api: Api, tmp_path: Path) -> Agents:
-    """Calls of the agents API."""
+    """Return shortcuts for the agents API."""
     return Agents(api, tmp_path / "made")
 
 
@@ -88,7 +88,7 @@ def pack(members: Members) -> bytes:
 
 
 def edited(members: Members, **changes: Any) -> bytes:
-    """Return an agent file with changes of agent.json, whose list has the hashes of all members."""
+    """Return an agent file with a changed agent.json, and with the right hashes of all members."""
     document = json.loads(members["agent.json"]) | changes
     document["contents"] = [
         {"path": path, "sha256": sha256(content), "bytes": len(content)}

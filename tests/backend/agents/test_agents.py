@@ -26,7 +26,7 @@ def test_an_exported_agent_has_its_evaluations_curve_and_video(agents: Agents) -
     assert "replay.mp4" not in members
 
 
-def test_the_curve_and_the_replay_are_those_up_to_the_checkpoint(agents: Agents) -> None:
+def test_the_curve_and_the_replay_end_at_the_checkpoint(agents: Agents) -> None:
     api = agents.api
     run_id, attempt = agents.start()
     events = [metrics(3, 500, returns=[3.0]), metrics(4, 900, returns=[7.0])]

@@ -1,4 +1,4 @@
-"""Files that must not be imported as agents."""
+"""Files that the agents API refuses."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_a_zip_bomb_is_refused(agents: Agents, members: Members, monkeypatch: py
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_weights_that_are_no_numbers_are_refused(agents: Agents, members: Members, number: float) -> None:
+def test_weights_that_are_not_finite_are_refused(agents: Agents, members: Members, number: float) -> None:
     tensors = weights.read(members["weights.safetensors"])
     tensors["value.bias"] = weights.of_array(np.array([number]))
     content = weights.pack(tensors, {})
@@ -66,7 +66,7 @@ def test_weights_that_do_not_fit_are_refused(agents: Agents, members: Members) -
     assert "its header is larger" in agents.refusal(edited({**members, "weights.safetensors": huge}))
 
 
-def test_a_configuration_that_is_not_valid_is_refused(agents: Agents, members: Members) -> None:
+def test_an_invalid_configuration_is_refused(agents: Agents, members: Members) -> None:
     config = json.loads(members["agent.json"])["config"]
     assert "env: unknown environment" in agents.refusal(edited(members, config={**config, "env": "os:system"}))
     assert "not valid" in agents.refusal(edited(members, config={"algorithm": "magic"}))

@@ -1,4 +1,4 @@
-"""Models of Stable-Baselines3 play as they do there."""
+"""Models of Stable-Baselines3, which play the same way in Arcadia."""
 
 import io
 import json
@@ -44,7 +44,7 @@ def saved(model: Any, folder: Path) -> Path:
 
 
 def load(path: Path, env: str) -> Any:
-    """Return the network that Arcadia makes of a model, and its configuration."""
+    """Return the network and the configuration that Arcadia makes from a model."""
     agent = open_agent(path, LIMIT, env)
     state, config = checkpoints._parse(to_checkpoint(agent))
     validated = config_adapter.validate_python(config)
@@ -59,7 +59,7 @@ def load(path: Path, env: str) -> Any:
 
 
 def states_of(env: str) -> Any:
-    """Return observations."""
+    """Return observations of an environment."""
     random = np.random.default_rng(1)
     if env.startswith("ALE/"):
         return random.integers(256, size=(64, 4, 84, 84), dtype=np.uint8)
@@ -128,7 +128,7 @@ def test_a_model_becomes_a_run_with_its_settings(agents: Agents, tmp_path: Path)
     assert again == {**result, "already": True}
 
 
-def test_the_environment_is_needed_and_must_fit(agents: Agents, tmp_path: Path) -> None:
+def test_the_environment_is_required_and_must_fit(agents: Agents, tmp_path: Path) -> None:
     made = stable_baselines3.DQN("MlpPolicy", "CartPole-v1", buffer_size=10, device="cpu")
     content = saved(made, tmp_path).read_bytes()
     assert "Name its environment" in agents.refusal(content)
@@ -138,7 +138,7 @@ def test_the_environment_is_needed_and_must_fit(agents: Agents, tmp_path: Path) 
 
 
 class Extractor(BaseFeaturesExtractor):
-    """A network of one's own."""
+    """A custom feature extractor."""
 
     def __init__(self, space: gymnasium.Space[Any]) -> None:
         super().__init__(space, features_dim=4)
@@ -174,7 +174,7 @@ def test_other_methods_are_refused(agents: Agents, tmp_path: Path) -> None:
     assert "use_sde" in agents.refusal(saved(sde, tmp_path).read_bytes(), env="Pendulum-v1")
 
 
-def test_settings_that_are_no_json_are_refused(agents: Agents, tmp_path: Path) -> None:
+def test_settings_that_are_not_json_are_refused(agents: Agents, tmp_path: Path) -> None:
     made = stable_baselines3.PPO("MlpPolicy", "CartPole-v1", device="cpu")
     members = unpack(saved(made, tmp_path).read_bytes())
     assert "data is not JSON" in agents.refusal(pack({**members, "data": b"\x80\x04"}), env="CartPole-v1")
@@ -191,7 +191,7 @@ def test_a_pickled_setting_is_never_unpickled(agents: Agents, tmp_path: Path) ->
     assert agents.load(pack({**members, "data": json.dumps(data).encode()}), env="CartPole-v1")["run_id"]
 
 
-def test_weights_of_torch_are_read_as_torch_reads_them() -> None:
+def test_weights_are_read_as_torch_reads_them() -> None:
     shared = torch.arange(24.0).reshape(2, 3, 4)
     tensors = {"a": shared, "part": shared[1], "half": torch.ones(3).half(), "scalar": torch.tensor(2.0)}
     file = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Hostile files of weights: no code of them runs, and they cannot exhaust memory."""
+"""Malicious files of weights. Their code never runs, and they cannot exhaust memory."""
 
 import io
 import os
@@ -15,14 +15,14 @@ from backend.agents.torch_files import read_tensors
 
 
 def saved(content: Any) -> bytes:
-    """Return what torch saves."""
+    """Return the bytes that torch saves."""
     file = io.BytesIO()
     torch.save(content, file)
     return file.getvalue()
 
 
 def with_pickle(pickled: bytes, **storages: bytes) -> io.BytesIO:
-    """Return a file of torch with another pickle."""
+    """Return a torch file with another pickle."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("archive/data.pkl", pickled)
@@ -93,7 +93,7 @@ def test_tensors_beyond_their_storage_are_refused() -> None:
     assert "not stored as a whole" in refusal(with_pickle(rebuild(1, (2**62,), (0,)), **storage))
 
 
-def test_many_names_of_the_same_numbers_are_refused() -> None:
+def test_many_references_to_the_same_numbers_are_refused() -> None:
     content = bytes(400_000)
     assert "too often" in refusal(with_pickle(rebuild(6, (100_000,), (1,)), s0=content))
 

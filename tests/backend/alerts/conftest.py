@@ -23,7 +23,7 @@ __all__ = ["script", "warnings"]
 
 @dataclass
 class Receiver:
-    """A local HTTP server that records requests, and answers with the next of its statuses."""
+    """A local HTTP server that records requests and responds with a list of statuses."""
 
     url: str = ""
     statuses: list[int] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Receiver:
 
     @property
     def documents(self) -> list[dict[str, Any]]:
-        """The bodies as JSON."""
+        """Return the bodies as JSON."""
         return [json.loads(body) for _headers, body in self.requests]
 
 
@@ -66,7 +66,7 @@ def receiver() -> Iterator[Receiver]:
 
 @dataclass
 class Alerts:
-    """Calls of the alerts API, and time that passes on request."""
+    """Shortcuts for the alerts API with an adjustable clock."""
 
     api: Api
     database: Database
@@ -84,25 +84,25 @@ class Alerts:
         return [alert["kind"] for alert in self.listed()]
 
     def get(self, path: str, **query: Any) -> Any:
-        """Read something."""
+        """Send a GET request and return the body."""
         response = self.api.user.get(f"/api/v1{path}", params=query)
         assert response.status_code == 200, response.text
         return response.json()
 
     def post(self, path: str, **body: Any) -> Any:
-        """Create something, or act on it."""
+        """Send a POST request and return the body."""
         response = self.api.user.post(f"/api/v1{path}", json=body)
         assert response.is_success, response.text
         return response.json()
 
     def patch(self, path: str, **body: Any) -> Any:
-        """Change something."""
+        """Send a PATCH request and return the body."""
         response = self.api.user.patch(f"/api/v1{path}", json=body)
         assert response.status_code == 200, response.text
         return response.json()
 
     def deliver(self, *, private: bool = True) -> int:
-        """Try each due delivery once. Return their number."""
+        """Attempt each due delivery once. Return their number."""
         settings = self.settings.model_copy(update={"alerts_private": private})
         deliverer = AlertDeliverer(self.database, settings, self.now)
         due = deliverer.list_due()
@@ -116,19 +116,19 @@ class Alerts:
         return items
 
     def now(self) -> datetime:
-        """Return the time of deliveries."""
+        """Return the current time as deliveries see it."""
         return utc_now() + self.later
 
 
 @pytest.fixture
 def alerts(api: Api, database: Database, settings: Settings) -> Alerts:
-    """Return shortcuts."""
+    """Return shortcuts for the alerts API."""
     return Alerts(api, database, settings)
 
 
 @pytest.fixture
 def check(alerts: Alerts) -> Callable[..., None]:
-    """Return a function that lets minutes pass, and checks all conditions."""
+    """Return a function that lets minutes pass and checks all conditions."""
     checker = ConditionChecker(alerts.database, alerts.settings, lambda: alerts.seconds)
 
     def check(minutes: float = 0) -> None:

@@ -1,4 +1,4 @@
-"""Alerts: which changes raise them, and how users read them."""
+"""Alerts: the changes that raise them, and how users read them."""
 
 from collections.abc import Callable
 
@@ -39,13 +39,13 @@ def test_a_failed_run_raises_an_alert_with_its_message(api: Api, alerts: Alerts)
     assert (alert["title"], alert["text"]) == ("Cart failed", "The ROM is missing.")
 
 
-def test_a_diverged_run_raises_one_alert_of_its_own_kind(api: Api, alerts: Alerts) -> None:
+def test_a_diverged_run_raises_one_alert_of_a_separate_kind(api: Api, alerts: Alerts) -> None:
     end(api, "failed", f"{DIVERGED}: at step 100 some weights are NaN.")
     assert [(alert["kind"], alert["title"]) for alert in alerts.listed()] == [("run_diverged", "Cart diverged")]
 
 
 @pytest.mark.parametrize("outcome", ["stopped", "drained"])
-def test_a_run_that_a_user_stops_or_that_waits_again_raises_none(api: Api, alerts: Alerts, outcome: str) -> None:
+def test_a_run_that_is_stopped_or_queued_again_raises_no_alert(api: Api, alerts: Alerts, outcome: str) -> None:
     run_id, attempt = api.running()
     if outcome == "stopped":
         api.act(run_id, "stop")
@@ -53,7 +53,7 @@ def test_a_run_that_a_user_stops_or_that_waits_again_raises_none(api: Api, alert
     assert alerts.listed() == []
 
 
-def test_a_measurement_raises_none(api: Api, alerts: Alerts, database: Database) -> None:
+def test_a_measurement_raises_no_alert(api: Api, alerts: Alerts, database: Database) -> None:
     run_id, attempt = api.running()
     with database.write() as session:
         session.add(Measurement(run_id=run_id))
@@ -77,7 +77,7 @@ def test_reported_runs_raise_alerts_too(alerts: Alerts, script: Script, database
     assert silent["text"] == "Nothing was heard from its script for 5 minutes."
 
 
-def test_imported_logs_raise_none(alerts: Alerts, script: Script, check: Callable[..., None]) -> None:
+def test_imported_logs_raise_no_alert(alerts: Alerts, script: Script, check: Callable[..., None]) -> None:
     script.begin(name="old", origin="imported")
     alerts.post("/score-rules", score=1)
     script.log("metrics", step=1, values={"episode/return": 5})
@@ -97,7 +97,7 @@ def test_a_script_raises_alerts_that_are_also_in_its_log(alerts: Alerts, script:
     assert log[-1]["message"] == "Reward collapsed: Below 3 for an hour."
 
 
-def test_a_script_in_a_loop_raises_a_limited_number(
+def test_a_script_in_a_loop_raises_a_limited_number_of_alerts(
     alerts: Alerts, script: Script, warnings: Callable[[int], list[str]]
 ) -> None:
     script.begin(name="mine")
@@ -109,7 +109,7 @@ def test_a_script_in_a_loop_raises_a_limited_number(
     assert warning.startswith(f"Raised no alerts beyond {MAX_SCRIPT_ALERTS} of this run.")
 
 
-def test_a_rule_that_is_off_raises_none(api: Api, alerts: Alerts) -> None:
+def test_a_disabled_rule_raises_no_alert(api: Api, alerts: Alerts) -> None:
     assert alerts.patch("/alert-rules/run_finished", enabled=False)["enabled"] is False
     end(api, "finished")
     assert alerts.listed() == []
@@ -123,12 +123,12 @@ def test_rules_have_defaults_and_thresholds(api: Api, alerts: Alerts) -> None:
     assert all(rule["enabled"] for rule in rules.values())
     assert (rules["run_stalled"]["threshold"], rules["run_failed"]["threshold"]) == (10, None)
     assert alerts.patch("/alert-rules/run_stalled", threshold=3)["threshold"] == 3
-    assert alerts.patch("/alert-rules/run_stalled", enabled=False)["threshold"] == 3, "it is kept"
+    assert alerts.patch("/alert-rules/run_stalled", enabled=False)["threshold"] == 3, "the threshold is kept"
     refused = api.user.patch("/api/v1/alert-rules/run_failed", json={"threshold": 3})
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "threshold")
 
 
-def test_alerts_are_read_one_by_one_or_up_to_the_last_one_that_was_seen(api: Api, alerts: Alerts) -> None:
+def test_alerts_are_marked_as_read_individually_or_up_to_the_last_one_seen(api: Api, alerts: Alerts) -> None:
     runs = [end(api, "finished") for _ in range(4)]
     page = alerts.get("/alerts", limit=3)
     assert [alert["run_id"] for alert in page["items"]] == runs[:0:-1]

@@ -41,7 +41,7 @@ def test_an_alert_is_sent_to_a_service(api: Api, alerts: Alerts, monkeypatch: py
     assert alerts.deliveries()[0]["state"] == "delivered"
 
 
-def test_a_refused_message_is_tried_again(api: Api, alerts: Alerts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_message_is_retried(api: Api, alerts: Alerts, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(service: Any, **_: Any) -> bool:
         service.logger.warning("Failed to send Slack notification: invalid_auth, error=403.")
         return False
@@ -97,7 +97,7 @@ def test_an_address_that_cannot_be_checked_is_refused(api: Api, url: str, reason
     assert reason in refused.json()["errors"][0]["message"]
 
 
-def test_a_service_of_your_own_is_allowed_with_private_addresses() -> None:
+def test_a_self_hosted_service_is_allowed_with_private_addresses() -> None:
     check_apprise_url("gotify://10.0.0.7/AbCdEfGhIjKlMnO", allow_private=True)
 
 
@@ -108,7 +108,7 @@ def test_fixed_services_have_no_host_in_their_urls() -> None:
     assert named >= SELF_HOSTED
 
 
-def test_a_mail_server_without_an_address_is_looked_up_again_later(
+def test_an_unresolved_mail_server_is_looked_up_again_later(
     api: Api, alerts: Alerts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alerts.post("/alert-channels", kind="apprise", name="Mail", url=MAIL)

@@ -1,4 +1,4 @@
-"""Conditions that last: each raises one alert, and ends."""
+"""Conditions that last. Each raises one alert, and can end."""
 
 import os
 import threading
@@ -56,7 +56,7 @@ def test_a_restarted_backend_does_not_repeat_an_alert(api: Api, alerts: Alerts, 
     assert alert["ended_at"] is None
 
 
-def test_a_changed_threshold_counts(api: Api, alerts: Alerts, check: Check) -> None:
+def test_a_changed_threshold_takes_effect(api: Api, alerts: Alerts, check: Check) -> None:
     alerts.patch("/alert-rules/run_stalled", threshold=2)
     api.running()
     check()
@@ -81,7 +81,7 @@ def test_a_queue_without_a_worker_raises_one_alert_until_one_connects(api: Api, 
     assert alerts.listed()[0]["ended_at"] is not None
 
 
-def test_a_queue_with_a_busy_worker_raises_none(api: Api, alerts: Alerts, check: Check) -> None:
+def test_a_queue_with_a_busy_worker_raises_no_alert(api: Api, alerts: Alerts, check: Check) -> None:
     api.launch()
     api.beat("w1")
     check()
@@ -114,7 +114,7 @@ def test_a_disk_that_is_almost_full_raises_one_alert(
     assert len(alerts.listed()) == 2
 
 
-def test_a_run_that_passes_a_score_raises_one_alert(api: Api, alerts: Alerts, check: Check) -> None:
+def test_a_run_that_exceeds_a_score_raises_one_alert(api: Api, alerts: Alerts, check: Check) -> None:
     rule = alerts.post("/score-rules", score=20, env="CartPole-v1")
     alerts.post("/score-rules", score=20, env="ALE/Pong-v5")
     run_id, attempt = api.running(name="Cart")
@@ -136,7 +136,7 @@ def test_a_run_that_passes_a_score_raises_one_alert(api: Api, alerts: Alerts, ch
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity"])
-def test_a_score_that_is_no_number_passes_none(api: Api, alerts: Alerts, check: Check, value: str) -> None:
+def test_a_score_that_is_not_finite_raises_no_alert(api: Api, alerts: Alerts, check: Check, value: str) -> None:
     alerts.post("/score-rules", score=20)
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 100, returns=[value]))
@@ -144,7 +144,7 @@ def test_a_score_that_is_no_number_passes_none(api: Api, alerts: Alerts, check: 
     assert alerts.listed() == []
 
 
-def test_a_run_that_ended_before_the_rule_raises_none(api: Api, alerts: Alerts, check: Check) -> None:
+def test_a_run_that_ended_before_the_rule_raises_no_alert(api: Api, alerts: Alerts, check: Check) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 100, returns=[30]), event(3, "finished", 100))
     api.release(run_id, attempt, "finished")
@@ -153,7 +153,7 @@ def test_a_run_that_ended_before_the_rule_raises_none(api: Api, alerts: Alerts, 
     assert alerts.kinds() == ["run_finished"]
 
 
-def test_an_imported_archive_raises_none(api: Api, alerts: Alerts, check: Check) -> None:
+def test_an_imported_archive_raises_no_alert(api: Api, alerts: Alerts, check: Check) -> None:
     archives = Archives(api.user)
     alerts.post("/score-rules", score=20)
     run_id, attempt = api.running()

@@ -1,4 +1,4 @@
-"""Delivery by webhooks: signed, repeated until it succeeds, and never to private addresses by default."""
+"""Webhook deliveries: signed, retried until they succeed, and never sent to private addresses by default."""
 
 import hashlib
 import hmac
@@ -20,7 +20,7 @@ from tests.workers.waiting import wait_until
 
 @pytest.fixture
 def channel(alerts: Alerts, receiver: Receiver) -> dict[str, Any]:
-    """A webhook that gets all alerts."""
+    """Return a webhook that gets all alerts."""
     added: dict[str, Any] = alerts.post("/alert-channels", name="Mine", url=receiver.url)
     return added
 
@@ -52,7 +52,7 @@ def test_an_alert_is_posted_with_a_signature(
     assert alerts.deliver() == 0
 
 
-def test_no_other_answer_contains_the_secret_or_the_whole_address(
+def test_no_other_response_contains_the_secret_or_the_full_address(
     api: Api, alerts: Alerts, channel: dict[str, Any]
 ) -> None:
     assert len(channel["secret"]) == 64
@@ -67,7 +67,7 @@ def test_no_other_answer_contains_the_secret_or_the_whole_address(
 
 
 @pytest.mark.usefixtures("channel")
-def test_a_failed_try_is_repeated_with_the_same_key(api: Api, alerts: Alerts, receiver: Receiver) -> None:
+def test_a_failed_attempt_is_retried_with_the_same_key(api: Api, alerts: Alerts, receiver: Receiver) -> None:
     receiver.statuses = [500, 503]
     finish(api)
     alerts.deliver()
@@ -88,7 +88,7 @@ def test_a_failed_try_is_repeated_with_the_same_key(api: Api, alerts: Alerts, re
 
 
 @pytest.mark.usefixtures("channel")
-def test_tries_end_after_about_a_day(api: Api, alerts: Alerts, receiver: Receiver) -> None:
+def test_retries_end_after_about_a_day(api: Api, alerts: Alerts, receiver: Receiver) -> None:
     receiver.statuses = [500] * MAX_TRIES
     finish(api)
     while alerts.deliver():
@@ -133,7 +133,7 @@ def test_a_private_address_is_blocked_by_default(api: Api, alerts: Alerts, recei
     assert delivery["error"].startswith("127.0.0.1 is a private address. Set ARCADIA_ALERTS_PRIVATE=1")
 
 
-def test_a_name_that_changes_its_address_is_connected_at_the_checked_one(
+def test_a_host_name_with_changing_addresses_is_connected_at_the_checked_one(
     api: Api, alerts: Alerts, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolved: list[str] = []
@@ -155,7 +155,7 @@ def test_a_name_that_changes_its_address_is_connected_at_the_checked_one(
     assert headers["Host"].startswith("hooks.example.org:")
 
 
-def test_a_server_that_is_away_gets_the_alert_later(api: Api, alerts: Alerts) -> None:
+def test_an_unavailable_server_gets_the_alert_later(api: Api, alerts: Alerts) -> None:
     added = alerts.post("/alert-channels", name="Away", url="http://127.0.0.1:9/hook")
     finish(api)
     alerts.deliver()
@@ -165,13 +165,13 @@ def test_a_server_that_is_away_gets_the_alert_later(api: Api, alerts: Alerts) ->
 
 
 @pytest.mark.usefixtures("channel")
-def test_a_try_that_was_interrupted_is_repeated(
+def test_an_interrupted_attempt_is_repeated(
     api: Api, alerts: Alerts, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish(api)
 
     class KilledError(BaseException):
-        """The end of the process."""
+        """An error that simulates the end of the process."""
 
     def die(*_: Any) -> None:
         raise KilledError
@@ -188,7 +188,7 @@ def test_a_try_that_was_interrupted_is_repeated(
     assert alerts.deliveries()[0]["state"] == "delivered"
 
 
-def test_a_channel_gets_only_its_kinds(api: Api, alerts: Alerts, channel: dict[str, Any]) -> None:
+def test_a_channel_gets_only_its_kinds_of_alerts(api: Api, alerts: Alerts, channel: dict[str, Any]) -> None:
     alerts.patch(f"/alert-channels/{channel['id']}", kinds=["run_failed"])
     finish(api)
     assert alerts.deliveries() == []
@@ -198,7 +198,7 @@ def test_a_channel_gets_only_its_kinds(api: Api, alerts: Alerts, channel: dict[s
     assert alerts.patch(f"/alert-channels/{channel['id']}", kinds=None)["kinds"] is None
 
 
-def test_a_channel_that_is_switched_off_gets_nothing(api: Api, alerts: Alerts, channel: dict[str, Any]) -> None:
+def test_a_disabled_channel_gets_nothing(api: Api, alerts: Alerts, channel: dict[str, Any]) -> None:
     finish(api)
     alerts.patch(f"/alert-channels/{channel['id']}", enabled=False)
     (delivery,) = alerts.deliveries()
@@ -212,14 +212,14 @@ def test_a_channel_that_is_switched_off_gets_nothing(api: Api, alerts: Alerts, c
     )
 
 
-def test_a_removed_channel_takes_its_history_along(api: Api, alerts: Alerts, channel: dict[str, Any]) -> None:
+def test_removing_a_channel_removes_its_history(api: Api, alerts: Alerts, channel: dict[str, Any]) -> None:
     finish(api)
     assert api.user.delete(f"/api/v1/alert-channels/{channel['id']}").status_code == 204
     assert (alerts.deliveries(), alerts.get("/alert-channels")) == ([], [])
     assert len(alerts.listed()) == 1
 
 
-def test_a_test_goes_to_one_channel_and_is_no_alert(
+def test_a_test_message_goes_to_one_channel_and_is_not_an_alert(
     alerts: Alerts, receiver: Receiver, channel: dict[str, Any]
 ) -> None:
     alerts.post("/alert-channels", name="Other", url=receiver.url)
@@ -231,7 +231,7 @@ def test_a_test_goes_to_one_channel_and_is_no_alert(
     assert alerts.get("/alerts") == {"items": [], "unread": 0, "next_cursor": None}
 
 
-def test_a_repeated_request_adds_one_channel(api: Api, alerts: Alerts, receiver: Receiver) -> None:
+def test_a_repeated_request_creates_one_channel(api: Api, alerts: Alerts, receiver: Receiver) -> None:
     body = {"name": "Once", "url": receiver.url}
     answers = [
         api.user.post("/api/v1/alert-channels", json=body, headers={"Idempotency-Key": "k"}).json() for _ in range(2)

@@ -1,4 +1,4 @@
-"""Webhooks over TLS: they connect to the checked address, and verify the certificate of the host name."""
+"""Webhooks over TLS. They connect to the checked address and verify the certificate of the host name."""
 
 import ssl
 import threading
@@ -23,7 +23,7 @@ HOST = "hooks.example.org"
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A self-signed certificate of the host with its key."""
+    """Return a file with a self-signed certificate of the host and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
     now = datetime.now(UTC)
@@ -49,7 +49,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def names(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, list[str | None]]]:
-    """Yield the port of a TLS server on this host and the names that clients ask for. All names resolve to it."""
+    """Yield the port of a TLS server on this host and the names that clients request. All names resolve to it."""
     asked: list[str | None] = []
 
     class Handler(BaseHTTPRequestHandler):

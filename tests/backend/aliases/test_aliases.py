@@ -1,4 +1,4 @@
-"""Aliases: names of checkpoints with a history, accepted wherever a checkpoint is."""
+"""Aliases: names of checkpoints with a history. They are accepted wherever a checkpoint is."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def saved(api: Api, steps: int = 3) -> tuple[int, int, list[int]]:
 
 
 def name(api: Api, alias: str, checkpoint: int, **more: Any) -> Any:
-    """Set an alias, and return its history."""
+    """Set an alias and return its history."""
     response = api.user.put("/api/v1/aliases", json={"name": alias, "checkpoint_id": checkpoint, **more})
     assert response.status_code == 200, response.text
     return response.json()
@@ -45,7 +45,7 @@ def test_an_alias_moves_and_keeps_its_history(api: Api) -> None:
     assert rows[1]["kept_as"] == "alias"
 
 
-def test_the_history_names_the_caller_if_nobody_else_is_named(api: Api) -> None:
+def test_the_history_names_the_caller_by_default(api: Api) -> None:
     _, _, (first, *_) = saved(api)
     name(api, "pong/champion", first)
     assert api.user.delete("/api/v1/aliases", params={"name": "pong/champion"}).status_code == 204
@@ -53,7 +53,7 @@ def test_the_history_names_the_caller_if_nobody_else_is_named(api: Api) -> None:
     assert [each["who"].endswith("(API)") for each in history] == [True, True]
 
 
-def test_requests_take_an_alias_as_a_checkpoint(api: Api) -> None:
+def test_requests_accept_an_alias_as_a_checkpoint(api: Api) -> None:
     run_id, _, (first, *_) = saved(api)
     name(api, "champion", first)
     assert api.evaluate(run_id, checkpoint="champion")["checkpoint_id"] == first
@@ -112,7 +112,7 @@ def test_the_history_outlives_the_run(api: Api) -> None:
 @pytest.mark.parametrize(
     "alias", ["best", "newest", "12", "a//b", "/a", "a/", "ü", "a/b/c/d/e", "", "a b", "a" * 101, "Pong"]
 )
-def test_other_names_are_refused(api: Api, alias: str) -> None:
+def test_invalid_names_are_refused(api: Api, alias: str) -> None:
     _, _, (first, *_) = saved(api)
     response = api.user.put("/api/v1/aliases", json={"name": alias, "checkpoint_id": first})
     assert response.status_code == 422
@@ -135,7 +135,7 @@ def test_a_deleted_checkpoint_cannot_be_named(api: Api) -> None:
     assert f"step {deleted['step']} was deleted. Choose a checkpoint that has a file" in response.json()["detail"]
 
 
-def test_archives_carry_aliases_whose_names_are_free(api: Api, database: Database) -> None:
+def test_archives_carry_aliases_unless_their_names_are_taken(api: Api, database: Database) -> None:
     run_id, attempt, (first, second, _) = saved(api)
     name(api, "moved", first)
     name(api, "moved", second, why="Better.")

@@ -1,4 +1,4 @@
-"""A run with everything a run can have, and reads of all that the API answers about a run."""
+"""A run with everything that a run can have, and all API responses about a run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from tests.factories import (
 )
 from tests.provenance import PROVENANCE
 
-# Numbers of an installation. Everything else must be the same after an import.
+# Values that depend on the installation. Everything else must be the same after an import.
 IDS = ("id", "run_id", "checkpoint_id", "job_id", "replay_id", "color", "cursor", "continues", "archived_at")
 FILES = ("file_id", "poster_file_id", "seen_file_id", "track_file_id")
 
 
 @dataclass(frozen=True)
 class Archives:
-    """Calls of the archives API."""
+    """Shortcuts for the archives API."""
 
     user: Client
 
@@ -56,10 +56,10 @@ class Archives:
         return str(response.json()["detail"])
 
     def read(self, run_id: int) -> dict[str, Any]:
-        """Return all that the API answers about a run, with contents of files and without ids."""
+        """Return all API responses about a run, with contents of files and without ids."""
         base = f"/api/v1/runs/{run_id}"
         run = self._get(base)
-        # The pages draw at most 500 buckets, which these runs do not fill. The table has superseded points too.
+        # Pages draw at most 500 buckets, and these runs do not fill them. The table includes superseded points.
         listed = self._get(f"{base}/evaluations")["items"]
         answers = {
             "run": {key: value for key, value in run.items() if key != "actions"},
@@ -104,7 +104,7 @@ class Archives:
 
 @pytest.fixture
 def archives(api: Api) -> Archives:
-    """Calls of the archives API."""
+    """Return shortcuts for the archives API."""
     return Archives(api.user)
 
 
@@ -114,7 +114,7 @@ def create_rich_run(api: Api) -> int:
     run_id, first = api.running(name="All of it", config=config, tags=["α", "paper"], notes="Notes\nof two lines")
     document = PROVENANCE.model_dump(mode="json")
     sent = [event(2, "provenance", provenance=document)]
-    # More than a page of full chunks would be 16,384 points; a page of a few chunks and a tail is enough here.
+    # A page of full chunks has 16,384 points. A few chunks and a tail are enough here.
     sent += [metrics(3 + n, 10 * n, {"train/loss": 1 / (n + 1), "train/odd": "NaN"}, [n, n / 3]) for n in range(60)]
     assert api.send(run_id, first, *sent).is_success
     api.save(run_id, first, 63, 300, return_mean=5.0)

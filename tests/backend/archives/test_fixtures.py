@@ -1,4 +1,4 @@
-"""Archives of each version of the format, made by earlier commits (tests/make_archives.py), are imported whole."""
+"""Imports of archives of every format version. Earlier commits made them with tests/make_archives.py."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ def archive_of(version: int) -> bytes:
 
 
 def check_rich_run(run: dict[str, Any]) -> None:
-    """Check all content of the run that both archives have."""
+    """Check the content that the run has in both archives."""
     row = run["run"]
     assert (row["name"], row["notes"], row["tags"]) == ("All of it", "Notes\nof two lines", ["paper", "α"])
     assert (row["state"], row["algorithm"], row["env"], row["step"]) == ("finished", "paac", "ALE/Pong-v5", 600)
@@ -51,7 +51,7 @@ def test_the_archive_is_small(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_run_of_an_earlier_version_is_whole(archives: Archives, version: int) -> None:
+def test_a_run_of_an_earlier_version_is_complete(archives: Archives, version: int) -> None:
     result = archives.load(archive_of(version))
     assert result["notes"] == []
     runs = [archives.read(run_id) for run_id in result["runs"]]
@@ -60,7 +60,7 @@ def test_a_run_of_an_earlier_version_is_whole(archives: Archives, version: int) 
     assert archives.load(archive_of(version))["already"] == result["runs"]
 
 
-def test_a_study_and_a_report_of_version_2_are_whole(api: Api, archives: Archives) -> None:
+def test_a_study_and_a_report_of_version_2_are_complete(api: Api, archives: Archives) -> None:
     result = archives.load(archive_of(2))
     *trained, rich = result["runs"]
     (study_id,), (report_id,) = result["studies"], result["reports"]

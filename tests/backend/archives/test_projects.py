@@ -18,7 +18,7 @@ def test_an_archive_keeps_the_projects_of_its_items(api: Api, archives: Archives
     api.act(other, "stop")
     archive_of_stopped = archives.export_items(studies=study["id"], runs=other)
     projects.post("/1/items", studies=[study["id"]])
-    assert archives.load(archive_of_stopped)["already"] == [other, *runs_of(study)], "moving is no change"
+    assert archives.load(archive_of_stopped)["already"] == [other, *runs_of(study)], "a move is not a change"
     for run_id in (other, *runs_of(study)):
         purge(run_id)
     api.user.delete(f"/api/v1/studies/{study['id']}")

@@ -1,4 +1,4 @@
-"""Archives that must not be imported: each guard refuses one, says why, and nothing is stored."""
+"""Archives that must not be imported. Each is refused with a reason, and nothing is stored."""
 
 import hashlib
 import io
@@ -22,7 +22,7 @@ Members = dict[str, bytes]
 
 @pytest.fixture
 def members(api: Api, archives: Archives) -> Members:
-    """Return the members of a small archive, whose run is deleted."""
+    """Return the members of a small archive. Its run is deleted."""
     run_id, attempt = api.running(name="small", tags=["a"])
     api.send(run_id, attempt, metrics(2, 10, {"train/loss": 1.0}))
     api.save(run_id, attempt, 3, 100)
@@ -72,12 +72,12 @@ def test_the_unchanged_archive_would_be_imported(archives: Archives, members: Me
     assert api.user.delete(f"/api/v1/runs/{imported}").status_code == 204
 
 
-def test_a_file_that_is_no_zip_is_refused(archives: Archives) -> None:
+def test_a_file_that_is_not_a_zip_is_refused(archives: Archives) -> None:
     for content in (b"", b"no zip at all", b"PK\3\4 cut off"):
         assert "not an Arcadia archive" in archives.refusal(content)
 
 
-def test_a_cut_archive_is_refused(archives: Archives, members: Members) -> None:
+def test_a_truncated_archive_is_refused(archives: Archives, members: Members) -> None:
     assert "its end is missing" in archives.refusal(packed(members)[:-100])
 
 
@@ -104,7 +104,7 @@ def test_a_symbolic_link_is_refused(archives: Archives, members: Members) -> Non
     assert "is a symbolic link" in archives.refusal(target.getvalue())
 
 
-def test_a_member_twice_is_refused(archives: Archives, members: Members) -> None:
+def test_a_duplicate_member_is_refused(archives: Archives, members: Members) -> None:
     target = io.BytesIO(packed(members))
     with zipfile.ZipFile(target, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("runs/1/rows/tags.jsonl", "{}")
@@ -142,7 +142,7 @@ def test_a_changed_member_is_refused(archives: Archives, members: Members) -> No
     assert "bytes, but archive.json says" in archives.refusal(packed({**members, path: b""}, listed=False))
 
 
-def test_many_members_are_refused_before_they_are_read(
+def test_too_many_members_are_refused_before_they_are_read(
     archives: Archives, members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(zip_guards, "MAX_MEMBERS", 5)
@@ -182,7 +182,7 @@ def test_a_large_archive_is_refused(api: Api, members: Members, client: TestClie
     assert response.status_code == 413
 
 
-def test_a_newer_format_asks_for_an_update(archives: Archives, members: Members) -> None:
+def test_a_newer_format_requests_an_update(archives: Archives, members: Members) -> None:
     refusal = archives.refusal(packed(members, version=3, arcadia_version="9.9.9", kind="galaxy"))
     assert refusal.startswith("The archive was made by a newer Arcadia (9.9.9, format 3).")
     assert refusal.endswith("Update Arcadia, then import it again.")

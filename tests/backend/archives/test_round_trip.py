@@ -1,4 +1,4 @@
-"""Archives of runs: nothing is lost and nothing is doubled."""
+"""Archives of runs. Nothing is lost, and nothing is stored twice."""
 
 import io
 import json
@@ -12,10 +12,10 @@ from tests.factories import Api, metrics, sha256
 Purge = Callable[[int], None]
 
 
-def test_an_imported_run_is_the_same_in_every_answer(api: Api, archives: Archives, rich_run: int, purge: Purge) -> None:
+def test_an_imported_run_is_equal_in_every_response(api: Api, archives: Archives, rich_run: int, purge: Purge) -> None:
     archive, before = archives.export(rich_run), archives.read(rich_run)
     unfinished = next(each for each in before["evaluations"] if each["state"] == "queued")
-    assert len(before["points"]["series"]["train/loss"]["x"]) == 72, "the points of the second attempt"
+    assert len(before["points"]["series"]["train/loss"]["x"]) == 72, "only the points of the second attempt"
     assert len(before["checkpoints"]) == 2
     assert before["replays"][0]["file_id"] == (b"film", "video/mp4")
     purge(rich_run)
@@ -51,7 +51,7 @@ def test_superseded_points_are_imported_too(archives: Archives, rich_run: int, p
 
 def test_the_same_archive_is_imported_once(archives: Archives, api: Api, rich_run: int, purge: Purge) -> None:
     archive = archives.export(rich_run)
-    assert archives.load(archive)["already"] == [rich_run], "the run itself is still here"
+    assert archives.load(archive)["already"] == [rich_run], "the original run still exists"
     purge(rich_run)
     (imported,) = archives.load(archive)["runs"]
     again = archives.load(archive)
@@ -61,7 +61,7 @@ def test_the_same_archive_is_imported_once(archives: Archives, api: Api, rich_ru
     assert archives.load(archive)["runs"] == [imported + 1], "a deleted run can be imported again"
 
 
-def test_a_changed_run_is_imported_beside_the_first(archives: Archives, api: Api, purge: Purge) -> None:
+def test_a_changed_run_is_imported_as_a_second_run(archives: Archives, api: Api, purge: Purge) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, {"train/loss": 1.0}))
     early = archives.export(run_id)
@@ -75,7 +75,7 @@ def test_a_changed_run_is_imported_beside_the_first(archives: Archives, api: Api
     assert [api.run(each)["step"] for each in (first, first + 1)] == [10, 20]
 
 
-def test_an_active_run_is_stopped_where_it_is_imported(archives: Archives, api: Api, purge: Purge) -> None:
+def test_an_active_run_is_stopped_when_it_is_imported(archives: Archives, api: Api, purge: Purge) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, {"train/loss": 1.0}))
     archive = archives.export(run_id)
@@ -121,11 +121,11 @@ def test_a_reported_run_keeps_its_media(archives: Archives, api: Api, purge: Pur
     (imported,) = archives.load(archive)["runs"]
     after = archives.read(imported)
     assert before["run"].pop("reported_key") == "key-1"
-    assert after["run"].pop("reported_key") is None, "its script still reports to the other installation"
+    assert after["run"].pop("reported_key") is None, "its script still reports to the first installation"
     assert after == before
 
 
-def test_an_imported_reported_run_says_that_its_script_is_elsewhere(archives: Archives, api: Api, purge: Purge) -> None:
+def test_an_imported_reported_run_says_where_its_script_is(archives: Archives, api: Api, purge: Purge) -> None:
     script = Script(api.user)
     script.begin(method="PPO", env="anything")
     script.log("end", outcome="paused")
@@ -140,7 +140,7 @@ def test_an_imported_reported_run_says_that_its_script_is_elsewhere(archives: Ar
     assert (logged.status_code, "was imported from an archive" in logged.json()["detail"]) == (409, True)
 
 
-def test_runs_of_one_archive_stay_parent_and_fork(archives: Archives, api: Api, purge: Purge) -> None:
+def test_runs_of_one_archive_remain_parent_and_fork(archives: Archives, api: Api, purge: Purge) -> None:
     parent, attempt = api.running()
     checkpoint = api.save(parent, attempt, 2, 100)
     api.release(parent, attempt, "finished")
@@ -156,4 +156,4 @@ def test_runs_of_one_archive_stay_parent_and_fork(archives: Archives, api: Api, 
     assert archives.load(alone)["already"] == [new_child]
     purge(new_child)
     (lonely,) = archives.load(alone)["runs"]
-    assert api.run(lonely)["parent"] is None, "its parent may be another run here"
+    assert api.run(lonely)["parent"] is None, "the run with its parent's id may be unrelated here"

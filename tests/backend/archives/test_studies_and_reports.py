@@ -1,4 +1,4 @@
-"""Archives of studies and reports: they bring their runs, and all references point at what was imported."""
+"""Archives of studies and reports. They include their runs, and all references point at the imported objects."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def studies(api: Api, database: Database, settings: Settings) -> Studies:
 
 @pytest.fixture
 def finished(api: Api, studies: Studies) -> dict[str, Any]:
-    """Return a finished study of three points with two runs each, which starts after another run."""
+    """Return a finished study of three points with two runs each. It starts after another run."""
     api.act(api.launch(name="another")["id"], "stop")
     study = studies.start(question="Which rate **learns**?", max_concurrent_runs=3)
     studies.train_all(lambda config: 1e4 * config["learning_rate"] + config["seed"])
@@ -43,7 +43,7 @@ def runs_of(study: dict[str, Any]) -> list[int]:
 
 
 def without_ids(study: dict[str, Any]) -> dict[str, Any]:
-    """Return what is the same in an imported study."""
+    """Return the parts of a study that an import keeps."""
     table = [{**point, "runs": [{**run, "run_id": None} for run in point["runs"]]} for point in study["table"]]
     return {**study, "id": None, "table": table, "actions": None}
 
@@ -77,7 +77,7 @@ def content(api: Api, block: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_with_replay(api: Api) -> tuple[int, dict[str, Any], int]:
-    """Return a run with a replay and an evaluation, with both."""
+    """Return the id of a run with a replay and an evaluation, the replay, and the id of the evaluation."""
     run, attempt = api.running(name="Rally", config=PONG)
     api.save(run, attempt, 2, 100)
     for kind, ending, written in (("video", "mp4", b"film"), ("poster", "png", b"picture")):
@@ -91,7 +91,7 @@ def run_with_replay(api: Api) -> tuple[int, dict[str, Any], int]:
     return run, found, evaluation
 
 
-def test_a_study_brings_its_runs(
+def test_an_archived_study_includes_its_runs(
     api: Api, archives: Archives, studies: Studies, finished: dict[str, Any], purge: Purge
 ) -> None:
     archive = archives.export_items(studies=finished["id"])
@@ -118,7 +118,7 @@ def test_the_same_study_is_imported_once(api: Api, archives: Archives, finished:
     assert study["id"] == first["studies"][0]
 
 
-def test_runs_that_were_deleted_come_back_into_their_study(
+def test_deleted_runs_are_restored_into_their_study(
     archives: Archives, studies: Studies, finished: dict[str, Any], purge: Purge
 ) -> None:
     archive = archives.export_items(studies=finished["id"])
@@ -132,7 +132,7 @@ def test_runs_that_were_deleted_come_back_into_their_study(
     assert archives.load(archive)["already_studies"] == [finished["id"]], "it is still the same study"
 
 
-def test_a_changed_study_is_imported_beside_the_first_with_the_same_runs(
+def test_a_changed_study_is_imported_as_a_second_study_of_the_same_runs(
     api: Api, archives: Archives, studies: Studies, finished: dict[str, Any]
 ) -> None:
     archive = archives.export_items(studies=finished["id"])
@@ -145,7 +145,7 @@ def test_a_changed_study_is_imported_beside_the_first_with_the_same_runs(
     assert third["already_studies"] == result["studies"]
 
 
-def test_an_unfinished_study_is_stopped_where_it_is_imported(
+def test_an_unfinished_study_is_stopped_when_it_is_imported(
     api: Api, archives: Archives, studies: Studies, purge: Purge
 ) -> None:
     study = studies.start(max_concurrent_runs=2)
@@ -185,7 +185,7 @@ def test_an_imported_study_can_be_extended(
     assert (extended["state"], [point["n"] for point in extended["table"]]) == ("finished", [2, 2, 3])
 
 
-def test_a_report_brings_what_it_shows(api: Api, archives: Archives, finished: dict[str, Any], purge: Purge) -> None:
+def test_a_report_brings_its_content(api: Api, archives: Archives, finished: dict[str, Any], purge: Purge) -> None:
     run, replay, evaluation = run_with_replay(api)
     lost = api.launch(name="lost")["id"]
     api.act(lost, "stop")
@@ -277,7 +277,7 @@ def test_an_archive_has_each_run_once(api: Api, archives: Archives, finished: di
         assert json.loads(opened.read("archive.json"))["version"] == 1, "an earlier Arcadia can import it"
 
 
-def test_an_export_names_what_is_missing(api: Api) -> None:
+def test_an_export_names_missing_items(api: Api) -> None:
     for query, status, words in (
         ({}, 422, "for example runs=1,2,3, studies=1 or reports=1"),
         ({"studies": "x"}, 422, "list study ids"),

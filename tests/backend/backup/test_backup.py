@@ -1,4 +1,4 @@
-"""A backup is of one moment, verified, and can be put back on either database."""
+"""Backups: a verified copy of one moment, restored on either database."""
 
 import json
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ to_either_database = pytest.mark.parametrize("elsewhere", ["sqlite", "postgresql
 
 @pytest.fixture
 def run(api: Api) -> int:
-    """A run with points, a line in its log and a checkpoint, in an installation where another was purged."""
+    """Return a run with points, a log line and a checkpoint. Two other runs of the installation were purged."""
     purged, attempt = api.running()
     api.release(purged, attempt, "finished")
     run_id, attempt = api.running(config=KEEP_THREE, tags=["kept"], notes="with notes")
@@ -60,7 +60,7 @@ def run(api: Api) -> int:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.nightly)])
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """A new installation without a database yet, or with an empty one."""
+    """Return settings of a new installation, without a database or with an empty one."""
     if request.param == "sqlite":
         return Settings(data_dir=tmp_path / "elsewhere", worker_token="worker-secret")
     server: str = request.getfixturevalue("postgresql_server")
@@ -76,7 +76,7 @@ def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
 
 @contextmanager
 def started(app: FastAPI, settings: Settings) -> Iterator[Api]:
-    """The application on another installation."""
+    """Run the application on another installation."""
     app.state.settings = settings
     with TestClient(app, base_url="http://localhost") as user:
         token = {"Authorization": "Bearer worker-secret"}
@@ -84,7 +84,7 @@ def started(app: FastAPI, settings: Settings) -> Iterator[Api]:
 
 
 def everything(api: Api, run_id: int) -> dict[str, Any]:
-    """What the API tells of a run, with the content of its checkpoint."""
+    """Return all API responses about a run, and the content of its checkpoint."""
     reported = {path: _read(api.user.get(f"/api/v1/{path.format(id=run_id)}")) for path in READ}
     (row,) = api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()
     return reported | {"content": api.user.get(f"/api/v1/files/{row['file_id']}").content}
@@ -95,7 +95,7 @@ def _read(response: Response) -> Any:
 
 
 @to_either_database
-def test_a_backup_brings_everything_back_on_either_database(
+def test_a_backup_restores_everything_on_either_database(
     api: Api, run: int, app: FastAPI, settings: Settings, elsewhere: Settings, tmp_path: Path
 ) -> None:
     before = everything(api, run)
@@ -103,12 +103,12 @@ def test_a_backup_brings_everything_back_on_either_database(
     restore(elsewhere, tmp_path / "backup")
     with started(app, elsewhere) as restored:
         assert everything(restored, run) == before
-        assert restored.launch()["id"] == run + 2, "the number of a purged run is never given again"
+        assert restored.launch()["id"] == run + 2, "the ids of purged runs are never reused"
     with started(app, elsewhere):
-        assert len(stored_files(elsewhere.files_dir)) == 1, "the files are known to be the database's"
+        assert len(stored_files(elsewhere.files_dir)) == 1, "the restored files belong to the database"
 
 
-def test_files_pruned_during_a_backup_are_in_it(
+def test_files_pruned_during_a_backup_are_included(
     api: Api, run: int, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seq, step in ((5, 200), (6, 300)):
@@ -127,7 +127,7 @@ def test_files_pruned_during_a_backup_are_in_it(
     assert kept == {f"weights of attempt 1 at step {step}".encode() for step in (100, 200, 300)}
 
 
-def test_removals_that_were_held_back_are_made_up_for(api: Api, settings: Settings) -> None:
+def test_delayed_removals_happen_after_the_backup(api: Api, settings: Settings) -> None:
     run_id, attempt = api.running(config=KEEP_THREE)
     with hold(settings.files_dir):
         for number in range(5):
@@ -156,9 +156,7 @@ def test_a_damaged_or_missing_file_is_named_and_left_out(
 
 
 @pytest.mark.usefixtures("run")
-def test_a_backup_with_a_damaged_file_restores_the_rest_and_names_it(
-    settings: Settings, elsewhere: Settings, tmp_path: Path
-) -> None:
+def test_restoring_skips_and_names_a_damaged_file(settings: Settings, elsewhere: Settings, tmp_path: Path) -> None:
     back_up(settings, tmp_path / "backup")
     (kept,) = read_manifest(tmp_path / "backup").files
     damaged = tmp_path / "backup" / FILES / kept.path
@@ -171,7 +169,7 @@ def test_a_backup_with_a_damaged_file_restores_the_rest_and_names_it(
 
 @pytest.fixture
 def saved(run: int, settings: Settings, tmp_path: Path) -> Path:  # noqa: ARG001
-    """A backup of an installation."""
+    """Return the backup of an installation."""
     back_up(settings, tmp_path / "backup")
     return tmp_path / "backup"
 
@@ -185,13 +183,13 @@ def test_a_damaged_database_is_not_restored(saved: Path, elsewhere: Settings) ->
     assert not elsewhere.data_dir.exists()
 
 
-def test_a_backup_that_was_broken_off_is_not_restored(saved: Path, elsewhere: Settings) -> None:
+def test_an_incomplete_backup_is_not_restored(saved: Path, elsewhere: Settings) -> None:
     (saved / NAME).unlink()
     with pytest.raises(RefusedError, match="is not a complete backup"):
         restore(elsewhere, saved)
 
 
-def test_a_backup_never_goes_over_runs_or_files(saved: Path, settings: Settings, elsewhere: Settings) -> None:
+def test_restoring_never_overwrites_runs_or_files(saved: Path, settings: Settings, elsewhere: Settings) -> None:
     with pytest.raises(RefusedError, match=r"The database already has 1 runs, and .* has 1 files"):
         restore(settings, saved)
     lost = elsewhere.files_dir / "run-1" / "lost"
@@ -202,7 +200,7 @@ def test_a_backup_never_goes_over_runs_or_files(saved: Path, settings: Settings,
 
 
 @pytest.mark.parametrize("elsewhere", ["sqlite"], indirect=True)
-def test_a_backup_never_goes_over_reports_or_start_points(saved: Path, app: FastAPI, elsewhere: Settings) -> None:
+def test_restoring_never_overwrites_reports_or_start_sets(saved: Path, app: FastAPI, elsewhere: Settings) -> None:
     with started(app, elsewhere) as other:
         other.import_starts(start_set("human", 100), "Mine")
         other.user.post("/api/v1/reports", json={"title": "Mine"}).raise_for_status()
@@ -213,7 +211,7 @@ def test_a_backup_never_goes_over_reports_or_start_points(saved: Path, app: Fast
 
 
 @pytest.mark.parametrize("elsewhere", ["sqlite"], indirect=True)
-def test_a_backup_goes_into_an_installation_that_was_only_started(
+def test_a_backup_can_be_restored_into_an_installation_without_runs(
     saved: Path, app: FastAPI, elsewhere: Settings
 ) -> None:
     guarded = elsewhere.model_copy(update={"token": SecretStr("user-secret")})
@@ -232,7 +230,7 @@ def test_a_backup_is_not_restored_into_a_running_installation(saved: Path, elsew
 
 
 @to_either_database
-def test_a_backup_of_an_older_version_is_brought_to_this_one(saved: Path, elsewhere: Settings) -> None:
+def test_a_backup_of_an_older_version_is_migrated(saved: Path, elsewhere: Settings) -> None:
     url = f"sqlite:///{saved / DATABASE}"
     engine = migration_engine(url)
     with engine.begin() as connection:
@@ -250,18 +248,18 @@ def test_a_backup_of_an_older_version_is_brought_to_this_one(saved: Path, elsewh
     assert restore(elsewhere, saved).startswith("1 runs and 1 files")
 
 
-def test_a_backup_goes_into_a_new_folder_only(saved: Path, settings: Settings) -> None:
+def test_a_backup_requires_an_empty_folder(saved: Path, settings: Settings) -> None:
     with pytest.raises(RefusedError, match="is not empty"):
         back_up(settings, saved)
 
 
-def test_where_nothing_is_there_is_nothing_to_back_up(tmp_path: Path) -> None:
+def test_a_missing_data_folder_cannot_be_backed_up(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="There is nothing to back up"):
         back_up(Settings(data_dir=tmp_path / "none"), tmp_path / "backup")
     assert not (tmp_path / "none").exists()
 
 
-def test_a_second_backup_at_the_same_time_is_refused_and_leaves_no_folder(
+def test_a_concurrent_second_backup_is_refused_and_leaves_no_folder(
     saved: Path, settings: Settings, tmp_path: Path
 ) -> None:
     assert saved.is_dir()
@@ -271,7 +269,7 @@ def test_a_second_backup_at_the_same_time_is_refused_and_leaves_no_folder(
 
 
 @pytest.mark.parametrize("place", ["../outside", "/etc/outside", "run-1/../../outside"])
-def test_a_backup_names_nothing_outside_its_folder(tmp_path: Path, place: str) -> None:
+def test_a_manifest_with_a_path_outside_its_folder_is_refused(tmp_path: Path, place: str) -> None:
     content = {"path": DATABASE, "sha256": "0", "bytes": 1}
     manifest = {"arcadia": "1", "made_at": "2026-01-01T00:00:00Z", "database": content}
     (tmp_path / NAME).write_text(json.dumps({**manifest, "files": [{**content, "path": place}]}))

@@ -1,4 +1,4 @@
-"""A backup that somebody changed is refused before anything is touched."""
+"""Tampered backups. They are refused before anything changes."""
 
 import json
 import sqlite3
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("quick_backups")
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """A file outside the data folder."""
+    """Return a file outside the data folder."""
     path = tmp_path / "secret.txt"
     path.write_bytes(SECRET)
     return path
@@ -30,7 +30,7 @@ def secret(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def backup(api: Api, settings: Settings, tmp_path: Path) -> Path:
-    """A backup of a run with two checkpoints."""
+    """Return the backup of a run with two checkpoints."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     api.save(run_id, attempt, 3, 200)
@@ -40,14 +40,14 @@ def backup(api: Api, settings: Settings, tmp_path: Path) -> Path:
 
 
 def move(backup: Path, stored: str) -> None:
-    """Have a file's row name another place, and make the manifest agree."""
+    """Change the path of a stored file, in the database and in the manifest."""
     with closing(sqlite3.connect(backup / DATABASE)) as connection, connection:
         connection.execute("UPDATE files SET stored_path = ? WHERE id = 1", (stored,))
     rewrite(backup)
 
 
 def rewrite(backup: Path) -> None:
-    """Put the database's hash and size into the manifest."""
+    """Update the database's hash and size in the manifest."""
     manifest = json.loads((backup / NAME).read_text())
     database = backup / DATABASE
     manifest["database"] |= {"sha256": hash_of(database), "bytes": database.stat().st_size}
@@ -55,27 +55,27 @@ def rewrite(backup: Path) -> None:
 
 
 def absolute(backup: Path, secret: Path) -> None:
-    """Name the secret by its absolute path."""
+    """Use the secret's absolute path."""
     move(backup, str(secret))
 
 
 def upward(backup: Path, secret: Path) -> None:
-    """Name the secret from the files folder upward."""
+    """Use a path that leaves the files folder."""
     move(backup, f"../../{secret.name}")
 
 
 def hidden(backup: Path, secret: Path) -> None:  # noqa: ARG001
-    """Name the mark of the installation."""
+    """Use the file that identifies the installation."""
     move(backup, ".installation")
 
 
 def doubled(backup: Path, secret: Path) -> None:  # noqa: ARG001
-    """Give one file the place of another, which would be deleted with it."""
+    """Give two rows the same file. Deleting one would delete it for both."""
     move(backup, read_manifest(backup).files[1].path)
 
 
 def linked(backup: Path, secret: Path) -> None:
-    """Put a symlink to the secret in place of a file."""
+    """Replace a file by a symlink to the secret."""
     manifest = json.loads((backup / NAME).read_text())
     file = backup / FILES / manifest["files"][0]["path"]
     file.unlink()
@@ -85,20 +85,20 @@ def linked(backup: Path, secret: Path) -> None:
 
 
 def linked_folder(backup: Path, secret: Path) -> None:
-    """Put a symlink to a folder elsewhere in place of the run's folder."""
+    """Replace the run's folder by a symlink to another folder."""
     folder = backup / FILES / "run-1"
     folder.rename(secret.parent / "elsewhere-1")
     folder.symlink_to(secret.parent / "elsewhere-1")
 
 
 def linked_files(backup: Path, secret: Path) -> None:
-    """Put a symlink to a folder elsewhere in place of all files."""
+    """Replace the files folder by a symlink to another folder."""
     (backup / FILES).rename(secret.parent / "moved")
     (backup / FILES).symlink_to(secret.parent / "moved")
 
 
 @pytest.mark.parametrize("tamper", [absolute, upward, hidden, doubled, linked, linked_folder, linked_files])
-def test_a_tampered_backup_is_refused_and_nothing_is_touched(
+def test_a_tampered_backup_is_refused_and_nothing_changes(
     backup: Path, secret: Path, tmp_path: Path, tamper: Callable[[Path, Path], None]
 ) -> None:
     tamper(backup, secret)
@@ -109,7 +109,7 @@ def test_a_tampered_backup_is_refused_and_nothing_is_touched(
     assert secret.read_bytes() == SECRET
 
 
-def test_a_file_that_is_no_database_is_refused(backup: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(backup: Path, tmp_path: Path) -> None:
     (backup / DATABASE).write_bytes(b"no database")
     rewrite(backup)
     with pytest.raises(RefusedError, match="is not a database of Arcadia"):

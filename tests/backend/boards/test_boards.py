@@ -1,4 +1,4 @@
-"""Boards of projects: read and save them, and merge and delete their projects."""
+"""Boards of projects: how they are read and saved, and how their projects are merged and deleted."""
 
 from typing import Any
 
@@ -73,12 +73,12 @@ def test_a_wrong_panel_is_refused(api: Api, wrong: dict[str, Any], message: str)
     assert read(api, 1)["version"] == 0
 
 
-def test_panels_have_different_keys_and_a_limit(api: Api) -> None:
+def test_panel_keys_are_unique_and_panels_are_limited(api: Api) -> None:
     assert "same key" in save(api, 1, 0, panel("a"), panel("a")).text
     assert save(api, 1, 0, *(panel(f"p{number}") for number in range(51))).status_code == 422
 
 
-def test_a_filter_may_name_what_no_run_has(api: Api) -> None:
+def test_a_filter_may_use_fields_that_no_run_has(api: Api) -> None:
     assert save(api, 1, 0, panel("a", filter="tag:none and last(no/such) > 1")).status_code == 200
 
 

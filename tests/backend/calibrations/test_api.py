@@ -1,4 +1,4 @@
-"""Calibrations: requested, judged by a job, listed, exported, scheduled and drawn."""
+"""Calibrations: how they are requested, judged by a job, listed, exported, scheduled and drawn."""
 
 import json
 from typing import Any
@@ -65,7 +65,7 @@ def request(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str
 
 
 def judge(api: Api, step: int = 100, bias: float = 0.5) -> dict[str, Any]:
-    """Do the oldest calibration that waits, as a worker does. Return the claim."""
+    """Do the oldest queued calibration as a worker does. Return the claim."""
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     progress, result = (
@@ -160,7 +160,7 @@ def test_deleting_a_run_deletes_its_calibrations(api: Api) -> None:
     assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
 
 
-def test_other_jobs_go_first(api: Api) -> None:
+def test_other_jobs_are_claimed_first(api: Api) -> None:
     run_id, _ = saved(api)
     request(api, run_id)
     api.evaluate(run_id)
@@ -218,7 +218,7 @@ def test_the_first_checkpoint_at_or_after_each_multiple_is_calibrated(api: Api) 
         (2_100, "schedule"),
         (1_000, "schedule"),
     ]
-    assert not any(each["each_action"] for each in listed(api, run_id)), "regret takes too long beside training"
+    assert not any(each["each_action"] for each in listed(api, run_id)), "regret takes too long during training"
     assert api.evaluations(run_id) == []
 
 
@@ -227,7 +227,7 @@ def test_a_schedule_far_ahead_of_the_workers_waits_until_one_is_done(api: Api) -
     api.release(run_id, attempt, "finished")
     assert [each["step"] for each in listed(api, run_id)] == [5_000, 4_000, 3_000, 2_000, 1_000]
     judge(api)
-    assert listed(api, run_id)[0]["step"] == 7_000, "the last one is not left out"
+    assert listed(api, run_id)[0]["step"] == 7_000, "the last one is not skipped"
 
 
 def test_the_schedule_of_a_live_run_can_be_changed(api: Api) -> None:

@@ -33,7 +33,7 @@ def test_a_change_waits_until_the_trainer_reports_it(api: Api) -> None:
     assert requested(api, run_id, attempt) == [{"number": 1, "fields": LOWER, "step": 0}]
 
     report = changed(2, 400, 1, LOWER, BEFORE)
-    for _ in range(2):  # a worker may repeat what it sent
+    for _ in range(2):  # A worker may repeat its messages.
         assert api.send(run_id, attempt, report).is_success
     assert requested(api, run_id, attempt) == []
     assert api.run(run_id)["config"]["learning_rate"] == 0.001
@@ -45,7 +45,7 @@ def test_a_change_waits_until_the_trainer_reports_it(api: Api) -> None:
     assert log.count("Change 1 applied at step 400: learning rate 0.0224 → 0.001.") == 1
 
 
-def test_an_applied_change_holds_in_the_next_attempt_and_is_applied_once(api: Api) -> None:
+def test_an_applied_change_is_kept_in_the_next_attempt_and_applied_once(api: Api) -> None:
     run_id, attempt = api.running()
     api.change(run_id, LOWER)
     api.change(run_id, {"entropy_cost": 0.5})
@@ -56,7 +56,7 @@ def test_an_applied_change_holds_in_the_next_attempt_and_is_applied_once(api: Ap
     assert claim["config"]["learning_rate"] == 0.001
     assert claim["changes"] == [{"number": 2, "fields": {"entropy_cost": 0.5}, "step": 0}]
 
-    # The second attempt reports the first change again, as one would that had not seen the backend's answer.
+    # The second attempt repeats its report of the first change, as if the backend's response was lost.
     sent = [
         started(1, resumed_from=300),
         changed(2, 300, 1, LOWER, LOWER),
@@ -88,7 +88,7 @@ def test_wrong_values_are_explained(api: Api) -> None:
     assert api.changes(run_id)["items"] == []
 
 
-def test_more_steps_add_to_those_that_wait(api: Api) -> None:
+def test_more_steps_add_to_steps_that_are_still_pending(api: Api) -> None:
     run_id, _ = api.running()
     api.change(run_id, more_steps=500)
     assert api.change(run_id, more_steps=500)["fields"] == {"total_steps": 2_000}
@@ -166,7 +166,7 @@ def test_a_paused_run_applies_the_change_when_it_continues(api: Api) -> None:
     assert [change["fields"] for change in api.claim()["changes"]] == [LOWER]
 
 
-def test_a_repeated_request_changes_once(api: Api) -> None:
+def test_a_repeated_request_makes_one_change(api: Api) -> None:
     run_id, _ = api.running()
     for _ in range(2):
         response = api.user.post(

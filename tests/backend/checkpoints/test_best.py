@@ -1,4 +1,4 @@
-"""The best checkpoint: by its evaluation where there is one, else by training; and what a job waits for stays."""
+"""The best checkpoint: by evaluation if there is one, and by training otherwise. Jobs keep their checkpoints."""
 
 from typing import Any
 
@@ -10,18 +10,18 @@ KEEP_FOUR = {**CARTPOLE, "checkpoints_kept": 4}
 
 
 def rows(api: Api, run_id: int) -> dict[int, dict[str, Any]]:
-    """A run's checkpoints by their steps."""
+    """Return a run's checkpoints by their steps."""
     return {row["step"]: row for row in api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()}
 
 
 def best(api: Api, run_id: int) -> tuple[int, str]:
-    """The best checkpoint's step, and by what it is the best."""
+    """Return the step of the best checkpoint, and whether an evaluation or training decided."""
     ((step, by),) = [(step, row["best_by"]) for step, row in rows(api, run_id).items() if row["best"]]
     return step, by
 
 
 def available(api: Api, run_id: int) -> list[int]:
-    """The steps of the checkpoints that are kept."""
+    """Return the steps of the checkpoints that are kept."""
     return [step for step, row in rows(api, run_id).items() if row["available"]]
 
 
@@ -38,7 +38,7 @@ def evaluated(api: Api, run_id: int, step: int, scores: list[float]) -> None:
     api.play(scores)
 
 
-def test_the_best_goes_by_evaluations_once_there_are_some(api: Api) -> None:
+def test_evaluations_decide_the_best_checkpoint(api: Api) -> None:
     run_id, attempt = api.running()
     for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0), (300, 5.0)), start=2):
         api.save(run_id, attempt, seq, step, return_mean=trained)
@@ -48,12 +48,12 @@ def test_the_best_goes_by_evaluations_once_there_are_some(api: Api) -> None:
     evaluated(api, run_id, 300, [4.0])
     assert best(api, run_id) == (300, "evaluation")
     evaluated(api, run_id, 100, [6.0])
-    assert best(api, run_id) == (100, "evaluation"), "its newest evaluation counts"
+    assert best(api, run_id) == (100, "evaluation"), "the newest evaluation of a checkpoint counts"
     api.save(run_id, attempt, 5, 400, return_mean=99.0)
     assert best(api, run_id) == (100, "evaluation")
 
 
-def test_the_best_is_chosen_anew_when_an_evaluation_is_removed(api: Api) -> None:
+def test_the_best_is_chosen_again_when_an_evaluation_is_removed(api: Api) -> None:
     run_id, attempt = api.running()
     for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
         api.save(run_id, attempt, seq, step, return_mean=trained)
@@ -68,7 +68,7 @@ def test_the_best_is_chosen_anew_when_an_evaluation_is_removed(api: Api) -> None
 
 
 @pytest.mark.parametrize("wanted", [{"episodes": 29}, {"acting": {"name": "greedy"}}], ids=["fewer", "greedily"])
-def test_a_shorter_look_or_another_way_of_acting_does_not_count(api: Api, wanted: dict[str, Any]) -> None:
+def test_evaluations_with_fewer_episodes_or_another_acting_do_not_count(api: Api, wanted: dict[str, Any]) -> None:
     run_id, attempt = api.running()
     for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
         api.save(run_id, attempt, seq, step, return_mean=trained)
@@ -77,7 +77,7 @@ def test_a_shorter_look_or_another_way_of_acting_does_not_count(api: Api, wanted
     assert best(api, run_id) == (200, "training")
 
 
-def test_an_evaluation_that_was_lost_and_cancelled_does_not_count(api: Api) -> None:
+def test_a_lost_and_cancelled_evaluation_does_not_count(api: Api) -> None:
     run_id, attempt = api.running()
     for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
         api.save(run_id, attempt, seq, step, return_mean=trained)
@@ -85,13 +85,13 @@ def test_an_evaluation_that_was_lost_and_cancelled_does_not_count(api: Api) -> N
     held = api.claim_job()["job_id"], 1
     api.send_of_job(*held, started(1), evaluation(2, [3.0] * 30))
     api.release_job(*held, "lost")
-    assert best(api, run_id) == (200, "training"), "it will be done again"
+    assert best(api, run_id) == (200, "training"), "it will be repeated"
     api.user.post(f"/api/v1/evaluations/{number}/cancel")
     assert best(api, run_id) == (200, "training")
     assert api.user.get(f"/api/v1/runs/{run_id}/evaluations").json()["best"] is None
 
 
-def test_what_a_run_went_back_behind_is_not_the_best(api: Api) -> None:
+def test_superseded_checkpoints_are_not_the_best(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100, return_mean=1.0)
     left = api.save(run_id, attempt, 3, 200, return_mean=9.0)
@@ -104,7 +104,7 @@ def test_what_a_run_went_back_behind_is_not_the_best(api: Api) -> None:
     assert api.user.get(f"/api/v1/runs/{run_id}/evaluations").json()["best"]["step"] == 100
     api.save(run_id, second, 2, 300, return_mean=2.0)
     api.lose(run_id, second, resumed_from=300)
-    assert best(api, run_id) == (100, "evaluation"), "also where a later attempt went on from beyond it"
+    assert best(api, run_id) == (100, "evaluation"), "still superseded after a third attempt resumed beyond it"
 
 
 def test_the_best_by_evaluation_and_the_best_by_training_are_both_kept(api: Api) -> None:
@@ -132,7 +132,7 @@ def test_removing_an_evaluation_deletes_no_checkpoint_and_no_replay(api: Api) ->
     assert 300 in [row["step"] for row in api.user.get(f"/api/v1/runs/{run_id}/replays").json()]
     assert best(api, run_id) == (200, "training")
     api.save(run_id, attempt, 12, 2_000, return_mean=1.0)
-    assert available(api, run_id) == [100, 200, 2_000], "the rule is applied with the next one"
+    assert available(api, run_id) == [100, 200, 2_000], "the next save prunes checkpoints"
 
 
 def test_a_checkpoint_stays_when_the_evaluation_that_waits_for_it_is_removed(api: Api) -> None:
@@ -147,7 +147,7 @@ def test_a_checkpoint_stays_when_the_evaluation_that_waits_for_it_is_removed(api
     assert available(api, run_id) == there
 
 
-def test_a_checkpoint_that_a_job_waits_for_is_not_pruned(api: Api) -> None:
+def test_a_checkpoint_that_a_queued_job_needs_is_not_pruned(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 5):
         api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
@@ -163,7 +163,7 @@ def test_a_checkpoint_that_a_job_waits_for_is_not_pruned(api: Api) -> None:
     assert 300 not in [step for step, row in rows(api, run_id).items() if row["available"]]
 
 
-def test_what_waited_goes_by_the_rule_once_it_is_evaluated(api: Api) -> None:
+def test_checkpoints_of_queued_jobs_are_pruned_after_their_evaluation(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 5):
         api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
@@ -179,7 +179,7 @@ def test_what_waited_goes_by_the_rule_once_it_is_evaluated(api: Api) -> None:
     assert len(there) == 4
 
 
-def test_nothing_is_pruned_before_the_next_attempt_has_said_where_it_begins(api: Api) -> None:
+def test_nothing_is_pruned_before_the_next_attempt_reports_its_first_step(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 4):
         api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
@@ -190,7 +190,7 @@ def test_nothing_is_pruned_before_the_next_attempt_has_said_where_it_begins(api:
     assert [row["available"] for row in rows(api, run_id).values()] == [True] * 3
 
 
-def test_the_best_goes_by_evaluations_also_where_the_last_attempt_never_began(api: Api) -> None:
+def test_evaluations_decide_even_if_the_last_attempt_never_started(api: Api) -> None:
     run_id, attempt = api.running()
     for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
         api.save(run_id, attempt, seq, step, return_mean=trained)

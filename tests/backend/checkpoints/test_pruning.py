@@ -1,4 +1,4 @@
-"""Which checkpoints a run keeps on the server, and their replays with them."""
+"""The checkpoints that a run keeps on the server, and their replays."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ KEEP_FOUR = {**CARTPOLE, "checkpoints_kept": 4}
 
 
 def rows(api: Api, run_id: int) -> list[dict[str, Any]]:
-    """A run's checkpoints."""
+    """Return a run's checkpoints."""
     found: list[dict[str, Any]] = api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()
     return found
 
 
 def kept(api: Api, run_id: int) -> dict[int, str]:
-    """The steps of the checkpoints that are there, and why each is."""
+    """Return the steps of the kept checkpoints, and why each is kept."""
     return {row["step"]: row["kept_as"] for row in rows(api, run_id) if row["available"]}
 
 
@@ -35,21 +35,21 @@ def record(api: Api, run_id: int, attempt: int, seq: int, step: int, content: st
 
 
 def pin(api: Api, run_id: int, checkpoint_id: int, pinned: bool = True) -> Any:
-    """Pin or unpin."""
+    """Pin or unpin a checkpoint."""
     return api.user.patch(f"/api/v1/runs/{run_id}/checkpoints/{checkpoint_id}", json={"pinned": pinned})
 
 
-def test_the_first_the_best_the_last_and_others_between_stay(api: Api, settings: Settings) -> None:
+def test_the_first_best_last_and_a_spread_of_others_are_kept(api: Api, settings: Settings) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 12):
-        # The trainer's disk holds only its newest, as on another host.
+        # The trainer's disk holds only its newest checkpoint, as on another host.
         api.save(run_id, attempt, 1 + number, 100 * number, return_mean=50.0 if number == 3 else number)
     assert kept(api, run_id) == {100: "first", 300: "best", 500: "spread", 1100: "last"}
     assert [row["kept_as"] for row in rows(api, run_id) if not row["available"]] == [None] * 7
     assert len(stored_files(settings.files_dir)) == 4
 
 
-def test_a_run_launched_before_there_was_the_setting_keeps_the_usual_number(api: Api, database: Database) -> None:
+def test_a_run_without_the_setting_keeps_the_default_number(api: Api, database: Database) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     with database.write() as session:
         session.get_one(Run, run_id).config = CARTPOLE
@@ -58,7 +58,7 @@ def test_a_run_launched_before_there_was_the_setting_keeps_the_usual_number(api:
     assert len(kept(api, run_id)) == 20
 
 
-def test_a_pinned_checkpoint_stays_beside_the_others_and_can_be_forked(api: Api) -> None:
+def test_a_pinned_checkpoint_is_kept_in_addition_and_can_be_forked(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     api.save(run_id, attempt, 2, 100)
     pinned = api.save(run_id, attempt, 3, 110)
@@ -72,14 +72,14 @@ def test_a_pinned_checkpoint_stays_beside_the_others_and_can_be_forked(api: Api)
     assert (fork["step"], fork["parent"]["checkpoint_id"]) == (110, pinned)
 
 
-def test_an_unpinned_checkpoint_goes_by_the_rule_when_the_next_is_saved(api: Api) -> None:
+def test_an_unpinned_checkpoint_is_pruned_at_the_next_save(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     api.save(run_id, attempt, 2, 100)
     pinned = api.save(run_id, attempt, 3, 110)
     pin(api, run_id, pinned)
     for number in range(2, 12):
         api.save(run_id, attempt, 2 + number, 100 * number)
-    assert pin(api, run_id, pinned, False).json()["available"], "it can be pinned again until then"
+    assert pin(api, run_id, pinned, False).json()["available"], "it can be pinned again until the next save"
     api.save(run_id, attempt, 14, 1200)
     assert 110 not in kept(api, run_id)
     refused = pin(api, run_id, pinned)
@@ -87,7 +87,7 @@ def test_an_unpinned_checkpoint_goes_by_the_rule_when_the_next_is_saved(api: Api
     assert refused.json()["detail"] == "The checkpoint at step 110 was deleted, so it cannot be pinned."
 
 
-def test_a_pinned_checkpoint_stays_though_the_run_went_back_behind_it(api: Api) -> None:
+def test_a_pinned_checkpoint_is_kept_when_it_is_superseded(api: Api) -> None:
     run_id, first = api.running()
     api.save(run_id, first, 2, 100)
     pin(api, run_id, api.save(run_id, first, 3, 200))
@@ -105,7 +105,7 @@ def test_only_pinned_can_be_changed(api: Api, body: dict[str, Any]) -> None:
     assert api.user.patch(f"/api/v1/runs/{run_id}/checkpoints/{saved}", json=body).status_code == 422
 
 
-def test_only_a_runs_own_checkpoint_can_be_pinned(api: Api) -> None:
+def test_only_checkpoints_of_the_run_can_be_pinned(api: Api) -> None:
     run_id, attempt = api.running()
     saved = api.save(run_id, attempt, 2, 100)
     other = api.launch()["id"]
@@ -113,7 +113,7 @@ def test_only_a_runs_own_checkpoint_can_be_pinned(api: Api) -> None:
     assert pin(api, run_id, saved + 1).json()["detail"] == f"Run {run_id} has no checkpoint {saved + 1}."
 
 
-def test_a_replay_goes_with_its_checkpoint(api: Api, settings: Settings) -> None:
+def test_a_replay_is_deleted_with_its_checkpoint(api: Api, settings: Settings) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 7):
         api.save(run_id, attempt, 2 * number, 100 * number)
@@ -124,7 +124,7 @@ def test_a_replay_goes_with_its_checkpoint(api: Api, settings: Settings) -> None
     assert len(stored_files(settings.files_dir)) == 5 * 4
 
 
-def test_a_replay_that_comes_when_its_checkpoint_is_gone_is_not_kept(api: Api, settings: Settings) -> None:
+def test_a_replay_of_a_deleted_checkpoint_is_not_kept(api: Api, settings: Settings) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 6):
         api.save(run_id, attempt, 1 + number, 100 * number)
@@ -134,7 +134,7 @@ def test_a_replay_that_comes_when_its_checkpoint_is_gone_is_not_kept(api: Api, s
     assert len(stored_files(settings.files_dir)) == 4
 
 
-def test_a_checkpoint_that_is_played_again_has_one_replay(api: Api, settings: Settings) -> None:
+def test_a_checkpoint_that_is_recorded_again_has_one_replay(api: Api, settings: Settings) -> None:
     run_id, first = api.running()
     api.save(run_id, first, 2, 100)
     record(api, run_id, first, 3, 100)
@@ -147,7 +147,7 @@ def test_a_checkpoint_that_is_played_again_has_one_replay(api: Api, settings: Se
     assert len(stored_files(settings.files_dir)) == 5
 
 
-def test_the_replay_farthest_along_gives_the_poster_whichever_came_last(api: Api) -> None:
+def test_the_thumbnail_is_from_the_replay_with_the_most_steps(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     api.save(run_id, attempt, 3, 200)

@@ -1,9 +1,9 @@
-"""Checkpoints as the run's page lists them."""
+"""The list of checkpoints on the run's page."""
 
 from tests.factories import Api
 
 
-def test_checkpoints_come_by_step_with_what_they_were_worth(api: Api) -> None:
+def test_checkpoints_are_sorted_by_step_with_their_mean_returns(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100, return_mean=3.5, best=True)
     api.save(run_id, attempt, 3, 200, return_mean=2.5)
@@ -14,5 +14,5 @@ def test_checkpoints_come_by_step_with_what_they_were_worth(api: Api) -> None:
     ]
 
 
-def test_a_run_that_is_not_there_has_none(api: Api) -> None:
+def test_a_missing_run_is_not_found(api: Api) -> None:
     assert api.user.get("/api/v1/runs/999/checkpoints").status_code == 404

@@ -1,4 +1,4 @@
-"""Checkpoints that a trainer reports: kept, and offered again."""
+"""Checkpoints that a trainer reports, and that later attempts continue from."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from tests.factories import Api, checkpoint, checkpoint_path, started
 
 
 def listed(api: Api, run_id: int) -> dict[tuple[int, int], dict[str, Any]]:
-    """A run's checkpoints by attempt and step."""
+    """Return a run's checkpoints by attempt and step."""
     rows = api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()
     return {(row["attempt"], row["step"]): row for row in rows}
 
 
-def test_an_attempt_that_went_back_leaves_later_checkpoints_behind(api: Api) -> None:
+def test_an_attempt_that_resumes_earlier_supersedes_later_checkpoints(api: Api) -> None:
     run_id, first = api.running()
     both = [checkpoint_path(100), checkpoint_path(200)]
     api.save(run_id, first, 2, 100, kept=both[:1], return_mean=1.0)
     api.save(run_id, first, 3, 200, kept=both, return_mean=99.0)
     api.release(run_id, first, "lost")
     second = api.claim()["attempt"]
-    # The newest was damaged: the trainer fell back to the one before.
+    # The newest checkpoint was damaged, so the trainer used the one before.
     api.send(run_id, second, started(resumed_from=100))
     api.save(run_id, second, 2, 150, kept=[checkpoint_path(100), checkpoint_path(150)], return_mean=2.0)
     found = listed(api, run_id)
@@ -30,7 +30,7 @@ def test_an_attempt_that_went_back_leaves_later_checkpoints_behind(api: Api) -> 
     assert [row["step"] for row in api.claim()["checkpoints"]] == [150, 100]
 
 
-def test_an_event_without_its_file_is_refused_whole(api: Api) -> None:
+def test_an_event_without_its_file_is_refused(api: Api) -> None:
     run_id, attempt = api.running()
     response = api.send(run_id, attempt, checkpoint(2, 100, b"never uploaded"))
     assert response.status_code == 422
@@ -40,7 +40,7 @@ def test_an_event_without_its_file_is_refused_whole(api: Api) -> None:
     assert api.send(run_id, attempt, checkpoint(2, 100, b"never uploaded")).json() == {"acknowledged": 2}
 
 
-def test_a_checkpoint_that_arrived_damaged_is_not_kept_and_the_log_tells(api: Api, settings: Settings) -> None:
+def test_a_checkpoint_damaged_in_the_upload_is_discarded_and_logged(api: Api, settings: Settings) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     api.upload(run_id, attempt, checkpoint_path(200), b"damaged on its way")

@@ -16,7 +16,7 @@ def slightly_better(config: dict[str, Any]) -> float:
 
 
 def clearly_better(config: dict[str, Any]) -> float:
-    """Return a score by which every seed of the larger rate is better."""
+    """Return a score that is better for every seed of the larger rate."""
     return float(config["seed"] + 1_000 * (config["learning_rate"] > 1e-4))
 
 
@@ -46,7 +46,7 @@ def test_seeds_planned_at_the_start_cause_no_warning(studies: Studies) -> None:
     assert (pair["significant"], pair["warning"]) == (True, "")
 
 
-def test_a_difference_that_the_repeated_test_confirms_has_no_warning(studies: Studies) -> None:
+def test_a_difference_confirmed_by_the_repeated_test_has_no_warning(studies: Studies) -> None:
     study = studies.start(axes=TWO_RATES, seeds=3)
     studies.train_all(clearly_better)
     studies.act(study["id"], "extend", seeds=3)

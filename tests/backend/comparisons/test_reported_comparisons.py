@@ -1,4 +1,4 @@
-"""Runs of scripts are compared like trained ones."""
+"""Comparisons of reported runs, which work like those of trained runs."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def test_runs_that_differ_only_in_their_seed_are_one_group_with_a_verdict(api: A
     assert verdict["pairs"][0]["significant"] is True
 
 
-def test_methods_and_environments_are_told_apart_without_a_configuration(api: Api) -> None:
+def test_methods_and_environments_differ_without_a_configuration(api: Api) -> None:
     ppo, sac = report(api, "a", 1.0), report(api, "b", 1.0, method="SAC")
     found = compare(api, [ppo, sac])
     assert found["groups"] == [[ppo], [sac]]

@@ -1,4 +1,4 @@
-"""Runs side by side."""
+"""Comparisons of runs side by side."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Statistics over seeds, held against rliable and scipy (bench/rliable_reference.py has made the fixture)."""
+"""Statistics over seeds, compared with rliable and scipy. bench/rliable_reference.py made the fixture."""
 
 import json
 import random
@@ -29,18 +29,18 @@ CASES = REFERENCE["cases"]
 STATISTICS = (mean, median, interquartile_mean)
 
 
-def test_heights_at_one_place_are_their_mean_whatever_their_size() -> None:
+def test_equal_places_are_merged_to_their_mean_at_any_magnitude() -> None:
     x, y = np.array([3.0, 1, 3, 2, 1]), np.array([4.0, 1e308, 8, np.nan, 1.4e308])
     places, heights = sorted_means(x, y)
     assert (places.tolist(), heights.tolist()) == ([1, 3], [pytest.approx(1.2e308), 6])
     assert sorted_means(np.empty(0), np.empty(0))[0].tolist() == []
 
 
-def test_the_reference_is_of_the_version_that_we_name() -> None:
+def test_the_reference_has_the_documented_version() -> None:
     assert (REFERENCE["rliable"], REFERENCE["repetitions"]) == ("1.2.0", 2_000)
 
 
-def test_the_example_that_rliable_publishes_in_its_tests() -> None:
+def test_matches_the_example_in_the_tests_of_rliable() -> None:
     x = np.array([[1.0, 2], [2, 2], [1, 1], [2, 1]])
     y = np.array([[1.0, 1], [2, 2], [3, 3]])
     assert [float(statistic(x)) for statistic in STATISTICS] == [1.5, 1.5, 1.5]
@@ -49,7 +49,7 @@ def test_the_example_that_rliable_publishes_in_its_tests() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_estimates_are_those_of_rliable(case: dict[str, Any]) -> None:
+def test_estimates_match_rliable(case: dict[str, Any]) -> None:
     scores, other = np.array(case["scores"]), np.array(case["other"])
     assert [float(statistic(scores)) for statistic in STATISTICS] == pytest.approx(case["aggregates"], rel=1e-12)
     assert profile(scores, np.array(case["thresholds"])).tolist() == pytest.approx(case["profile"], abs=1e-12)
@@ -57,7 +57,7 @@ def test_estimates_are_those_of_rliable(case: dict[str, Any]) -> None:
 
 
 def lies_between(found: Any, ends: dict[str, Any]) -> bool:
-    """Whether both ends of an interval lie within the error of two bootstraps; draws are few, so ends are steps."""
+    """Return whether both ends of an interval are within the error of two bootstraps. Ends are steps: draws are few."""
     low, high = np.array(ends["low"]), np.array(ends["high"])
     error = 1e-9
     return bool(
@@ -69,7 +69,7 @@ def lies_between(found: Any, ends: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_intervals_are_those_of_rliable_within_the_error_of_their_draws(case: dict[str, Any]) -> None:
+def test_intervals_match_rliable_within_the_error_of_their_draws(case: dict[str, Any]) -> None:
     scores, other = np.array(case["scores"]), np.array(case["other"])
 
     def aggregates(resampled: Any) -> Any:
@@ -81,14 +81,14 @@ def test_intervals_are_those_of_rliable_within_the_error_of_their_draws(case: di
     assert lies_between(improvement, case["improvement_interval"])
 
 
-def test_the_curve_is_that_of_rliable() -> None:
+def test_the_curve_matches_rliable() -> None:
     given = REFERENCE["curve"]
     found = bootstrap_curve(np.array(given["scores"]), "iqm", draws=REFERENCE["draws"])
     assert found.center.tolist() == pytest.approx(given["iqm"], rel=1e-12)
     assert lies_between(found.interval, given["ends"])
 
 
-def test_a_curve_counts_the_runs_that_are_there() -> None:
+def test_a_curve_counts_the_runs_at_each_place() -> None:
     nan = np.nan
     found = bootstrap_curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]]), "mean")
     assert found.runs.tolist() == [3, 2, 0]
@@ -98,7 +98,7 @@ def test_a_curve_counts_the_runs_that_are_there() -> None:
     assert alone.interval.low[1] == found.interval.low[1]
 
 
-def test_the_sample_efficiency_curve_is_that_of_rliable() -> None:
+def test_the_sample_efficiency_curve_matches_rliable() -> None:
     given = REFERENCE["curve"]
     center, ends = efficiency([np.array(given["scores"])], "iqm", draws=REFERENCE["draws"])
     assert center.tolist() == pytest.approx(given["iqm"], rel=1e-12)
@@ -106,25 +106,25 @@ def test_the_sample_efficiency_curve_is_that_of_rliable() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_sample_efficiency_curve_sums_up_games_as_rliable_does(case: dict[str, Any]) -> None:
+def test_the_sample_efficiency_curve_aggregates_games_like_rliable(case: dict[str, Any]) -> None:
     scores = np.array(case["scores"])
     games = [np.stack([column, column + 1], axis=-1) for column in scores.T]
     expected_mean, _median, expected_iqm = case["aggregates"]
     for center, expected in (("mean", expected_mean), ("iqm", expected_iqm)):
         found, ends = efficiency(games, center)  # type: ignore[arg-type]
         assert found.tolist() == pytest.approx([expected, expected + 1], rel=1e-9)
-        # A run is drawn with all of its places.
+        # Each draw of a run includes all of its places.
         assert (ends.high - ends.low).tolist() == pytest.approx([ends.high[0] - ends.low[0]] * 2)
         assert ends.low[0] <= expected <= ends.high[0]
 
 
-def test_games_need_not_have_equally_many_runs() -> None:
+def test_games_may_have_different_numbers_of_runs() -> None:
     one, two = np.array([[1.0], [3.0], [8.0]]), np.array([[10.0]])
     assert efficiency([one, two], "mean")[0].tolist() == [7]
     assert efficiency([one, two], "iqm")[0].tolist() == [5.5]
 
 
-def test_the_bootstrap_repeats_itself() -> None:
+def test_the_bootstrap_is_reproducible() -> None:
     scores = np.array(CASES[0]["scores"])
     assert interval(mean, scores) == interval(mean, scores)
     continuous = np.random.default_rng(1).normal(size=(9, 3))
@@ -132,22 +132,22 @@ def test_the_bootstrap_repeats_itself() -> None:
 
 
 @pytest.mark.parametrize(("case", "expected"), [*zip(CASES, REFERENCE["welch"], strict=True)])
-def test_welchs_interval_is_that_of_scipy(case: dict[str, Any], expected: list[float]) -> None:
+def test_welchs_interval_matches_scipy(case: dict[str, Any], expected: list[float]) -> None:
     found = welch(np.array(case["scores"])[:, 0], np.array(case["other"])[:, 0])
     assert [found.low, found.high] == pytest.approx(expected, rel=1e-6)
 
 
-def test_equal_scores_have_an_interval_of_no_width() -> None:
+def test_equal_scores_have_an_interval_without_width() -> None:
     assert welch(np.full(3, 500.0), np.full(4, 20.0)) == (480, 480, 480)
 
 
-def test_scores_as_large_as_a_number_can_be_still_have_an_interval() -> None:
+def test_huge_scores_have_a_finite_interval() -> None:
     found = welch(np.array([1e100, 2e100, 3e100]), np.zeros(3))
     assert np.isfinite(found).all()
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 11, 57])
-def test_the_interquartile_mean_is_that_of_the_middle_half(count: int) -> None:
+def test_the_interquartile_mean_is_the_mean_of_the_middle_half(count: int) -> None:
     values = [random.Random(count + place).uniform(-100, 1_000) for place in range(count)]
     left = sorted(values)
     for _ in range(count // 4):
@@ -157,25 +157,25 @@ def test_the_interquartile_mean_is_that_of_the_middle_half(count: int) -> None:
 
 
 def off(found: Any, wanted: Any) -> float:
-    """Return the largest distance of two intervals' ends, as a share of the width."""
+    """Return the largest distance between the ends of two intervals, as a share of the width."""
     (low, high), (wanted_low, wanted_high) = (np.array(each, dtype=float) for each in (found, wanted))
     return float((np.maximum(np.abs(low - wanted_low), np.abs(high - wanted_high)) / (wanted_high - wanted_low)).max())
 
 
 @pytest.mark.parametrize("runs", [3, 5, 8, 12, 20])
 @pytest.mark.parametrize("center", ["mean", "iqm"])
-def test_the_ends_of_a_curve_are_those_of_very_many_draws(runs: int, center: Any) -> None:
+def test_the_ends_of_a_curve_match_a_bootstrap_with_many_draws(runs: int, center: Any) -> None:
     random_numbers = np.random.default_rng(runs)
     scores = random_numbers.gamma(2.0, size=(runs, 3))
     drawn = scores[random_numbers.integers(runs, size=(400_000, runs))]
     of = interquartile_mean if center == "iqm" else mean
     wanted = np.array([np.percentile(of(drawn[..., place, np.newaxis]), [2.5, 97.5]) for place in range(3)]).T
     found = bootstrap_curve(scores, center)
-    # Few runs have few possible means: the reference steps from one to the next.
+    # Few runs have few possible means, so the reference has large steps.
     assert off(found.interval, wanted) < (0.005 if runs > 3 else 0.03)
 
 
-def test_the_ends_of_an_interval_are_those_of_very_many_draws() -> None:
+def test_the_ends_of_an_interval_match_a_bootstrap_with_many_draws() -> None:
     random_numbers = np.random.default_rng(7)
     scores = random_numbers.gamma(2.0, size=(10, 4))
     for statistic in STATISTICS:
@@ -192,7 +192,7 @@ def test_every_possible_draw_is_counted_once(runs: int) -> None:
     assert chances.sum() == pytest.approx(1)
 
 
-def test_very_many_scores_take_fewer_draws() -> None:
+def test_large_numbers_of_scores_take_fewer_draws() -> None:
     assert sum(draw_chunks(100_000, 60)) == 100_000
     assert sum(draw_chunks(100_000, 4_000)) == 10_000
     assert sum(draw_chunks(100_000, 1_000_000)) == 4_000

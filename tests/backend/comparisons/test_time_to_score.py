@@ -57,7 +57,7 @@ def test_non_finite_returns_are_ignored() -> None:
     assert np.isfinite(records.scores).all()
 
 
-def test_group_time_is_that_of_its_median_run() -> None:
+def test_the_time_of_a_group_is_that_of_its_median_run() -> None:
     one, two, three = (records_of([0.0] * wait + [10.0] * 200) for wait in (0, 100, 200))
     never = records_of([1.0] * 300)
     at = [records.reached(10).steps for records in (one, two, three)]
@@ -78,7 +78,7 @@ def test_common_score_is_the_best_that_most_runs_of_each_group_reached() -> None
 
 
 def trained(api: Api, rate: float, seed: int, rise: float, env: str = "CartPole-v1") -> tuple[int, list[float]]:
-    """A run with 300 episodes, the nth at step 10 n and n - 1 seconds after the first, and their returns."""
+    """Create a run with 300 episodes. Return it and its returns. Episode n ends at step 10 n after n - 1 seconds."""
     run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
     drawn = random.Random(seed)
     returns = [round(rise * number + drawn.uniform(0, 20), 3) for number in range(1, 301)]

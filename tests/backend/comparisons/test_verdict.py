@@ -19,7 +19,7 @@ RATES = (0.001, 0.01)
 
 
 def trained(api: Api, rate: float, seed: int, returns: Sequence[float], *, env: str = "CartPole-v1") -> int:
-    """Return the id of a run whose episodes ended at steps 100, 200, …"""
+    """Create a run with episodes that end at steps 100, 200, … Return its id."""
     run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
     reported = [metrics(1 + n, 100 * n, returns=[each]) for n, each in enumerate(returns, 1)]
     assert api.send(run_id, attempt, *reported).is_success
@@ -41,7 +41,7 @@ def test_better_group_is_reported_with_its_interval(api: Api) -> None:
     assert reported["at"] == 1_000
     best, other = reported["standings"]
     assert (best["name"], best["run_ids"], best["n"]) == ("PAAC · CartPole · lr 0.01", runs[3:], 3)
-    # The last tenth of the steps: those at 900, where each had 1, and at 1,000.
+    # The last tenth of the steps has the episodes at 900, where each return was 1, and at 1,000.
     assert best["mean"]["value"] == pytest.approx(statistics.mean((1 + score) / 2 for score in scores[0.01]))
     assert other["mean"]["value"] == pytest.approx(6.5)
     means = [statistics.mean(drawn) for drawn in itertools.product([16.0, 18.0, 15.5], repeat=3)]
@@ -49,7 +49,7 @@ def test_better_group_is_reported_with_its_interval(api: Api) -> None:
     (pair,) = reported["pairs"]
     assert (pair["best"], pair["other"], pair["significant"]) == (0, 1, True)
     assert pair["probability"] == {"value": 1.0, "low": 1.0, "high": 1.0}
-    # As scipy's ttest_ind([16, 18, 15.5], [5.5, 7.5, 6.5], equal_var=False).confidence_interval() has it.
+    # From scipy: ttest_ind([16, 18, 15.5], [5.5, 7.5, 6.5], equal_var=False).confidence_interval().
     assert [pair["difference"][end] for end in ("value", "low", "high")] == pytest.approx([10.0, 7.2619336, 12.7380664])
     assert pair["text"] == (
         "PAAC · CartPole · lr 0.01 beats PAAC · CartPole · lr 0.001 at 1 k steps: "
@@ -96,7 +96,7 @@ def test_runs_that_ended_before_the_step_are_ignored(api: Api) -> None:
 
 def test_seeds_without_episodes_are_ignored(api: Api) -> None:
     old = [trained(api, rate, seed, [score] * 10) for rate, score in ((0.001, 1.0), (0.01, 2.0)) for seed in (1, 2)]
-    # None of these has ended an episode, and one has not begun.
+    # None of these runs has finished an episode, and one has not started.
     configs = [CARTPOLE | {"learning_rate": 0.01, "seed": seed} for seed in (3, 4, 5)]
     new = [*(api.running(config=config)[0] for config in configs[:2]), api.launch(config=configs[2])["id"]]
     reported = verdict(api, old + new)
@@ -137,7 +137,7 @@ def test_profile_has_share_of_runs_above_each_return(api: Api) -> None:
         assert trace["x"][0] < 1.1 < 10 < trace["x"][-1]
         share = [sum(score > value for score in scores) / len(scores) for value in trace["x"]]
         assert trace["y"] == pytest.approx(share, abs=1e-6)
-    # Where all or none score more, no resample says otherwise; the run alone has no band.
+    # The band has no width where all or none score more. A single run has no band.
     low, high = [trace for trace in figure["data"] if trace["uid"].startswith("PAAC · CartPole · lr 0.01-")][:2]
     at = [next(n for n, value in enumerate(low["x"]) if value > place) for place in (1.5, 5.0, 10.0)]
     assert [(low["y"][n], high["y"][n]) for n in at] == [(1, 1), (0, 1), (0, 0)]

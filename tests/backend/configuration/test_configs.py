@@ -1,4 +1,4 @@
-"""Configurations that cannot be trained are refused at launch, at the field that is wrong, with what would be right."""
+"""Invalid configurations, which are refused at launch. The error names the field and the valid values."""
 
 from typing import Any
 
@@ -16,12 +16,12 @@ UNFIT = f"cannot learn {TARGET}, because its actions are continuous: choose a3c,
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """Nothing that is wrong reaches the database: one is enough."""
+    """Use one database, because invalid configurations never reach it."""
     return sqlite_url
 
 
 def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:
-    """What is said of each wrong field of a launch."""
+    """Return the error of each invalid field of a launch."""
     response = api.user.post(f"/api/v1/{path}", json=body)
     assert response.status_code == 422, response.text
     errors: list[dict[str, str]] = response.json()["errors"]
@@ -105,18 +105,18 @@ def test_errors_name_their_field(api: Api, config: dict[str, Any], field: str, m
     assert refused(api, config=config) == {f"config.{field}": message}
 
 
-def test_of_a_long_wrong_value_only_the_beginning_is_repeated(api: Api) -> None:
+def test_a_long_wrong_value_is_shortened_in_the_error(api: Api) -> None:
     (message,) = refused(api, config={**A3C, "num_actors": "n" * 10_000}).values()
     assert message.startswith("input should be a valid integer")
     assert len(message) < 200
 
 
-def test_a_preset_that_an_override_makes_unfit_says_which_other_field_to_override(api: Api) -> None:
+def test_an_override_that_conflicts_with_the_preset_names_the_other_field(api: Api) -> None:
     said = refused(api, preset="paac-paper-nips", overrides={"env": "CartPole-v1"})
     assert said == {"overrides.network": "nips reads pixels, but CartPole-v1 gives a vector: choose auto or mlp"}
 
 
-def test_a_preset_does_not_change_its_method(api: Api) -> None:
+def test_a_preset_cannot_change_its_method(api: Api) -> None:
     said = refused(api, preset="paac-pong", overrides={"algorithm": "n_step_q"})["overrides.algorithm"]
     names = [name for name, preset in PRESETS.items() if preset.config.algorithm == "n_step_q"]
     assert said == (f"PAAC has other fields than n-step Q, for which you start from {' or '.join(names)}")
@@ -125,7 +125,7 @@ def test_a_preset_does_not_change_its_method(api: Api) -> None:
     assert api.user.post("/api/v1/runs", json={"preset": "paac-pong", "overrides": {"algorithm": "paac"}}).is_success
 
 
-def test_a_clone_and_a_fork_do_not_change_the_method_either(api: Api) -> None:
+def test_a_clone_and_a_fork_cannot_change_the_method(api: Api) -> None:
     run_id, attempt = api.running()
     checkpoint_id = api.save(run_id, attempt, 2, 100)
     wanted = {"algorithm": "a3c"}
@@ -134,14 +134,14 @@ def test_a_clone_and_a_fork_do_not_change_the_method_either(api: Api) -> None:
 
 
 def trained_run(api: Api) -> tuple[int, int]:
-    """A run and its checkpoint, of 100 steps."""
+    """Return the ids of a run and its checkpoint at 100 steps."""
     run_id = api.launch(config=A3C)["id"]
     attempt = api.claim()["attempt"]
     api.send(run_id, attempt, started())
     return run_id, api.save(run_id, attempt, 2, 100)
 
 
-def test_a_fork_keeps_the_fields_that_shape_its_methods_weights(api: Api) -> None:
+def test_a_fork_keeps_the_fields_that_determine_its_weights(api: Api) -> None:
     run_id, checkpoint_id = trained_run(api)
     fork = {"checkpoint_id": checkpoint_id, "overrides": {"lstm_units": 128, "num_actors": 4}}
     assert refused(api, f"runs/{run_id}/fork", **fork) == {
@@ -151,7 +151,7 @@ def test_a_fork_keeps_the_fields_that_shape_its_methods_weights(api: Api) -> Non
     assert api.act(run_id, "fork", **fork)["config"]["num_actors"] == 4
 
 
-def test_a_fork_has_steps_to_go(api: Api) -> None:
+def test_a_fork_needs_remaining_steps(api: Api) -> None:
     run_id, checkpoint_id = trained_run(api)
     fork = {"checkpoint_id": checkpoint_id, "overrides": {"total_steps": 100}}
     assert refused(api, f"runs/{run_id}/fork", **fork) == {
@@ -161,7 +161,7 @@ def test_a_fork_has_steps_to_go(api: Api) -> None:
     assert api.act(run_id, "fork", **fork)["total_steps"] == 101
 
 
-def test_naming_what_auto_chose_is_no_change_of_a_fork(api: Api) -> None:
+def test_naming_the_automatic_choice_is_not_a_change_of_a_fork(api: Api) -> None:
     run_id, checkpoint_id = trained_run(api)
     fork = {"checkpoint_id": checkpoint_id, "overrides": {"value_network": "shared", "network": "mlp"}}
     assert api.act(run_id, "fork", **fork)["state"] == "queued"
@@ -170,7 +170,7 @@ def test_naming_what_auto_chose_is_no_change_of_a_fork(api: Api) -> None:
 
 
 @pytest.mark.parametrize("algorithm", CONFIGURATIONS)
-def test_every_method_is_launched_under_its_title_on_a_cpu_worker(api: Api, algorithm: str) -> None:
+def test_every_method_can_be_launched_by_title_on_a_cpu_worker(api: Api, algorithm: str) -> None:
     run = api.launch(config={"algorithm": algorithm, "env": "Arcadia/Catch-v0"})
     title = CONFIGURATIONS[algorithm].model_config["title"]
     assert (run["method"], run["name"], run["queue"]) == (title, f"{title} on Catch", "cpu")

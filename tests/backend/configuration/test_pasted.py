@@ -1,4 +1,4 @@
-"""Settings in YAML, TOML and JSON."""
+"""Pasted settings in YAML, TOML and JSON."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def test_settings_below_config_are_read() -> None:
     assert parse("[config]\nseed = 7").values == {"seed": 7}
 
 
-def test_another_method_takes_its_own_defaults() -> None:
+def test_another_method_uses_its_own_defaults() -> None:
     found = parse("algorithm: a3c\nenv: CartPole-v1\nnum_actors: 3\nnum_envs: 4")
     assert found.values == {"algorithm": "a3c", "env": "CartPole-v1", "num_actors": 3}
     assert [(each.line, each.field) for each in found.unknown] == [(4, "num_envs")]
@@ -74,7 +74,7 @@ def test_errors_name_the_line_and_the_setting(text: str, line: int | None, field
     assert message in found_message
 
 
-def test_the_route_returns_what_it_read(api: Api) -> None:
+def test_the_route_returns_the_parsed_settings(api: Api) -> None:
     body = {"text": "seed: 5\nspeed: 1", "base": BASE}
     response = api.user.post("/api/v1/configurations/parse", json=body)
     assert response.status_code == 200, response.text

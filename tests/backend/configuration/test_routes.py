@@ -1,4 +1,4 @@
-"""What the launch form is drawn from."""
+"""The API behind the launch form."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from tests.factories import Api, video
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """Little of this reads the database: one is enough."""
+    """Use one database, because little of this reads it."""
     return sqlite_url
 
 
 def variants(api: Api) -> dict[str, Any]:
-    """The schema of each method, as the document's discriminator names them."""
+    """Return the schema of each method by its name in the document's discriminator."""
     schema = api.user.get("/api/v1/config-schema").json()
     mapping = schema["discriminator"]["mapping"]
     assert {branch["$ref"] for branch in schema["oneOf"]} == set(mapping.values())
@@ -29,7 +29,7 @@ def test_every_field_has_a_title_and_one_sentence_of_help(api: Api) -> None:
             assert field["group"], name
 
 
-def test_every_method_marks_the_few_fields_that_matter_most(api: Api) -> None:
+def test_every_method_marks_its_most_important_fields(api: Api) -> None:
     essential = {
         algorithm: {name for name, field in variant["properties"].items() if field.get("essential")}
         for algorithm, variant in variants(api).items()
@@ -56,13 +56,13 @@ def test_every_method_names_the_fields_that_a_fork_keeps(api: Api) -> None:
     assert all(fields <= set(variants(api)[algorithm]["properties"]) for algorithm, fields in named.items())
 
 
-def test_environments_stand_under_headings(api: Api) -> None:
+def test_environments_are_grouped_under_headings(api: Api) -> None:
     groups = {environment["id"]: environment["group"] for environment in api.user.get("/api/v1/environments").json()}
     assert groups["ALE/Pong-v5"] == "Atari, of the papers"
     assert groups["CartPole-v1"] == "Classic control"
 
 
-def test_an_environment_says_why_it_is_not_for_every_method(api: Api) -> None:
+def test_an_environment_says_why_a_method_cannot_use_it(api: Api) -> None:
     known = {environment["id"]: environment for environment in api.user.get("/api/v1/environments").json()}
     assert known["Arcadia/Target-v0"]["algorithms"] == ["a3c"]
     assert known["Arcadia/Target-v0"]["unfit_because"] == "its actions are continuous"
@@ -76,10 +76,10 @@ def test_presets_are_complete_and_can_be_launched(api: Api) -> None:
         assert preset["source"]
         assert preset["method"] == variants(api)[preset["config"]["algorithm"]]["title"]
         run = api.launch(config=preset["config"])
-        assert run["config"] == preset["config"], "nothing was left to a default"
+        assert run["config"] == preset["config"], "nothing relies on a default"
 
 
-def test_presets_tell_where_paper_code_and_they_differ(api: Api) -> None:
+def test_presets_list_differences_from_the_paper_and_its_code(api: Api) -> None:
     presets = {preset["name"]: preset for preset in api.user.get("/api/v1/presets").json()}
     differences = {row["field"]: row for row in presets["paac-paper-nips"]["differences"]}
     assert differences["value_cost"] == {
@@ -90,7 +90,7 @@ def test_presets_tell_where_paper_code_and_they_differ(api: Api) -> None:
         "ours": "0.25",
         "why": "the code learns 0.25 · (R − V)²",
     }
-    assert "t_max" not in differences, "all three say 5"
+    assert "t_max" not in differences, "all three use 5"
     assert presets["paac-pong"]["differences"] == []
 
 
@@ -101,7 +101,7 @@ def test_games_are_listed_with_their_frames_per_step(api: Api) -> None:
     assert games["CartPole-v1"]["frames_per_step"] == 1
 
 
-def test_an_environment_names_its_family_with_the_capabilities(api: Api) -> None:
+def test_an_environment_has_its_family_and_capabilities(api: Api) -> None:
     families = {game["id"]: game["family"] for game in api.user.get("/api/v1/environments").json()}
     assert families["ALE/Pong-v5"]["title"] == "Atari"
     assert families["ALE/Pong-v5"]["openings"] == ["no-ops", "starts"]

@@ -1,4 +1,4 @@
-"""Databases without tables, of both kinds."""
+"""Empty databases of both kinds."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from backend.database.engine import migration_engine
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings of a database without any table."""
+    """Return settings of an empty database."""
     if request.param == "sqlite":
         return Settings(data_dir=tmp_path)
     server: str = request.getfixturevalue("postgresql_server")

@@ -1,4 +1,4 @@
-"""Migration 0021 renames the fields of stored documents, and only those."""
+"""Migration 0021, which renames only the fields of stored documents."""
 
 import json
 from collections.abc import Callable
@@ -107,7 +107,7 @@ KEY = """
 
 @pytest.fixture
 def earlier(empty: Settings) -> Settings:
-    """A database of migration 0020 with documents that have the earlier names."""
+    """Return settings of a database at migration 0020 whose documents have the earlier names."""
     move(empty, command.upgrade, "0020")
     with migration_engine(empty.resolved_database_url).begin() as connection:
         for number, config in ((1, PAAC), (2, GORILA)):
@@ -135,7 +135,7 @@ def move(settings: Settings, to: Callable[..., None], revision: str) -> None:
 
 
 def stored(settings: Settings, table: str, column: str) -> list[Any]:
-    """Return the JSON of a column, by primary key."""
+    """Return the JSON values of a column in order of the primary key."""
     key = "key" if table == "idempotency_keys" else "id"
     with migration_engine(settings.resolved_database_url).begin() as connection:
         found = connection.execute(text(f"SELECT CAST({column} AS TEXT) FROM {table} ORDER BY {key}"))  # noqa: S608

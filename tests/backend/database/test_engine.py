@@ -1,4 +1,4 @@
-"""Reading and writing: one writer on SQLite, and calls that wait for the commit."""
+"""Reads and writes: SQLite has one writer, and callbacks wait for the commit."""
 
 import threading
 from datetime import UTC, datetime, timedelta, timezone
@@ -15,14 +15,14 @@ def a_run(name: str = "r") -> Run:
     return Run(name=name, algorithm="paac", env="CartPole-v1", queue="cpu", config={}, total_steps=1)
 
 
-def test_what_is_written_is_read(database: Database) -> None:
+def test_written_rows_can_be_read(database: Database) -> None:
     with database.write() as session:
         session.add(a_run("kept"))
     with database.read() as session:
         assert session.scalars(select(Run.name)).all() == ["kept"]
 
 
-def test_an_error_undoes_everything_and_makes_no_call(database: Database) -> None:
+def test_an_error_rolls_back_and_skips_callbacks(database: Database) -> None:
     calls: list[str] = []
 
     def fail() -> None:
@@ -39,7 +39,7 @@ def test_an_error_undoes_everything_and_makes_no_call(database: Database) -> Non
     assert calls == []
 
 
-def test_calls_are_made_once_the_rows_can_be_read(database: Database) -> None:
+def test_callbacks_run_once_the_rows_can_be_read(database: Database) -> None:
     seen: list[int] = []
 
     def look() -> None:
@@ -53,7 +53,7 @@ def test_calls_are_made_once_the_rows_can_be_read(database: Database) -> None:
     assert seen == [1]
 
 
-def test_many_threads_write_and_none_is_turned_away(database: Database) -> None:
+def test_many_threads_can_write_at_once(database: Database) -> None:
     def write(number: int) -> None:
         for _ in range(10):
             with database.write() as session:
@@ -76,7 +76,7 @@ def test_a_reader_does_not_wait_for_the_writer(database: Database) -> None:
             assert reading.scalars(select(Run)).all() == []
 
 
-def test_moments_keep_their_zone(database: Database) -> None:
+def test_times_keep_their_time_zone(database: Database) -> None:
     moment = datetime(2026, 3, 1, 12, 30, 0, 123_456, tzinfo=timezone(timedelta(hours=5)))
     with database.write() as session:
         run = a_run()
@@ -100,13 +100,13 @@ def test_nan_and_infinity_are_kept(database: Database) -> None:
     assert read == ["nan", "inf", "-inf", "1.5"]
 
 
-def test_a_line_of_no_run_is_refused(database: Database) -> None:
+def test_a_log_line_without_a_run_is_refused(database: Database) -> None:
     with pytest.raises(DBAPIError), database.write() as session:
         session.add(LogLine(run_id=99, attempt=1, message="whose?"))
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_sqlite_is_set_up_to_lose_nothing(database: Database) -> None:
+def test_sqlite_is_configured_for_durability(database: Database) -> None:
     with database.write() as session:
         pragmas = {name: session.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}
         assert pragmas == {"journal_mode": "wal", "synchronous": 2}
@@ -114,7 +114,7 @@ def test_sqlite_is_set_up_to_lose_nothing(database: Database) -> None:
         session.execute(text("DELETE FROM runs"))
 
 
-def test_a_call_that_fails_after_the_commit_leaves_out_no_other_and_tells_no_caller(
+def test_a_callback_that_fails_after_the_commit_is_logged_and_the_others_run(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     calls: list[str] = []

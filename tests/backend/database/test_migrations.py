@@ -1,4 +1,4 @@
-"""Migrations make exactly the tables that the models describe, on both databases, and wait for each other."""
+"""Migrations, which create the tables of the models on both databases. Concurrent backends wait for each other."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +32,7 @@ def test_the_models_and_the_migrations_agree(empty: Settings) -> None:
         command.check(config)
 
 
-def test_backends_that_start_at_once_migrate_once(empty: Settings) -> None:
+def test_backends_that_start_together_migrate_once(empty: Settings) -> None:
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(migrate, [empty] * 3))
     engine = migration_engine(empty.resolved_database_url)
@@ -41,7 +41,7 @@ def test_backends_that_start_at_once_migrate_once(empty: Settings) -> None:
         assert "runs" in inspect(connection).get_table_names()
 
 
-def test_a_backend_waits_while_another_makes_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backend_waits_while_another_creates_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None)
     other.execute("CREATE TABLE made_meanwhile (number)")
     other.execute("BEGIN IMMEDIATE")
@@ -54,7 +54,7 @@ def test_a_backend_waits_while_another_makes_the_database(tmp_path: Path, monkey
         assert "runs" in inspect(connection).get_table_names()
 
 
-def test_what_an_older_version_stored_is_kept(empty: Settings) -> None:
+def test_data_of_an_older_version_is_kept(empty: Settings) -> None:
     engine = migration_engine(empty.resolved_database_url)
     config = alembic_config()
     with engine.begin() as connection:
@@ -68,7 +68,7 @@ def test_what_an_older_version_stored_is_kept(empty: Settings) -> None:
     assert tuple(found) == (1, 1, "w1", 7, None)
 
 
-def test_numbers_of_files_that_were_removed_are_not_used_again(empty: Settings) -> None:
+def test_ids_of_removed_files_are_not_reused(empty: Settings) -> None:
     engine = migration_engine(empty.resolved_database_url)
     config = alembic_config()
     columns = "run_id, attempt, kind, path, stored_path, sha256, bytes, created_at"
@@ -86,7 +86,7 @@ def test_numbers_of_files_that_were_removed_are_not_used_again(empty: Settings) 
         assert connection.execute(text("SELECT id FROM files ORDER BY id")).scalars().all() == [1, 3]
 
 
-def test_numbers_of_jobs_that_were_removed_are_not_used_again_and_their_files_stay(empty: Settings) -> None:
+def test_ids_of_removed_jobs_are_not_reused_and_their_files_are_kept(empty: Settings) -> None:
     engine = migration_engine(empty.resolved_database_url)
     config = alembic_config()
     job = (
@@ -110,7 +110,7 @@ def test_numbers_of_jobs_that_were_removed_are_not_used_again_and_their_files_st
         assert connection.execute(text("SELECT job_id FROM files")).scalars().all() == [1]
 
 
-def test_checkpoints_that_a_schedule_had_evaluated_are_known(empty: Settings) -> None:
+def test_checkpoints_evaluated_by_a_schedule_are_remembered(empty: Settings) -> None:
     engine = migration_engine(empty.resolved_database_url)
     config = alembic_config()
     checkpoint = text(

@@ -1,4 +1,4 @@
-"""A purge makes SQLite's file smaller, also one of a database made before that was possible."""
+"""Purges, which make SQLite's file smaller. This includes databases that were created before purges could do so."""
 
 import sqlite3
 from pathlib import Path
@@ -23,14 +23,14 @@ def fill(database: Database, megabytes: int) -> None:
 
 
 def purge(database: Database) -> None:
-    """Delete every run, and give its space back."""
+    """Delete every run and release its space."""
     with database.write() as session:
         session.execute(delete(Run))
     while database.free_pages() > RESERVED_PAGES:
         release_free_space(database)
 
 
-def test_space_is_given_back_after_a_purge(tmp_path: Path) -> None:
+def test_space_is_released_after_a_purge(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
     migrate(settings)
     database = open_database(settings)
@@ -42,7 +42,7 @@ def test_space_is_given_back_after_a_purge(tmp_path: Path) -> None:
     database.close()
 
 
-def test_space_is_given_back_in_steps_of_many_pages(tmp_path: Path) -> None:
+def test_space_is_released_in_steps_of_many_pages(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
     migrate(settings)
     database = open_database(settings)
@@ -55,7 +55,7 @@ def test_space_is_given_back_in_steps_of_many_pages(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_database_from_before_is_written_anew_once(tmp_path: Path) -> None:
+def test_an_older_database_is_rewritten_once(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
     migrate(settings)
     database = open_database(settings)
@@ -77,6 +77,6 @@ def test_a_database_from_before_is_written_anew_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_postgresql_minds_its_own_space(database: Database) -> None:
+def test_nothing_is_released_on_postgresql(database: Database) -> None:
     release_free_space(database)
     assert database.free_pages() == 0

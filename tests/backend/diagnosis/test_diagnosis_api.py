@@ -31,7 +31,7 @@ def stalled(api: Api, config: dict[str, Any] = ABSURD) -> int:
 
 
 def without_preset(specification: dict[str, Any]) -> dict[str, Any]:
-    """Return a specification for tests whose studies have a preset by default."""
+    """Return a specification without the preset that studies of these tests have by default."""
     return {**specification, "preset": None}
 
 
@@ -55,7 +55,7 @@ def test_a_finding_has_cause_evidence_and_settings(api: Api) -> None:
     assert finding["settings"] == [setting]
 
 
-def test_the_test_of_a_fix_is_a_small_paired_study_of_low_priority(api: Api) -> None:
+def test_a_test_of_a_fix_is_a_small_paired_study_of_low_priority(api: Api) -> None:
     run_id = stalled(api)
     spec = diagnosis(api, run_id)[0]["test"]
     assert (spec["name"], spec["diagnosis"]) == (

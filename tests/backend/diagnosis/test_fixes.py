@@ -47,7 +47,7 @@ def test_a_collapsed_entropy_gets_a_larger_weight() -> None:
     assert suggested("entropy_collapsed", "paac-pong") == {"entropy_cost": 0.06}
 
 
-def test_values_that_are_hardly_trained_get_a_larger_weight() -> None:
+def test_hardly_trained_values_get_a_larger_weight() -> None:
     assert suggested("value_uninformative", "paac-pong", value_cost=0) == {"value_cost": 0.5}
     assert suggested("value_uninformative", "n-step-q-pong").keys() == {"learning_rate"}
 
@@ -57,18 +57,18 @@ def test_dead_layers_get_centered_inputs_where_the_method_has_them() -> None:
     assert suggested("layer_dead", "gorila-laptop").keys() == {"learning_rate"}
 
 
-def test_a_loose_limit_of_gradients_becomes_that_of_the_preset() -> None:
+def test_a_loose_gradient_limit_becomes_that_of_the_preset() -> None:
     assert suggested("gradient_exploded", "paac-cartpole", max_grad_norm=1e6) == {"max_grad_norm": 0.5}
     assert suggested("gradient_exploded", "paac-cartpole") == {"learning_rate": 0.001}
 
 
-def test_lag_is_limited_by_the_queue_or_by_fewer_agents() -> None:
+def test_lag_is_limited_by_the_queue_or_fewer_agents() -> None:
     assert suggested("policy_lag", "ga3c-paper") == {"training_queue_rollouts": 2}
     assert suggested("policy_lag", "ga3c-pong") == {"num_agents": 8}
     assert suggested("policy_lag", "a3c-paper-ff") == {"num_actors": 8}
 
 
-def test_a_learning_rate_decays_later_or_not_at_all() -> None:
+def test_a_learning_rate_decays_later_or_never() -> None:
     assert suggested("learning_rate_spent", "paac-breakout") == {"learning_rate_decay": "late"}
     assert suggested("learning_rate_spent", "paac-pong") == {"learning_rate_decay": "none"}
 

@@ -1,4 +1,4 @@
-"""Evaluations as users ask for, read, cancel, remove and export them."""
+"""Evaluations over the API: how users request, read, cancel, remove and export them."""
 
 import csv
 from typing import Any
@@ -15,20 +15,20 @@ from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha
 
 
 def trained(api: Api, **more: Any) -> int:
-    """A run with a checkpoint."""
+    """Return a run with a checkpoint."""
     run_id, attempt = api.running(**more)
     api.save(run_id, attempt, 2, 100, return_mean=5.0)
     return run_id
 
 
 def refusal(api: Api, run_id: int, status: int, **wanted: Any) -> str:
-    """Why an evaluation is refused."""
+    """Return why an evaluation is refused."""
     response = api.user.post(f"/api/v1/runs/{run_id}/evaluations", json=wanted)
     assert response.status_code == status, response.text
     return str(response.json()["detail"])
 
 
-def test_an_evaluation_is_asked_for_played_and_read(api: Api) -> None:
+def test_an_evaluation_is_requested_played_and_read(api: Api) -> None:
     api.beat(job_slots=1)
     run_id = trained(api)
     asked = api.evaluate(run_id, seed=3, episodes=2)
@@ -54,7 +54,7 @@ def test_an_evaluation_is_asked_for_played_and_read(api: Api) -> None:
     assert lines == ["episode,score,frames,frames_before,length,ended", "0,1.0,400,8,98,over", "1,3.0,400,8,98,over"]
 
 
-def test_scores_may_be_words(api: Api) -> None:
+def test_scores_may_be_nan_or_infinity(api: Api) -> None:
     run_id = trained(api)
     asked = api.evaluate(run_id)
     api.play([1.0, "NaN", "Infinity"], median="NaN")
@@ -79,7 +79,7 @@ def test_all_evaluations_of_a_run_are_one_table(api: Api) -> None:
     assert (waiting["state"], waiting["mean"], waiting["finished_at"]) == ("queued", "", "")
 
 
-def test_an_evaluation_of_a_checkpoint_that_the_run_went_back_behind_is_marked(api: Api) -> None:
+def test_an_evaluation_of_a_superseded_checkpoint_is_marked(api: Api) -> None:
     run_id, attempt = api.running()
     first, second = (api.save(run_id, attempt, seq, step) for seq, step in ((2, 100), (3, 200)))
     for checkpoint in (first, second):
@@ -109,7 +109,7 @@ def test_a_run_without_a_checkpoint_cannot_be_evaluated_yet(api: Api) -> None:
     assert "no such checkpoint" in refusal(api, run_id, 422, checkpoint=99)
 
 
-def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
+def test_invalid_evaluations_are_refused_with_the_valid_choices(api: Api) -> None:
     run_id = trained(api)
     assert refusal(api, run_id, 422, protocol="no-op-5-min").endswith("no protocol 'no-op-5-min': use episodes")
     assert refusal(api, run_id, 422, protocol="").endswith("no protocol '': use episodes")
@@ -128,7 +128,7 @@ def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
 
 
 @pytest.mark.parametrize(("protocol", "whose"), [("human-starts", "a person's"), ("agent-starts", "an agent's")])
-def test_without_a_set_of_start_points_it_is_said_how_to_get_one(api: Api, protocol: str, whose: str) -> None:
+def test_without_a_start_set_the_error_says_how_to_get_one(api: Api, protocol: str, whose: str) -> None:
     run_id = trained(api, config=PONG)
     other = "agent" if protocol == "human-starts" else "human"
     api.import_starts(start_set(other), "of the other kind")
@@ -141,7 +141,7 @@ def test_without_a_set_of_start_points_it_is_said_how_to_get_one(api: Api, proto
     assert api.evaluate(run_id)["protocol"] == "no-op-5min"
 
 
-def test_a_set_of_start_points_that_does_not_fit_is_refused_with_those_that_do(api: Api) -> None:
+def test_an_unfit_start_set_is_refused_with_those_that_fit(api: Api) -> None:
     run_id = trained(api, config=PONG)
     human, agent = (
         api.import_starts(start_set(player, 2), name)["id"] for player, name in (("human", "Ana"), ("agent", "PAAC"))
@@ -184,7 +184,7 @@ def test_a_games_page_names_the_start_points_of_a_score(api: Api) -> None:
     assert (ours["protocol"], ours["start_set"], ours["short"]) == ("human-starts", "Ana's", False)
 
 
-def test_an_job_without_start_points_has_none_to_fetch(api: Api) -> None:
+def test_a_job_without_start_points_has_none_to_fetch(api: Api) -> None:
     run_id = trained(api)
     api.evaluate(run_id)
     claimed = api.claim_job()
@@ -193,7 +193,7 @@ def test_an_job_without_start_points_has_none_to_fetch(api: Api) -> None:
     assert api.worker.get(path, params={"attempt": claimed["attempt"]}).status_code == 404
 
 
-def test_episodes_are_there_as_they_end_and_go_with_the_attempt_that_played_them(api: Api) -> None:
+def test_episodes_appear_as_they_end_and_disappear_with_their_attempt(api: Api) -> None:
     run_id = trained(api)
     asked = api.evaluate(run_id, episodes=3)["id"]
     claimed = api.claim_job()
@@ -209,7 +209,7 @@ def test_episodes_are_there_as_they_end_and_go_with_the_attempt_that_played_them
     assert api.evaluation(asked)["episodes"] == []
 
 
-def test_the_best_checkpoint_can_be_asked_for(api: Api) -> None:
+def test_the_best_checkpoint_can_be_requested(api: Api) -> None:
     run_id, attempt = api.running()
     for number, value in ((2, 9.0), (3, 1.0)):
         api.save(run_id, attempt, number, 100 * number, return_mean=value)
@@ -229,7 +229,7 @@ def test_the_list_is_paged(api: Api) -> None:
     assert api.user.get("/api/v1/runs/999/evaluations").status_code == 404
 
 
-def test_one_that_waits_is_cancelled_at_once_and_one_that_is_played_by_its_worker(api: Api) -> None:
+def test_a_queued_evaluation_is_cancelled_at_once_and_a_running_one_by_its_worker(api: Api) -> None:
     run_id = trained(api)
     playing, waiting = (api.evaluate(run_id)["id"] for _ in range(2))
     claimed = api.claim_job()
@@ -246,7 +246,7 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_is_played_by_its_worke
     )
 
 
-def test_one_that_is_removed_leaves_its_worker(api: Api) -> None:
+def test_the_worker_of_a_removed_evaluation_drops_it(api: Api) -> None:
     run_id = trained(api)
     asked = api.evaluate(run_id)
     claimed = api.claim_job()
@@ -258,7 +258,7 @@ def test_one_that_is_removed_leaves_its_worker(api: Api) -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/cancel"), ("DELETE", "")])
-def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
+def test_an_evaluation_removed_by_a_concurrent_request_is_not_found(
     api: Api, monkeypatch: pytest.MonkeyPatch, method: str, path: str
 ) -> None:
     asked = api.evaluate(trained(api))["id"]
@@ -281,7 +281,7 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
         (2, "A worker is about to take it."),
     ],
 )
-def test_it_says_why_it_waits(api: Api, slots: int | None, reported: str) -> None:
+def test_a_queued_evaluation_has_a_reason(api: Api, slots: int | None, reported: str) -> None:
     run_id = trained(api)
     api.evaluate(run_id)
     api.claim_job()
@@ -290,7 +290,7 @@ def test_it_says_why_it_waits(api: Api, slots: int | None, reported: str) -> Non
     assert api.evaluate(run_id)["reason"] == reported
 
 
-def test_no_more_wait_than_anybody_needs(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_unfinished_evaluations_is_limited(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "MAX_UNFINISHED", 1)
     run_id = trained(api)
     api.evaluate(run_id)
@@ -298,7 +298,7 @@ def test_no_more_wait_than_anybody_needs(api: Api, monkeypatch: pytest.MonkeyPat
     assert (answer.status_code, "unfinished evaluations" in answer.json()["detail"]) == (409, True)
 
 
-def test_taken_ones_before_it_are_listed(api: Api) -> None:
+def test_the_reason_counts_the_jobs_ahead_in_the_queue(api: Api) -> None:
     run_id = trained(api)
     api.beat(job_slots=1)
     waiting = [api.evaluate(run_id, seed=seed)["id"] for seed in (1, 2, 3)]
@@ -309,7 +309,7 @@ def test_taken_ones_before_it_are_listed(api: Api) -> None:
     ]
 
 
-def test_the_description_says_that_a_score_may_be_a_word(api: Api) -> None:
+def test_the_api_document_allows_nan_and_infinity_as_scores(api: Api) -> None:
     document = api.user.get("/api/v1/openapi.json").json()
     score = document["components"]["schemas"]["ScoredEpisode"]["properties"]["score"]
     assert {"type": "string", "enum": ["NaN", "Infinity", "-Infinity"]} in score["anyOf"]

@@ -1,4 +1,4 @@
-"""How a run can be evaluated, as a form offers it, and which of its evaluations is the best."""
+"""The choices for an evaluation of a run, and the best of its evaluations."""
 
 from typing import Any
 
@@ -8,17 +8,17 @@ PONG = {"algorithm": "gorila", "env": "ALE/Pong-v5", "total_steps": 100_000}
 
 
 def choices(api: Api, **more: Any) -> tuple[int, dict[str, Any]]:
-    """A run and how it can be evaluated."""
+    """Return a run and its choices for an evaluation."""
     run_id = int(api.launch(**more)["id"])
     return run_id, api.user.get(f"/api/v1/runs/{run_id}/evaluation-choices").json()
 
 
 def fitting(offered: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that may be chosen."""
+    """Return the choices that fit the run."""
     return [each for each in offered if each["unfit_because"] is None]
 
 
-def test_protocols_of_other_environments_are_offered_with_the_reason_why_not(api: Api) -> None:
+def test_protocols_of_other_environments_are_listed_with_the_reason(api: Api) -> None:
     _, offered = choices(api)
     assert [each["name"] for each in fitting(offered["protocols"])] == ["episodes"]
     assert offered["usual_protocol"] == "episodes"
@@ -28,7 +28,7 @@ def test_protocols_of_other_environments_are_offered_with_the_reason_why_not(api
     assert offered["usual_acting"]["name"] == "sampled"
 
 
-def test_agents_act_as_their_method_can(api: Api) -> None:
+def test_ways_of_acting_depend_on_the_method(api: Api) -> None:
     _, offered = choices(api, config=PONG, queue="cpu")
     assert [each["name"] for each in fitting(offered["protocols"])] == ["no-op-5min", "no-op-30min", "sticky-30min"]
     assert [each["acting"]["name"] for each in fitting(offered["acting"])] == ["greedy", "epsilon-greedy"]
@@ -43,7 +43,7 @@ def test_agents_act_as_their_method_can(api: Api) -> None:
     assert "there are none of a person's play" in human["unfit_because"]
 
 
-def test_all_that_is_offered_is_taken(api: Api) -> None:
+def test_every_offered_choice_is_accepted(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     offered = api.user.get(f"/api/v1/runs/{run_id}/evaluation-choices").json()
@@ -52,7 +52,7 @@ def test_all_that_is_offered_is_taken(api: Api) -> None:
             api.evaluate(run_id, protocol=protocol["name"], acting=way["acting"])
 
 
-def test_the_best_goes_by_the_newest_of_each_checkpoint_and_by_the_runs_own_protocol(api: Api) -> None:
+def test_the_best_evaluation_is_from_the_newest_per_checkpoint_with_the_runs_protocol(api: Api) -> None:
     pong = {**PONG, "algorithm": "paac", "num_envs": 4}
     run_id, attempt = api.running(config=pong)
 

@@ -1,4 +1,4 @@
-"""Figures of evaluations as clients ask for them."""
+"""Figures of evaluations over the API."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ PONG = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 1_000, "num_en
 
 
 def evaluated(api: Api, *protocols: str) -> int:
-    """A run of Pong whose checkpoints at steps 100, 200, … were evaluated, each by one of these protocols."""
+    """Return a run of Pong with one evaluation per protocol. Its checkpoints are at steps 100, 200 and so on."""
     run_id, attempt = api.running(config=PONG)
     api.send(run_id, attempt, metrics(2, 10, returns=[1.0]), metrics(3, 400, returns=[9.0])).raise_for_status()
     for number, protocol in enumerate(protocols, start=1):
@@ -23,13 +23,13 @@ def evaluated(api: Api, *protocols: str) -> int:
 
 
 def drawn(api: Api, **asked: Any) -> dict[str, dict[str, Any]]:
-    """The traces of the figure by their names."""
+    """Return the traces of the figure by their names."""
     answer = api.user.get(EVALUATIONS, params=asked)
     assert answer.status_code == 200, answer.text
     return {trace["name"]: trace for trace in answer.json()["data"]}
 
 
-def test_means_stand_with_their_intervals_over_the_return_in_training(api: Api) -> None:
+def test_means_and_intervals_are_drawn_over_the_training_return(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min", "no-op-5min", "no-op-30min")
     shown = drawn(api, runs=run_id)
     assert list(shown) == ["Training return", "no-op-5min", "no-op-30min"]
@@ -43,7 +43,7 @@ def test_means_stand_with_their_intervals_over_the_return_in_training(api: Api) 
     assert short["marker"]["symbol"] != long["marker"]["symbol"]
 
 
-def test_they_are_placed_by_frames_and_epochs_and_cut_by_a_zoom_but_have_no_time(api: Api) -> None:
+def test_evaluations_have_every_axis_but_time_and_respect_a_zoom(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min", "no-op-5min")
     assert drawn(api, runs=run_id, x="frames")["no-op-5min"]["x"] == [400, 800]
     assert drawn(api, runs=run_id, x="epoch")["no-op-5min"]["x"] == [0.0001, 0.0002]
@@ -54,7 +54,7 @@ def test_they_are_placed_by_frames_and_epochs_and_cut_by_a_zoom_but_have_no_time
     assert (two.status_code, "one run" in two.text) == (422, True)
 
 
-def test_a_new_one_comes_with_what_was_there_and_points_of_training_by_themselves(api: Api) -> None:
+def test_new_evaluations_return_the_whole_figure_and_new_points_an_update(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min")
     first = api.user.get(EVALUATIONS, params={"runs": run_id}).json()
     attempt = api.run(run_id)["attempt"]
@@ -70,7 +70,7 @@ def test_a_new_one_comes_with_what_was_there_and_points_of_training_by_themselve
     assert (means["y"], means["error_y"]["array"]) == ([10, 50], [3, 0])
 
 
-def test_only_what_is_done_and_can_be_drawn_is_drawn(api: Api) -> None:
+def test_unfinished_evaluations_and_nan_are_not_drawn(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min")
     api.evaluate(run_id, protocol="no-op-30min")
     api.play([1.0, "NaN"], protocol="no-op-30min", env="ALE/Pong-v5", median="NaN")
@@ -78,17 +78,17 @@ def test_only_what_is_done_and_can_be_drawn_is_drawn(api: Api) -> None:
     assert list(drawn(api, runs=run_id)) == ["Training return", "no-op-5min"]
 
 
-def test_what_a_run_went_back_behind_is_not_drawn(api: Api) -> None:
+def test_superseded_evaluations_are_not_drawn(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min", "no-op-5min")
     api.lose(run_id, api.run(run_id)["attempt"], resumed_from=100)
     assert drawn(api, runs=run_id)["no-op-5min"]["x"] == [100]
 
 
-def test_a_run_that_was_never_trained_has_an_empty_figure(api: Api) -> None:
+def test_a_run_without_training_has_an_empty_figure(api: Api) -> None:
     assert drawn(api, runs=api.launch()["id"]) == {}
 
 
-def test_the_scores_of_one_are_counted_as_they_arrive_without_a_mean(api: Api) -> None:
+def test_scores_of_a_running_evaluation_are_drawn_without_a_mean(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min")
     asked = api.evaluate(run_id)["id"]
     claimed = api.claim_job()
@@ -99,7 +99,7 @@ def test_the_scores_of_one_are_counted_as_they_arrive_without_a_mean(api: Api) -
     assert "shapes" not in figure["layout"]
 
 
-def test_the_scores_of_one_are_counted_once_it_is_done(api: Api) -> None:
+def test_scores_of_a_finished_evaluation_are_drawn(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min")
     (done,) = api.evaluations(run_id)
     figure = api.user.get(SCORES, params={"evaluation": done["id"]}).json()

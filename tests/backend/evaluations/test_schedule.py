@@ -1,4 +1,4 @@
-"""Evaluations that a run's schedule asks for, as checkpoints arrive."""
+"""Scheduled evaluations of new checkpoints."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ EVERY_THOUSAND = {**CARTPOLE, "total_steps": 100_000, "evaluate_every_steps": 1_
 
 
 def steps(api: Api, run_id: int) -> list[int]:
-    """The steps of the checkpoints that were chosen, in the order in which they were."""
+    """Return the steps of the evaluated checkpoints in the order of their evaluations."""
     return [row["step"] for row in reversed(api.evaluations(run_id))]
 
 
 def save(api: Api, run_id: int, attempt: int, *wanted: int, first: int = 2) -> None:
-    """Save checkpoints."""
+    """Save a checkpoint at each step."""
     for seq, step in enumerate(wanted, start=first):
         api.save(run_id, attempt, seq, step)
 
@@ -41,7 +41,7 @@ def test_a_checkpoint_that_is_reported_twice_is_evaluated_once(api: Api) -> None
     assert steps(api, run_id) == [1_000]
 
 
-def test_what_a_run_went_back_behind_is_evaluated_again(api: Api) -> None:
+def test_superseded_checkpoints_are_evaluated_again(api: Api) -> None:
     run_id, attempt = api.running(config=EVERY_THOUSAND)
     save(api, run_id, attempt, 1_000, 2_000)
     api.release(run_id, attempt, "lost")
@@ -51,7 +51,7 @@ def test_what_a_run_went_back_behind_is_evaluated_again(api: Api) -> None:
     assert steps(api, run_id) == [1_000, 2_000, 2_000]
 
 
-def test_a_fork_is_not_evaluated_for_what_its_parent_trained(api: Api) -> None:
+def test_a_fork_is_not_evaluated_for_steps_of_its_parent(api: Api) -> None:
     run_id, attempt = api.running(config=EVERY_THOUSAND)
     checkpoint_id = api.save(run_id, attempt, 2, 1_500)
     fork = api.act(run_id, "fork", checkpoint_id=checkpoint_id)["id"]
@@ -62,19 +62,19 @@ def test_a_fork_is_not_evaluated_for_what_its_parent_trained(api: Api) -> None:
     assert steps(api, fork) == [2_000]
 
 
-def test_a_schedule_far_ahead_of_the_workers_waits_until_one_is_done(api: Api) -> None:
+def test_a_schedule_far_ahead_of_the_workers_waits_for_an_evaluation(api: Api) -> None:
     run_id, attempt = api.running(config=EVERY_THOUSAND)
     save(api, run_id, attempt, *range(1_000, 12_500, 1_000), 12_300)
     api.release(run_id, attempt, "finished")
     ten = list(range(1_000, 11_000, 1_000))
     assert steps(api, run_id) == ten
     api.play([1.0])
-    assert steps(api, run_id) == [*ten, 12_300], "the last one is not left out"
+    assert steps(api, run_id) == [*ten, 12_300], "the last one is not skipped"
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/cancel"), ("DELETE", "")], ids=["cancelled", "removed"])
 @pytest.mark.parametrize("chosen", [0, -1], ids=["the first", "the last"])
-def test_the_last_checkpoint_is_evaluated_also_where_one_that_waited_is_given_up(
+def test_the_last_checkpoint_is_evaluated_after_another_is_cancelled_or_removed(
     api: Api, method: str, path: str, chosen: int
 ) -> None:
     run_id, attempt = api.running(config=EVERY_THOUSAND)
@@ -87,13 +87,13 @@ def test_the_last_checkpoint_is_evaluated_also_where_one_that_waited_is_given_up
     assert (len(waiting), given_up["step"] in waiting) == (10, False)
 
 
-def test_what_is_removed_is_not_evaluated_again(api: Api) -> None:
+def test_a_removed_evaluation_is_not_repeated(api: Api) -> None:
     run_id, attempt = api.running(config=EVERY_THOUSAND)
     save(api, run_id, attempt, *range(1_000, 10_500, 1_000))
     newest = api.evaluations(run_id)[0]
     assert api.user.delete(f"/api/v1/evaluations/{newest['id']}").status_code == 204
     save(api, run_id, attempt, 10_400, first=12)
-    assert steps(api, run_id) == list(range(1_000, 9_500, 1_000)), "its interval was its own"
+    assert steps(api, run_id) == list(range(1_000, 9_500, 1_000)), "the interval of the removed evaluation stays used"
     save(api, run_id, attempt, 11_100, first=13)
     assert steps(api, run_id)[-1] == 11_100
 
@@ -106,9 +106,7 @@ def test_what_is_removed_is_not_evaluated_again(api: Api) -> None:
         ({"evaluate_every_steps": -1}, "evaluate_every_steps"),
     ],
 )
-def test_a_schedule_that_cannot_be_kept_is_refused_at_the_launch(
-    api: Api, config: dict[str, Any], reported: str
-) -> None:
+def test_an_invalid_schedule_is_refused_at_launch(api: Api, config: dict[str, Any], reported: str) -> None:
     response = api.user.post("/api/v1/runs", json={"config": {**CARTPOLE, **config}})
     assert response.status_code == 422
     assert reported in response.json()["detail"]

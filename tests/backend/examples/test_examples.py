@@ -1,4 +1,4 @@
-"""POST /examples imports the shipped archive once, with the tag `example`."""
+"""POST /examples, which imports the shipped archive once with the tag `example`."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from tests.factories import Api, metrics
 
 @pytest.fixture
 def examples(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ship an archive of a run and a report about it, neither of which is here."""
+    """Ship an archive of a run and a report about it. Neither exists in this installation."""
     run, attempt = api.running(name="Shipped", tags=["cart"])
     api.send(run, attempt, metrics(2, 10, returns=[1.0]))
     api.release(run, attempt, "finished")
@@ -42,7 +42,7 @@ def test_the_examples_are_imported_once_and_tagged(api: Api) -> None:
 
 
 @pytest.mark.usefixtures("examples")
-def test_deleted_examples_come_back_into_their_report(api: Api) -> None:
+def test_deleted_examples_are_restored_into_their_report(api: Api) -> None:
     first = open_examples(api)
     api.user.delete(f"/api/v1/runs/{first['runs'][0]}").raise_for_status()
     second = open_examples(api)

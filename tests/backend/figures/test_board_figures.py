@@ -39,7 +39,7 @@ def test_percentiles_over_seeds_are_a_median_in_two_bands(api: Api) -> None:
     assert figure["data"][-1]["text"][0] == "6 [3.5, 8.5], 10–90 %: [2, 10]"
 
 
-def test_percentiles_count_only_runs_that_are_there(api: Api) -> None:
+def test_percentiles_count_only_runs_with_a_value_there(api: Api) -> None:
     runs = [finished(api, [{"a": 1}, {"a": 1}], seed=1), finished(api, [{"a": 3}], seed=2)]
     line = draw(api, "percentiles", *runs, metric="a")["data"][-1]
     assert line["y"] == [2, 1]
@@ -116,7 +116,7 @@ def test_a_histogram_of_several_groups_has_shares_over_the_same_bars(api: Api) -
     assert two["name"].endswith("(n = 2)")
 
 
-def test_a_histogram_survives_far_outliers(api: Api) -> None:
+def test_a_histogram_can_include_extreme_outliers(api: Api) -> None:
     run = finished(api, [{}] * 6, [0.0, 0.1, 0.2, 0.3, 0.4, 1e14])
     (bars,) = draw(api, "episode-histogram", run)["data"]
     assert sum(bars["y"]) == 6
@@ -134,7 +134,7 @@ def test_action_shares_are_empty_without_replays(api: Api) -> None:
     assert draw(api, "action-shares", finished(api, []))["data"] == []
 
 
-def test_a_replay_without_a_readable_track_is_left_out(api: Api) -> None:
+def test_a_replay_without_a_readable_track_is_omitted(api: Api) -> None:
     run_id = replay_with_track(api, b"not a track")["run_id"]
     assert draw(api, "action-shares", run_id)["data"] == []
 

@@ -123,7 +123,7 @@ def test_the_axis_of_a_constant_starts_at_zero(values: list[float], shown: list[
 
 
 @pytest.mark.parametrize("y_log", [False, True])
-def test_a_clipped_axis_leaves_out_outliers_alone(y_log: bool) -> None:
+def test_a_clipped_axis_leaves_out_only_outliers(y_log: bool) -> None:
     usual = [1.0 + step / 100 for step in range(100)]
     figure = curves_figure([run(curve([*usual, 1e6]))], "m", Look(y_log=y_log, clip=True))
     low, high = (10**end if y_log else end for end in figure.layout["yaxis"]["range"])
@@ -135,7 +135,7 @@ def test_a_clipped_axis_leaves_out_outliers_alone(y_log: bool) -> None:
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [math.nan], [0.0, 0.0, 5.0], [-1.5e308, 0.0, 1.5e308]])
-def test_a_clipped_axis_of_few_or_huge_values_is_drawable(values: list[float]) -> None:
+def test_a_clipped_axis_of_few_or_huge_values_can_be_drawn(values: list[float]) -> None:
     figure = curves_figure([run(curve(values))], "m", Look(clip=True))
     assert all(math.isfinite(end) for end in figure.layout["yaxis"].get("range", []))
 
@@ -162,7 +162,7 @@ def test_axes_have_titles(axis: str, title: str, last: float, heading: str) -> N
     assert figure.data[0]["x"][-1] == last
 
 
-def test_plotly_accepts_the_figure_and_it_sets_no_page_colors() -> None:
+def test_plotly_accepts_the_figure_without_page_colors() -> None:
     figure = curves_figure([run(curve([1.0, 2.0], spread=1.0), smoothing=0.5)], "m", Look())
     assert "template" not in figure.layout
     assert not {"paper_bgcolor", "plot_bgcolor", "font"} & figure.layout.keys()

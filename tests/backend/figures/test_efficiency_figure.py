@@ -12,7 +12,7 @@ FIGURE = "/api/v1/figures/sample-efficiency"
 
 
 def trained(api: Api, rate: float, seed: int, rise: float, *, env: str = "CartPole-v1", episodes: int = 200) -> int:
-    """Create a run whose nth episode ends at step 10 n and returns n times the rise."""
+    """Create a run whose nth episode ends at step 10 n with a return of n times `rise`."""
     run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
     sent = [metrics(1 + n, 10 * n, returns=[rise * n]) for n in range(1, episodes + 1)]
     assert api.send(run_id, attempt, *sent).is_success

@@ -25,7 +25,7 @@ def test_each_run_has_its_own_color(api: Api) -> None:
     assert figure["layout"]["showlegend"]
 
 
-def test_runs_can_have_the_colors_of_lists(api: Api) -> None:
+def test_runs_can_have_the_colors_of_the_lists(api: Api) -> None:
     runs = []
     for _ in range(2):
         run_id, attempt = api.running()
@@ -206,8 +206,8 @@ def test_ancestors_are_drawn_on_request_and_only_once(api: Api) -> None:
     report(api, first, attempt, 0, 1.0, 2.0, 3.0)
     second = forked(api, first, 20, 30.0)
     assert list(parts(api, runs=second, ancestry=False)) == [f"{second}-line"]
-    assert list(parts(api, runs=second, x="time")) == [f"{second}-line"], "each run's time begins at 0"
+    assert list(parts(api, runs=second, x="time")) == [f"{second}-line"], "each run's time starts at 0"
     both = parts(api, runs=f"{first},{second}")
     assert list(both) == [f"{first}-line", f"{second}-fork", f"{second}-line"]
     api.user.delete(f"/api/v1/runs/{first}").raise_for_status()
-    assert list(parts(api, runs=second)) == [f"{second}-line"], "nothing is left of a purged run"
+    assert list(parts(api, runs=second)) == [f"{second}-line"], "a purged run leaves no trace"

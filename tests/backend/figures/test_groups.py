@@ -27,7 +27,7 @@ SEEDS = [
     SmoothedLine(np.array([0.0, 20.0]), np.array([2.0, 12.0])),
     SmoothedLine(np.array([0.0, 10.0, 20.0, 30.0]), np.array([1.0, 1.0, 1.0, 3.0])),
 ]
-# The same at 0, 10, 20 and 30; the second ends at 20 and has 7 at 10, halfway.
+# The same runs at 0, 10, 20 and 30. The second ends at 20 and is at 7 halfway, at 10.
 THERE = [[0.0, 2.0, 1.0], [4.0, 7.0, 1.0], [8.0, 12.0, 1.0], [7.0, 3.0]]
 
 
@@ -62,7 +62,7 @@ def test_mean_and_band_match_a_direct_computation(band: Band, slow: Any, within:
     assert curve.max.tolist() == pytest.approx([high for _low, high in expected], abs=within)
 
 
-# Five runs at two places; the fifth ends after the first place.
+# Five runs at two places. The fifth ends after the first place.
 FIVE = [[1.0, 2.0], [5.0, 4.0], [3.0, 9.0], [40.0, 5.0], [2.0]]
 
 
@@ -81,7 +81,7 @@ def test_the_interquartile_mean_matches_a_direct_computation() -> None:
     for place, scores in enumerate(there):
         resamples = [middle_half(drawn) for drawn in itertools.product(scores, repeat=len(scores))]
         error = bands["standard-error"].max[place] - bands["standard-error"].mean[place]
-        # The standard deviation of 2,000 draws is within some percent of that of all.
+        # The standard deviation of 2,000 draws is within a few percent of that of all resamples.
         assert error == pytest.approx(statistics.pstdev(resamples), rel=0.05)
 
 
@@ -174,7 +174,7 @@ def test_the_legend_has_the_differing_fields_and_n() -> None:
     assert group_labels(given) == ["base (n = 2)", "PAAC · CartPole (n = 2)"]
 
 
-def test_any_fields_make_groups_whose_names_say_them() -> None:
+def test_groups_by_any_fields_are_named_by_their_values() -> None:
     runs = [
         run(1, seed=1, gamma=0.9),
         run(2, seed=2, gamma=0.99),

@@ -1,4 +1,4 @@
-"""A live figure travels as what is new in it."""
+"""Tests of updates of a live figure, which contain only new points."""
 
 import copy
 import math
@@ -26,7 +26,7 @@ def merged(held: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def values(start: int, number: int, phase: float = 0.0) -> list[dict[str, Any]]:
-    """Return `number` metrics events from a step on."""
+    """Return metrics events for `number` steps from `start` on."""
     steps = range(start, start + number)
     return [metrics(step + 2, 10 * step, {"a": math.sin(step / 90 + phase) + math.sin(step * step)}) for step in steps]
 
@@ -64,7 +64,7 @@ def test_updates_of_ten_live_runs_are_small(api: Api) -> None:
     second = api.user.get(CURVES, params=query | {"after": first.json()["cursor"]})
     assert not second.json()["complete"]
     assert len(second.json()["data"]) == 4 * len(made)
-    # An hour of one such response per second stays below 15 MB.
+    # One such response per second for an hour stays below 15 MB.
     assert int(second.headers["content-length"]) < 4_000
 
 

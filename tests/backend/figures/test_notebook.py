@@ -1,4 +1,4 @@
-"""Test of the notebook code that a chart's menu copies. frontend/src/charts/notebook.test.ts checks the same lines."""
+"""Test of the notebook code that a chart's menu copies. frontend/src/charts/notebook.test.ts has the same lines."""
 
 import io
 import runpy

@@ -1,4 +1,4 @@
-"""Rows that name a place outside the data folder open, copy and delete nothing there."""
+"""Stored paths outside the data folder. Such files are never opened, copied or deleted."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ SECRET = b"secret of the server"
 
 @pytest.fixture(params=["absolute", "upward", "link"])
 def place(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) -> str:
-    """A stored path that leads to a file outside the data folder."""
+    """Return a stored path that leads to a file outside the data folder."""
     (tmp_path / "secret.txt").write_bytes(SECRET)
     if request.param == "absolute":
         return str(tmp_path / "secret.txt")
@@ -33,12 +33,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) ->
 
 
 def send_out(app: FastAPI, file_id: int, place: str) -> None:
-    """Have a file's row name a place."""
+    """Change the stored path of a file."""
     with app.state.database.write() as session:
         session.execute(update(File).where(File.id == file_id).values(stored_path=place))
 
 
-def test_a_place_outside_is_not_served_nor_deleted(
+def test_a_file_outside_is_neither_served_nor_deleted(
     api: Api, app: FastAPI, place: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     run_id, attempt = api.running()
@@ -60,7 +60,7 @@ def test_a_place_outside_is_not_served_nor_deleted(
 
 
 @pytest.mark.usefixtures("quick_backups")
-def test_a_place_outside_is_not_put_into_a_backup(
+def test_a_file_outside_is_not_backed_up(
     api: Api, app: FastAPI, settings: Settings, place: str, tmp_path: Path
 ) -> None:
     run_id, attempt = api.running()

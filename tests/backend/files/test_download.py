@@ -1,4 +1,4 @@
-"""Files as browsers get them."""
+"""Downloads of files by browsers."""
 
 import pytest
 
@@ -9,12 +9,12 @@ CONTENT = bytes(range(200))
 
 @pytest.fixture
 def video(api: Api) -> str:
-    """Address of an uploaded replay."""
+    """Return the address of an uploaded replay."""
     run_id, attempt = api.running()
     return f"/api/v1/files/{api.upload(run_id, attempt, 'replays/1.mp4', CONTENT, 'video')}"
 
 
-def test_a_file_is_of_the_type_of_its_kind_and_of_no_other(api: Api, video: str) -> None:
+def test_a_file_has_the_media_type_of_its_kind(api: Api, video: str) -> None:
     answer = api.user.get(video)
     assert answer.content == CONTENT
     assert answer.headers["content-type"] == "video/mp4"
@@ -33,7 +33,7 @@ def test_a_file_is_of_the_type_of_its_kind_and_of_no_other(api: Api, video: str)
     ("wanted", "start", "end"),
     [("bytes=0-9", 0, 10), ("bytes=190-", 190, 200), ("bytes=-5", 195, 200), ("bytes=10-999999", 10, 200)],
 )
-def test_a_browser_seeks_in_a_video(api: Api, video: str, wanted: str, start: int, end: int) -> None:
+def test_a_browser_can_seek_in_a_video(api: Api, video: str, wanted: str, start: int, end: int) -> None:
     answer = api.user.get(video, headers={"Range": wanted})
     assert answer.status_code == 206
     assert answer.content == CONTENT[start:end]
@@ -49,12 +49,12 @@ def test_a_range_beyond_the_end_is_refused(api: Api, video: str) -> None:
 @pytest.mark.parametrize(
     "wanted", ["bytes=0-1,2-3", "bytes=" + ",".join(["0-"] * 5_000), "bytes=a-b", "lines=1-2", "bytes=-", "bytes=9-1"]
 )
-def test_what_is_not_one_plain_range_gets_the_whole_file_once(api: Api, video: str, wanted: str) -> None:
+def test_an_unsupported_range_returns_the_whole_file(api: Api, video: str, wanted: str) -> None:
     answer = api.user.get(video, headers={"Range": wanted})
     assert (answer.status_code, answer.content) == (200, CONTENT)
 
 
-def test_a_browser_that_has_the_file_is_not_sent_it_again(api: Api, video: str) -> None:
+def test_a_cached_file_is_not_sent_again(api: Api, video: str) -> None:
     tag = api.user.get(video).headers["etag"]
     assert tag == f'"{sha256(CONTENT)}"'
     again = api.user.get(video, headers={"If-None-Match": tag})
@@ -62,11 +62,11 @@ def test_a_browser_that_has_the_file_is_not_sent_it_again(api: Api, video: str) 
     assert "immutable" in again.headers["cache-control"]
 
 
-def test_the_head_of_a_file_is_its_size(api: Api, video: str) -> None:
+def test_head_returns_the_size_of_a_file(api: Api, video: str) -> None:
     answer = api.user.head(video)
     assert (answer.status_code, answer.headers["content-length"], answer.content) == (200, "200", b"")
 
 
-def test_a_file_that_is_not_there_is_reported_as_a_problem(api: Api) -> None:
+def test_a_missing_file_is_reported_as_a_problem(api: Api) -> None:
     answer = api.user.get("/api/v1/files/999")
     assert (answer.status_code, answer.json()["detail"]) == (404, "There is no file 999.")

@@ -1,4 +1,4 @@
-"""Files that no row names any more are removed, now or later, each by itself."""
+"""Removal of files that no row references. Each is removed separately, now or later."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from backend.files.removal import hold, remove, remove_waiting
 from backend.refusals import NotNowError
 
 
-def test_a_file_that_cannot_be_removed_keeps_no_other_there_and_is_tried_again(
+def test_a_file_that_cannot_be_removed_is_retried_and_the_others_are_removed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("a", "c"):
@@ -30,7 +30,7 @@ def test_a_file_that_cannot_be_removed_keeps_no_other_there_and_is_tried_again(
     assert not (tmp_path / "b").exists()
 
 
-def test_one_backup_at_a_time(tmp_path: Path) -> None:
+def test_backups_cannot_run_concurrently(tmp_path: Path) -> None:
     with hold(tmp_path), pytest.raises(NotNowError, match=r"Another backup of .* is running"), hold(tmp_path):
         pass
     with hold(tmp_path):

@@ -1,11 +1,11 @@
-"""Files go with their run."""
+"""Files of a run, which are deleted with it."""
 
 from backend.config import Settings
 from backend.files.storage import stored_files
 from tests.factories import Api
 
 
-def test_purging_a_run_removes_its_files_and_no_others(api: Api, settings: Settings) -> None:
+def test_purging_a_run_removes_only_its_files(api: Api, settings: Settings) -> None:
     run_id, attempt = api.running()
     api.upload(run_id, attempt, "a", b"mine")
     api.release(run_id, attempt, "finished")

@@ -1,4 +1,4 @@
-"""What a start sweeps into the trash, and what it must leave where it is."""
+"""The sweep at startup: files that it moves to the trash, and files that it must not move."""
 
 import os
 import time
@@ -28,7 +28,7 @@ def start(app: FastAPI, settings: Settings) -> None:
 
 
 def put(settings: Settings, *places: str, changed: float = LONG_AGO) -> None:
-    """Write files as if they had been uploaded some time ago."""
+    """Write files as if they were uploaded some time ago."""
     for place in places:
         path = settings.files_dir / place
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,12 +37,12 @@ def put(settings: Settings, *places: str, changed: float = LONG_AGO) -> None:
 
 
 def places(settings: Settings) -> list[str]:
-    """Where files lie, without those in the trash."""
+    """Return the paths of all files outside the trash."""
     return sorted(path.relative_to(settings.files_dir).as_posix() for path in stored_files(settings.files_dir))
 
 
 def forget_identity(settings: Settings, *, mark: bool = True) -> None:
-    """Make database and files as they were before both had an identity."""
+    """Remove the identity from the database and the files, as in earlier versions."""
     database = open_database(settings)
     with database.write() as session:
         session.execute(delete(Installation))
@@ -53,7 +53,7 @@ def forget_identity(settings: Settings, *, mark: bool = True) -> None:
 
 @pytest.fixture
 def with_files(api: Api, settings: Settings) -> Settings:
-    """An installation that has stopped, with one file that it names and one that a crash left behind."""
+    """Return settings of a stopped installation that has a stored file and a file left by a crash."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     for path in stored_files(settings.files_dir):
@@ -64,13 +64,13 @@ def with_files(api: Api, settings: Settings) -> Settings:
 
 @pytest.fixture
 def another(with_files: Settings, tmp_path: Path) -> Settings:
-    """The same data folder with an empty database."""
+    """Return settings of the same data folder with an empty database."""
     other = with_files.model_copy(update={"database_url": f"sqlite:///{tmp_path / 'another.db'}"})
     migrate(other)
     return other
 
 
-def test_what_a_crash_left_behind_goes_to_the_trash(app: FastAPI, settings: Settings) -> None:
+def test_files_left_by_a_crash_are_moved_to_the_trash(app: FastAPI, settings: Settings) -> None:
     start(app, settings)
     put(settings, "incoming/half", "run-3/lost")
     put(settings, "incoming/being-written", changed=time.time())
@@ -79,7 +79,7 @@ def test_what_a_crash_left_behind_goes_to_the_trash(app: FastAPI, settings: Sett
     assert (settings.files_dir / TRASH / "run-3" / "lost").read_bytes() == b"x"
 
 
-def test_two_backends_that_start_at_once_both_start(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_backends_can_start_at_the_same_time(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     put(settings, "incoming/half", "run-3/lost", f"{TRASH}/run-2/older")
     days_ago = time.time() - TRASH_SECONDS - 600
     os.utime(settings.files_dir / TRASH / "run-2" / "older", (days_ago, days_ago))
@@ -96,7 +96,7 @@ def test_two_backends_that_start_at_once_both_start(settings: Settings, monkeypa
     assert places(settings) == []
 
 
-def test_the_trash_keeps_files_for_days_and_then_lets_them_go(app: FastAPI, settings: Settings) -> None:
+def test_the_trash_keeps_files_for_days(app: FastAPI, settings: Settings) -> None:
     start(app, settings)
     put(settings, "run-3/lost")
     start(app, settings)
@@ -111,7 +111,7 @@ def test_the_trash_keeps_files_for_days_and_then_lets_them_go(app: FastAPI, sett
     assert not trash.exists()
 
 
-def test_a_start_on_another_database_touches_no_file(
+def test_starting_with_another_database_moves_no_file(
     app: FastAPI, another: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = places(another)
@@ -121,21 +121,21 @@ def test_a_start_on_another_database_touches_no_file(
     assert "belongs to another database" in caplog.text
 
 
-def test_the_right_database_sweeps_again_afterwards(app: FastAPI, with_files: Settings, another: Settings) -> None:
+def test_the_right_database_sweeps_again_later(app: FastAPI, with_files: Settings, another: Settings) -> None:
     start(app, another)
     start(app, with_files)
     assert len(places(with_files)) == 1
     assert "run-3/lost" not in places(with_files)
 
 
-def test_files_from_before_identities_go_to_the_database_that_names_them(app: FastAPI, with_files: Settings) -> None:
+def test_files_without_an_identity_belong_to_the_referencing_database(app: FastAPI, with_files: Settings) -> None:
     forget_identity(with_files)
     start(app, with_files)
     assert read_mark(with_files.files_dir)
     assert len(places(with_files)) == 1
 
 
-def test_files_from_before_identities_do_not_go_to_an_empty_database(
+def test_files_without_an_identity_never_belong_to_an_empty_database(
     app: FastAPI, with_files: Settings, another: Settings
 ) -> None:
     forget_identity(with_files)
@@ -146,7 +146,7 @@ def test_files_from_before_identities_do_not_go_to_an_empty_database(
     assert places(with_files) == before
 
 
-def test_an_older_copy_of_the_database_takes_its_files_back(app: FastAPI, with_files: Settings) -> None:
+def test_an_older_copy_of_the_database_keeps_its_files(app: FastAPI, with_files: Settings) -> None:
     mark = read_mark(with_files.files_dir)
     forget_identity(with_files, mark=False)
     start(app, with_files)
@@ -154,7 +154,7 @@ def test_an_older_copy_of_the_database_takes_its_files_back(app: FastAPI, with_f
     assert len(places(with_files)) == 1
 
 
-def test_purging_a_run_leaves_a_file_of_another_database_under_the_same_number(api: Api, settings: Settings) -> None:
+def test_purging_a_run_keeps_files_of_another_database_in_its_folder(api: Api, settings: Settings) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     put(settings, f"run-{run_id}/of-another-database")
@@ -163,7 +163,7 @@ def test_purging_a_run_leaves_a_file_of_another_database_under_the_same_number(a
     assert places(settings) == [f"run-{run_id}/of-another-database"]
 
 
-def test_an_empty_folder_goes_to_the_database_that_is_started(app: FastAPI, settings: Settings, tmp_path: Path) -> None:
+def test_an_empty_folder_belongs_to_the_database_that_starts(app: FastAPI, settings: Settings, tmp_path: Path) -> None:
     start(app, settings)
     other = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path / 'another.db'}"})
     start(app, other)

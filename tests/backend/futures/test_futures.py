@@ -1,4 +1,4 @@
-"""Futures of a replay: requested, simulated by a job, listed, and removed with their replay."""
+"""Futures of a replay: how they are requested, simulated by a job, listed, and removed with their replay."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ MADE = FuturesDocument(
     ],
     seconds=2.5,
 )
-# JSON has no NaN.
+# JSON has no NaN, so scores are strings.
 DOCUMENT: dict[str, Any] = json.loads(MADE.model_dump_json())
 
 
@@ -55,7 +55,7 @@ def request(api: Api, replay_id: int, status: int = 201, **wanted: Any) -> dict[
 
 
 def simulate(api: Api, outcome: str = "finished") -> dict[str, Any]:
-    """Simulate the oldest futures that wait, as a worker does. Return the claim."""
+    """Simulate the oldest queued futures as a worker does. Return the claim."""
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     reported = event(2, "advanced", 100, done=150, total=200), event(3, "futures", 100, document=DOCUMENT)
@@ -65,7 +65,7 @@ def simulate(api: Api, outcome: str = "finished") -> dict[str, Any]:
 
 
 def statuses(api: Api, file_ids: list[int]) -> set[int]:
-    """Return the statuses of downloads of files."""
+    """Return the set of status codes of the downloads of some files."""
     return {api.user.get(f"/api/v1/files/{file_id}").status_code for file_id in file_ids}
 
 
@@ -112,7 +112,7 @@ def test_each_action_has_a_separate_simulation(api: Api) -> None:
     assert request(api, replay_id, each_action=True, horizon=50, record_videos=False)["total"] == 3 * 50
 
 
-def test_another_run_of_the_game_can_act(api: Api) -> None:
+def test_another_run_of_the_game_can_play_the_futures(api: Api) -> None:
     run_id, replay_id = replay(api)
     other, _ = replay(api)
     requested = request(api, replay_id, agent={"run_id": other, "checkpoint": "newest"})
@@ -133,7 +133,7 @@ def test_a_lost_attempt_is_repeated_and_stored_once(api: Api) -> None:
 
 
 def simulate_with_videos(api: Api, outcome: str = "finished") -> list[int]:
-    """Simulate the oldest waiting futures with two videos. Return the ids of their files."""
+    """Simulate the oldest queued futures with two videos. Return the ids of their files."""
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     videos = [
@@ -156,7 +156,7 @@ def simulate_with_videos(api: Api, outcome: str = "finished") -> list[int]:
     return ids
 
 
-def test_videos_of_a_lost_attempt_are_replaced_and_all_are_deleted_with_the_futures(api: Api) -> None:
+def test_videos_of_a_lost_attempt_are_replaced_and_deleted_with_the_futures(api: Api) -> None:
     _, replay_id = replay(api)
     requested = request(api, replay_id)
     lost = simulate_with_videos(api, "lost")
@@ -180,7 +180,7 @@ def test_videos_of_another_runs_agent_are_deleted_with_the_replays_run(api: Api)
     assert statuses(api, kept) == {404}
 
 
-def test_a_process_without_a_result_has_failed(api: Api) -> None:
+def test_a_process_without_a_result_fails(api: Api) -> None:
     _, replay_id = replay(api)
     requested = request(api, replay_id)
     claimed = api.claim_job()
@@ -190,7 +190,7 @@ def test_a_process_without_a_result_has_failed(api: Api) -> None:
     assert read(api, requested["id"])["reason"]
 
 
-def test_waiting_futures_can_be_deleted(api: Api) -> None:
+def test_queued_futures_can_be_deleted(api: Api) -> None:
     _, replay_id = replay(api)
     requested = request(api, replay_id)
     assert api.user.delete(f"/api/v1/futures/{requested['id']}").status_code == 204

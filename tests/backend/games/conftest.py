@@ -1,4 +1,4 @@
-"""Fixture with evaluated runs of Atari games."""
+"""Fixture of evaluated runs of Atari games."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ ENOUGH = 30
 
 @dataclass
 class Scorer:
-    """Client that trains and evaluates runs."""
+    """A client that trains and evaluates runs."""
 
     api: Api
 
@@ -22,7 +22,7 @@ class Scorer:
         return self.run_with_checkpoints(1, env, **more)[0]
 
     def run_with_checkpoints(self, many: int, env: str = "ALE/Pong-v5", **more: Any) -> tuple[int, list[int]]:
-        """Create a finished run. Return it and its checkpoints."""
+        """Create a finished run. Return its id and the ids of its checkpoints."""
         config = {"algorithm": "paac", "env": env, "total_steps": 1_000, "num_envs": 4}
         run_id, attempt = self.api.running(config=config, **more)
         saved = [self.api.save(run_id, attempt, 2 + number, 100 * (1 + number)) for number in range(many)]
@@ -30,7 +30,7 @@ class Scorer:
         return run_id, saved
 
     def evaluate(self, run_id: int, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:
-        """Evaluate a run with this mean. Return the evaluation's ID."""
+        """Evaluate a run with this mean. Return the id of the evaluation."""
         episodes = more.pop("episodes", ENOUGH)
         chosen = {name: more.pop(name) for name in ("checkpoint", "acting", "seed") if name in more}
         queued = self.api.evaluate(run_id, protocol=protocol, episodes=episodes, **chosen)
@@ -49,7 +49,7 @@ class Scorer:
         return str(stored["sha256"])
 
     def scored(self, env: str, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:
-        """Create a run with a score."""
+        """Create a run with a score. Return its id."""
         run_id = self.run(env, **more)
         self.evaluate(run_id, mean, protocol)
         return run_id

@@ -14,7 +14,7 @@ from tests.factories import Api
 
 
 def bars(api: Api, slug: str, **requested: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the bars of a table, those with intervals first, and all names from the top."""
+    """Return the bars of a table, with intervals first, and all names from the top."""
     response = api.user.get(f"/api/v1/games/{slug}/figure", params=requested)
     assert response.status_code == 200, response.text
     figure = response.json()

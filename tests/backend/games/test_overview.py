@@ -82,7 +82,7 @@ def test_averages_are_per_protocol(scorer: Scorer) -> None:
     assert (longer["mean"], longer["median"], longer["interquartile_mean"]) == (None, None, None)
 
 
-def test_several_start_sets_of_a_game_count_as_one_game(scorer: Scorer) -> None:
+def test_several_start_sets_count_as_one_game(scorer: Scorer) -> None:
     run_id = scorer.run()
     for points in (100, 101):
         scorer.evaluate_from_points(run_id, points=points)
@@ -103,7 +103,7 @@ def test_too_few_episodes_count_if_there_are_no_others(scorer: Scorer) -> None:
 
 
 def recorded(api: Api, env: str, *steps: int) -> tuple[int, dict[int, int]]:
-    """Create a run with a replay at each step. Return the run and the replay files by step."""
+    """Create a run with a replay at each step. Return its id and the replay files by step."""
     config = {"algorithm": "paac", "env": env, "total_steps": 1_000, "num_envs": 4}
     run_id, attempt = api.running(config=config)
     seq, files = 2, {}
@@ -130,7 +130,7 @@ def test_the_picture_is_the_newest_replay_of_the_best_run(scorer: Scorer, api: A
     assert score["picture"]["poster_file_id"] is not None
 
 
-def test_another_run_has_the_picture_if_the_best_has_no_replay(scorer: Scorer, api: Api) -> None:
+def test_another_run_has_the_picture_if_the_best_run_has_no_replay(scorer: Scorer, api: Api) -> None:
     other, _ = recorded(api, "ALE/Pong-v5", 900)
     scorer.scored("ALE/Pong-v5", 10.0)
     pong = scorer.games()["games"]["pong"]
@@ -139,7 +139,7 @@ def test_another_run_has_the_picture_if_the_best_has_no_replay(scorer: Scorer, a
 
 
 def fill(database: Database, first: int, runs: int, evaluations: int) -> None:
-    """Store evaluated runs of some games, with IDs from `first`."""
+    """Store evaluated runs of some games with ids from `first`."""
     games = ["Pong", "Breakout", "Alien", "Amidar", "Assault"]
     same: dict[str, Any] = {"algorithm": "paac", "queue": "cpu", "config": {}, "total_steps": 1}
     rows: dict[type[Base], list[dict[str, Any]]] = {Run: [], Checkpoint: [], Job: [], Evaluation: []}

@@ -63,7 +63,7 @@ def test_scores_are_normalized_with_the_table_of_their_protocol(scorer: Scorer) 
     zoo = {"source": "DQN Zoo (Quan and Ostrovski 2020)", "table": "atari_data.py", "random": 5.8, "human": 1719.5}
     assert (second["protocol"], second["normalized_by"]) == ("no-op-30min", {**zoo, "protocol": "no-op-30min"})
     assert [row["human_normalized"] for row in second["rows"]] == [100, 50, 0]
-    # Sticky actions have no published random and human scores of their own.
+    # Sticky actions have no published random and human scores.
     assert (sticky["protocol"], sticky["normalized_by"]) == ("sticky-30min", second["normalized_by"])
     assert [row["human_normalized"] for row in sticky["rows"]] == [50]
 
@@ -213,7 +213,7 @@ def test_unfinished_evaluations_have_no_score(scorer: Scorer) -> None:
     assert (game["waiting"], game["waiting_total"], game["evaluated_runs"]) == ([], 0, 1)
 
 
-def test_an_evaluation_counts_when_it_is_done(scorer: Scorer, api: Api) -> None:
+def test_an_evaluation_counts_once_it_is_done(scorer: Scorer, api: Api) -> None:
     scorer.api.evaluate(scorer.run("ALE/Carnival-v5"), protocol="no-op-5min")
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]

@@ -69,7 +69,7 @@ def test_a_failed_evaluation_shows_its_reason(scorer: Scorer, api: Api) -> None:
     assert (evaluation["reason"], evaluation["traceback"]) == (DAMAGED, None)
 
 
-def test_a_failure_by_a_bug_has_a_traceback(scorer: Scorer, api: Api) -> None:
+def test_a_failure_caused_by_a_bug_has_a_traceback(scorer: Scorer, api: Api) -> None:
     api.evaluate(scorer.run())
     fail(api, message="RuntimeError: odd", traceback="Traceback: in play")
     evaluation = shown(scorer)

@@ -1,4 +1,4 @@
-"""Games that people keep, over the API: their film, start points, the best score, and what goes with them."""
+"""Kept games over the API: their video, start points, best score and limits."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +14,13 @@ POINTS = "/api/v1/kept-games/{id}/start-points"
 
 
 def kept(api: Api) -> list[dict[str, Any]]:
-    """List the kept games."""
+    """Return the kept games of Pong."""
     found: list[dict[str, Any]] = api.user.get("/api/v1/kept-games", params={"env": "ALE/Pong-v5"}).json()
     return found
 
 
 def film(api: Api, content: bytes = b"film") -> tuple[int, int]:
-    """Do the film of a kept game, as far as its files; the job and its attempt."""
+    """Make the video of a kept game as a worker does, but do not finish the job. Return the job and its attempt."""
     claimed = api.claim_job()
     assert (claimed["kind"], claimed["checkpoint"]) == ("film", None)
     assert (claimed["parameters"]["actions"], claimed["parameters"]["score"]) == ([[0, 60], [3, 140]], 21)
@@ -33,7 +33,7 @@ def film(api: Api, content: bytes = b"film") -> tuple[int, int]:
     return held
 
 
-def test_a_kept_game_is_filmed_and_removed_with_its_film(api: Api) -> None:
+def test_a_kept_game_gets_a_video_and_is_removed_with_it(api: Api) -> None:
     game = api.keep_game()
     assert (game["score"], game["frames"], game["ended"], game["film"]) == (21, 200, "over", "queued")
     assert "start one with" in game["reason"]
@@ -52,7 +52,7 @@ def test_a_kept_game_is_filmed_and_removed_with_its_film(api: Api) -> None:
     assert api.user.get(f"/api/v1/kept-games/{game['id']}").status_code == 404
 
 
-def test_a_film_whose_worker_was_lost_is_made_again(api: Api) -> None:
+def test_the_video_is_made_again_after_its_worker_is_lost(api: Api) -> None:
     api.keep_game()
     held = film(api)
     api.release_job(*held, "lost", message="The worker fell silent.")
@@ -65,7 +65,7 @@ def test_a_film_whose_worker_was_lost_is_made_again(api: Api) -> None:
     assert api.user.get(f"/api/v1/files/{game['file_id']}").content == b"again"
 
 
-def test_start_points_of_a_kept_game_are_a_set_of_human_starts(api: Api) -> None:
+def test_start_points_of_a_kept_game_become_a_set_of_human_starts(api: Api) -> None:
     game = api.keep_game()
     made = api.user.post(POINTS.format(**game), params={"name": "mine"})
     assert made.status_code == 201, made.text
@@ -83,14 +83,14 @@ def test_start_points_of_a_kept_game_are_a_set_of_human_starts(api: Api) -> None
     assert api.user.get(f"/api/v1/start-sets/{made.json()['id']}").status_code == 200
 
 
-def test_a_short_game_is_no_start_points(api: Api) -> None:
+def test_a_short_game_has_no_start_points(api: Api) -> None:
     game = api.keep_game(screens=99)
     refused = api.user.post(POINTS.format(**game), params={"name": "mine"})
     assert refused.status_code == 409
     assert "too short for 100 start points" in refused.json()["detail"]
 
 
-def test_start_points_that_could_not_be_imported_again_are_refused(api: Api, app: FastAPI) -> None:
+def test_start_points_too_large_to_import_are_refused(api: Api, app: FastAPI) -> None:
     game = api.keep_game()
     size = api.user.post(POINTS.format(**game), params={"name": "mine"}).json()["bytes"]
     (held,) = api.user.get("/api/v1/start-sets").json()
@@ -116,7 +116,7 @@ def test_others_can_write_while_start_points_are_made(api: Api, monkeypatch: pyt
     assert meanwhile == [200]
 
 
-def test_more_games_than_are_kept_are_refused_in_a_sentence(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_beyond_the_limit_are_refused_with_the_reason(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("backend.kept_games.service.MAX_KEPT_GAMES", 1)
     first = api.keep_game()
     assert api.keep_game()["id"] == first["id"]
@@ -132,7 +132,7 @@ def test_more_games_than_are_kept_are_refused_in_a_sentence(api: Api, monkeypatc
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_your_best_stands_beside_the_published_human(api: Api, client: TestClient) -> None:
+def test_your_best_score_is_listed_next_to_the_published_human_score(api: Api, client: TestClient) -> None:
     def rows() -> dict[str, list[tuple[str, float]]]:
         tables = client.get("/api/v1/games/pong").json()["tables"]
         return {table["protocol"]: [(row["player"], row["score"]) for row in table["rows"]] for table in tables}
@@ -141,7 +141,7 @@ def test_your_best_stands_beside_the_published_human(api: Api, client: TestClien
     assert "You" not in str(before)
     api.keep_game(score=3)
     api.keep_game(score=-4)
-    # Who stops in time has lost no points yet.
+    # An unfinished game does not count: its player has lost no points yet.
     api.keep_game(score=20, ended="unfinished")
     for protocol, players in rows().items():
         names = [name for name, _ in players]
@@ -164,7 +164,7 @@ def test_your_best_stands_beside_the_published_human(api: Api, client: TestClien
     "change",
     [{"seed": -1}, {"actions": []}, {"actions": [[18, 1]]}, {"played": 0}, {"ended": "x"}, {"screens": [[1, "x"]]}],
 )
-def test_a_kept_game_that_cannot_be_is_refused(api: Api, change: dict[str, Any]) -> None:
+def test_an_invalid_kept_game_is_refused(api: Api, change: dict[str, Any]) -> None:
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
     api.claim_job()
     reported: dict[str, Any] = {
@@ -182,7 +182,7 @@ def test_a_kept_game_that_cannot_be_is_refused(api: Api, change: dict[str, Any])
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_only_a_person_who_plays_keeps_games(api: Api) -> None:
+def test_only_games_of_people_are_kept(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     api.evaluate(run_id)
@@ -201,7 +201,7 @@ def test_only_a_person_who_plays_keeps_games(api: Api) -> None:
     assert kept(api) == []
 
 
-def test_an_unknown_game_is_refused_with_the_one_that_is_meant(api: Api) -> None:
+def test_an_unknown_game_is_refused_with_a_suggestion(api: Api) -> None:
     refused = api.user.get("/api/v1/kept-games", params={"env": "pong"})
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "env")
     assert refused.json()["errors"][0]["message"].endswith("unknown environment 'pong': did you mean ALE/Pong-v5?")

@@ -7,7 +7,7 @@ from tests.workers.trainer.agents.made_agents import STEP
 __all__ = ["agents"]
 
 
-def test_a_lineage_names_what_was_made_of_each_checkpoint(agents: Agents) -> None:
+def test_a_lineage_lists_the_results_of_each_checkpoint(agents: Agents) -> None:
     api = agents.api
     run_id = agents.train(name="Origin")
     (checkpoint,) = api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()

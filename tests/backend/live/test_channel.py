@@ -1,4 +1,4 @@
-"""Notices between processes, through a real Redis that is killed and restarted."""
+"""Notices between processes over a real Redis that is killed and restarted."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -15,7 +15,7 @@ from tests.workers.redis_server import RedisServer
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    """A running Redis."""
+    """Yield a running Redis server."""
     server = RedisServer(tmp_path)
     server.start()
     yield server
@@ -28,12 +28,12 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end, with a timeout."""
+    """Run a coroutine to its end with a timeout."""
     asyncio.run(asyncio.wait_for(work, 60))
 
 
 async def heard(stream: Stream, wanted: Callable[[Notice], bool], say: Callable[[], None]) -> None:
-    """Repeat a message until it is received: before a subscription exists, Redis drops messages."""
+    """Repeat a message until it is received. Redis drops messages that are sent before the subscription."""
     while True:
         say()
         notice = await stream.next(0.2)

@@ -1,4 +1,4 @@
-"""The stream over real HTTP, from a server in a separate process."""
+"""The stream of events over HTTP, from a server in a separate process."""
 
 import json
 import signal
@@ -13,14 +13,14 @@ from tests.workers.waiting import PATIENCE_SECONDS
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A running backend on SQLite. The last test of this file ends it."""
+    """Yield a running backend on SQLite. The last test of this file stops it."""
     started = Server(tmp_path_factory.mktemp("server"))
     yield started
     started.close()
 
 
 def notices(lines: Iterator[str]) -> Iterator[tuple[str, object, str]]:
-    """Name, payload and id of each event."""
+    """Yield the name, payload and id of each event."""
     event: dict[str, str] = {}
     for line in lines:
         if line:
@@ -32,7 +32,7 @@ def notices(lines: Iterator[str]) -> Iterator[tuple[str, object, str]]:
             event = {}
 
 
-def test_a_page_hears_of_a_launch_and_a_returning_page_fetches_again(server: Server) -> None:
+def test_a_page_is_notified_of_a_launch_and_refetches_after_a_reconnect(server: Server) -> None:
     with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
@@ -47,7 +47,7 @@ def test_a_page_hears_of_a_launch_and_a_returning_page_fetches_again(server: Ser
         assert next(notices(stream.iter_lines()))[0] == "refetch"
 
 
-def test_each_notice_arrives_before_anything_else_happens(server: Server) -> None:
+def test_each_notice_is_sent_immediately(server: Server) -> None:
     with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         lines = stream.iter_lines()
         next(lines)
@@ -55,11 +55,11 @@ def test_each_notice_arrives_before_anything_else_happens(server: Server) -> Non
         next(heard)
         for turn in range(15):
             httpx.patch(f"{server.address}/runs/{run_id}", json={"notes": str(turn)}, timeout=PATIENCE_SECONDS)
-            # Held back until the next notice, it would never come.
+            # A server that buffers each notice until the next one would block here.
             assert next(heard)[:2] == ("run.changed", {"run_id": run_id})
 
 
-def test_the_server_ends_at_once_although_pages_are_open(server: Server) -> None:
+def test_the_server_stops_at_once_despite_open_pages(server: Server) -> None:
     with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         lines = stream.iter_lines()
         next(lines)

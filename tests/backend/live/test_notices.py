@@ -12,12 +12,12 @@ from backend.live.notices import COALESCE_SECONDS, PAGE_QUEUE_LIMIT, Stream, cur
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end, but not for ever."""
+    """Run a coroutine to its end with a timeout."""
     asyncio.run(asyncio.wait_for(work, 20))
 
 
 async def names(stream: Stream, number: int) -> list[tuple[str, Any]]:
-    """The next notices."""
+    """Return the next notices."""
     found = []
     for _ in range(number):
         notice = await stream.next(10)
@@ -26,7 +26,7 @@ async def names(stream: Stream, number: int) -> list[tuple[str, Any]]:
     return found
 
 
-def test_every_page_hears_what_any_thread_publishes() -> None:
+def test_every_page_receives_notices_of_any_thread() -> None:
     async def work() -> None:
         async with running(""):
             with current_hub().join() as one, current_hub().join() as two:
@@ -38,7 +38,7 @@ def test_every_page_hears_what_any_thread_publishes() -> None:
     run(work())
 
 
-def test_repeats_become_one_notice_and_different_ones_stay_apart() -> None:
+def test_repeated_notices_are_merged_and_different_ones_are_not() -> None:
     async def work() -> None:
         async with running(""):
             with current_hub().join() as stream:
@@ -72,7 +72,7 @@ def test_ids_differ() -> None:
     run(work())
 
 
-def test_a_slow_page_must_refetch_and_costs_no_more_memory() -> None:
+def test_a_slow_page_must_refetch_and_its_queue_stays_bounded() -> None:
     async def work() -> None:
         async with running(""):
             with current_hub().join() as slow:
@@ -84,7 +84,7 @@ def test_a_slow_page_must_refetch_and_costs_no_more_memory() -> None:
     run(work())
 
 
-def test_a_notice_waits_for_its_repeats_a_fraction_of_a_second_and_for_nothing_else(
+def test_a_notice_is_delayed_only_by_a_fraction_of_a_second_for_repeats(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def work() -> None:
@@ -99,7 +99,7 @@ def test_a_notice_waits_for_its_repeats_a_fraction_of_a_second_and_for_nothing_e
             monkeypatch.setattr(loop, "call_later", at_once)
             with current_hub().join() as stream:
                 publish("run.metrics", {"run_id": 1})
-                while not delays:  # a limit of time would be a delay too
+                while not delays:  # A timeout would call call_later too.
                     await asyncio.sleep(0)
                 assert delays == [COALESCE_SECONDS]
                 monkeypatch.undo()
@@ -109,7 +109,7 @@ def test_a_notice_waits_for_its_repeats_a_fraction_of_a_second_and_for_nothing_e
     run(work())
 
 
-def test_streams_end_when_the_application_does() -> None:
+def test_streams_end_with_the_application() -> None:
     async def work() -> None:
         async with running(""):
             hub = current_hub()
@@ -123,7 +123,7 @@ def test_streams_end_when_the_application_does() -> None:
     run(work())
 
 
-def test_publishing_where_no_application_runs_does_nothing() -> None:
+def test_publishing_without_an_application_does_nothing() -> None:
     async def work() -> None:
         async with running(""):
             pass
@@ -133,7 +133,7 @@ def test_publishing_where_no_application_runs_does_nothing() -> None:
     assert not notices._hubs
 
 
-def test_a_page_that_leaves_is_forgotten() -> None:
+def test_a_page_that_leaves_is_removed() -> None:
     async def work() -> None:
         async with running(""):
             hub = current_hub()

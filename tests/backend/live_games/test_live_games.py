@@ -1,4 +1,4 @@
-"""Live games over the API and its WebSockets: asked for, joined, played, watched, ended; and who is let in."""
+"""Live games over the API and its WebSockets: requests, viewers, players, endings and permissions."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from tests.conftest import WORKER_TOKEN
 from tests.factories import Api, checkpoint_path, event, started
 from workers.contract.live import ALONE_SECONDS, NO_SUCH_GAME, STALE, ticket
 
-# The databases make no difference here.
+# The kind of database makes no difference here.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 ADDRESS = "ws://localhost/api/v1"
@@ -27,14 +27,14 @@ SCENE = '{"kind":"scene"}'
 
 @pytest.fixture
 def run(api: Api) -> int:
-    """A run with a checkpoint."""
+    """Return a run with a checkpoint."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     return run_id
 
 
 def ask(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str, Any]:
-    """Ask for a live game."""
+    """Request a live game."""
     answer = api.user.post(f"/api/v1/runs/{run_id}/live", json=wanted)
     assert answer.status_code == status, answer.text
     found: dict[str, Any] = answer.json()
@@ -42,19 +42,19 @@ def ask(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str, An
 
 
 def watching(client: TestClient, number: int, **headers: str) -> WebSocketTestSession:
-    """Watch a live game."""
+    """Connect to a live game as a viewer."""
     return client.websocket_connect(f"{ADDRESS}/live/{number}", headers=headers)
 
 
 def playing(client: TestClient, number: int, attempt: int = 1, token: str | None = None) -> WebSocketTestSession:
-    """Play a live game, as its process does."""
+    """Connect to a live game as the process that plays it."""
     shown = ticket(WORKER_TOKEN, number, attempt) if token is None else token
     path = f"{ADDRESS}/worker/jobs/{number}/live?attempt={attempt}"
     return client.websocket_connect(path, headers={"Authorization": f"Bearer {shown}"})
 
 
 def reported(socket: WebSocketTestSession, kind: str) -> dict[str, Any]:
-    """Receive until a message of a kind comes."""
+    """Receive messages until one of this kind arrives. Return it."""
     while True:
         message: dict[str, Any] = json.loads(socket.receive_text())
         if message["kind"] == kind:
@@ -62,19 +62,19 @@ def reported(socket: WebSocketTestSession, kind: str) -> dict[str, Any]:
 
 
 def appear(player: WebSocketTestSession, viewer: WebSocketTestSession) -> None:
-    """Wait until the process that plays is on the stage: orders that come before it are missed."""
+    """Wait until the playing process is connected. Orders sent earlier are lost."""
     player.send_text(SCENE)
     reported(viewer, "scene")
 
 
 def await_picture(socket: WebSocketTestSession, picture: bytes) -> None:
-    """Receive until a picture comes."""
+    """Receive messages until this picture arrives."""
     while socket.receive().get("bytes") != picture:
         pass
 
 
 def closing(socket: WebSocketTestSession) -> WebSocketDisconnect:
-    """Receive until the connection is closed."""
+    """Receive messages until the connection is closed. Return the reason."""
     while (message := socket.receive())["type"] != "websocket.close":
         pass
     return WebSocketDisconnect(message["code"], message.get("reason"))
@@ -82,7 +82,7 @@ def closing(socket: WebSocketTestSession) -> WebSocketDisconnect:
 
 @pytest.fixture
 def game(api: Api, run: int) -> int:
-    """A live game that a worker has claimed."""
+    """Return a live game that a worker has claimed."""
     number: int = ask(api, run)["id"]
     claimed = api.claim_job()
     assert (claimed["job_id"], claimed["kind"], claimed["parameters"]) == (number, "live", {"follows": True})
@@ -90,7 +90,7 @@ def game(api: Api, run: int) -> int:
     return number
 
 
-def test_pages_see_what_the_process_plays_and_are_heard(client: TestClient, game: int) -> None:
+def test_viewers_see_the_game_and_can_send_orders(client: TestClient, game: int) -> None:
     with watching(client, game) as early, playing(client, game) as player:
         player.send_text(SCENE)
         player.send_bytes(b"picture")
@@ -102,7 +102,7 @@ def test_pages_see_what_the_process_plays_and_are_heard(client: TestClient, game
             assert player.receive_json()["order"] == {"id": "x", "order": "pause"}
 
 
-def test_a_newer_checkpoint_comes_to_the_process(api: Api, client: TestClient, run: int, game: int) -> None:
+def test_a_newer_checkpoint_is_sent_to_the_process(api: Api, client: TestClient, run: int, game: int) -> None:
     attempt = api.run(run)["attempt"]
     with playing(client, game) as player:
         api.save(run, attempt, 3, 200)
@@ -111,7 +111,7 @@ def test_a_newer_checkpoint_comes_to_the_process(api: Api, client: TestClient, r
         assert player.receive_bytes() == b"weights of attempt 1 at step 200"
 
 
-def test_a_chosen_checkpoint_stays(api: Api, client: TestClient, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chosen_checkpoint_is_kept(api: Api, client: TestClient, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "CHECKPOINT_POLL_SECONDS", 0.01)
     (checkpoint,) = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
     number = ask(api, run, checkpoint=checkpoint["id"])["id"]
@@ -121,10 +121,10 @@ def test_a_chosen_checkpoint_stays(api: Api, client: TestClient, run: int, monke
         appear(player, viewer)
         for turn in range(3):
             viewer.send_json({"order": "ping", "id": str(turn)})
-            assert player.receive_json()["order"]["id"] == str(turn), "nothing else comes"
+            assert player.receive_json()["order"]["id"] == str(turn), "no newer checkpoint arrives"
 
 
-def test_whoever_asks_for_a_game_that_is_there_joins_it(api: Api, run: int) -> None:
+def test_a_repeated_request_joins_the_existing_game(api: Api, run: int) -> None:
     first = ask(api, run)
     assert first["state"] == "queued"
     assert "start one with" in first["reason"]
@@ -136,7 +136,7 @@ def test_whoever_asks_for_a_game_that_is_there_joins_it(api: Api, run: int) -> N
     assert [each["id"] for each in api.user.get(f"/api/v1/runs/{run}/live").json()] == [first["id"], other["id"]]
 
 
-def test_the_best_checkpoint_is_played_by_that_name(api: Api, run: int) -> None:
+def test_the_best_checkpoint_can_be_requested_by_name(api: Api, run: int) -> None:
     api.save(run, 1, 3, 200, return_mean=5.0)
     api.save(run, 1, 4, 300, return_mean=1.0)
     game = ask(api, run, checkpoint="best")
@@ -145,7 +145,7 @@ def test_the_best_checkpoint_is_played_by_that_name(api: Api, run: int) -> None:
     assert refused["detail"] == "checkpoint: there is no alias 'oldest': use newest, best or the id of a checkpoint"
 
 
-def test_more_games_than_allowed_are_refused_in_a_sentence(api: Api, run: int, app: FastAPI) -> None:
+def test_games_beyond_the_limit_are_refused_with_the_reason(api: Api, run: int, app: FastAPI) -> None:
     app.state.settings = app.state.settings.model_copy(update={"max_live_games": 1})
     number = ask(api, run)["id"]
     (checkpoint,) = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
@@ -156,7 +156,7 @@ def test_more_games_than_allowed_are_refused_in_a_sentence(api: Api, run: int, a
     ask(api, run, checkpoint=checkpoint["id"])
 
 
-def test_nothing_is_kept_of_a_game_that_is_over(api: Api, run: int, game: int) -> None:
+def test_a_finished_game_is_deleted_with_the_next_request(api: Api, run: int, game: int) -> None:
     api.send_of_job(game, 1, event(2, "finished"))
     assert api.release_job(game, 1, "finished").json() == {"state": "done"}
     assert api.user.get(f"/api/v1/runs/{run}/live").json() == []
@@ -166,7 +166,7 @@ def test_nothing_is_kept_of_a_game_that_is_over(api: Api, run: int, game: int) -
 
 @pytest.mark.parametrize("asked", ["runs/1/live", "games/pong/play"], ids=["of an agent", "of a person"])
 @pytest.mark.usefixtures("run")
-def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, client: TestClient, asked: str) -> None:
+def test_a_game_with_a_killed_process_restarts_with_a_reason(api: Api, client: TestClient, asked: str) -> None:
     number: int = api.user.post(f"/api/v1/{asked}", json={}).json()["id"]
     assert api.claim_job()["job_id"] == number
     api.send_of_job(number, 1, started(1))
@@ -186,7 +186,7 @@ def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, clie
             appear(player, viewer)
 
 
-def test_a_game_that_nobody_watches_ends(client: TestClient, game: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_without_viewers_ends(client: TestClient, game: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.2)
     monkeypatch.setattr("backend.live_games.stages.BEAT_SECONDS", 0.05)
     assert ALONE_SECONDS > BEAT_SECONDS
@@ -198,7 +198,7 @@ def test_a_game_that_nobody_watches_ends(client: TestClient, game: int, monkeypa
         assert (ended.code, "No one has watched" in (ended.reason or "")) == (4000, True)
 
 
-def test_what_a_page_may_not_send_closes_its_connection_with_a_reason(client: TestClient, game: int) -> None:
+def test_an_invalid_message_closes_the_connection_with_a_reason(client: TestClient, game: int) -> None:
     for sent, code, why in (("garbage", 4422, "not an order"), ("x" * 2_000_000, 1009, "too large")):
         with watching(client, game) as viewer:
             viewer.send_text(sent)
@@ -206,7 +206,7 @@ def test_what_a_page_may_not_send_closes_its_connection_with_a_reason(client: Te
             assert (closed.code, why in (closed.reason or "")) == (code, True)
 
 
-def test_there_must_be_such_a_game(api: Api, client: TestClient, run: int) -> None:
+def test_only_live_games_that_are_not_over_can_be_joined(api: Api, client: TestClient, run: int) -> None:
     evaluation = api.evaluate(run)["id"]
     for number in (99, evaluation):
         with watching(client, number) as viewer:
@@ -220,7 +220,7 @@ def test_there_must_be_such_a_game(api: Api, client: TestClient, run: int) -> No
         assert closing(player).code == NO_SUCH_GAME
 
 
-def test_pages_of_other_sites_and_other_names_are_refused(client: TestClient, game: int) -> None:
+def test_foreign_origins_and_hosts_are_refused(client: TestClient, game: int) -> None:
     foreign = (
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
@@ -238,7 +238,7 @@ def test_pages_of_other_sites_and_other_names_are_refused(client: TestClient, ga
         reported(viewer, "away")
 
 
-def test_only_the_process_that_was_given_the_attempt_may_play(client: TestClient, game: int) -> None:
+def test_only_the_process_of_the_attempt_may_play(client: TestClient, game: int) -> None:
     wrong = ("", "guess", ticket(WORKER_TOKEN, game, 2), ticket(WORKER_TOKEN, game + 1, 1), ticket("other", game, 1))
     for token in wrong:
         with pytest.raises(WebSocketDenialResponse) as refused, playing(client, game, token=token):
@@ -248,7 +248,7 @@ def test_only_the_process_that_was_given_the_attempt_may_play(client: TestClient
         reported(viewer, "audience")
 
 
-def test_a_number_that_no_game_can_have_is_refused_like_any_other(client: TestClient) -> None:
+def test_an_impossible_job_number_is_refused_like_any_other(client: TestClient) -> None:
     path = f"{ADDRESS}/worker/jobs/{'9' * 5_000}/live?attempt=1"
     with pytest.raises(WebSocketDenialResponse) as refused, client.websocket_connect(path):
         pass
@@ -257,13 +257,13 @@ def test_a_number_that_no_game_can_have_is_refused_like_any_other(client: TestCl
 
 @pytest.fixture
 def guarded(settings: Settings) -> Iterator[TestClient]:
-    """An installation that asks users for a token."""
+    """Yield a client of an installation that requires a token from users."""
     app = create_app(settings.model_copy(update={"token": Settings(token="user-secret").token}))
     with TestClient(app, base_url="http://localhost") as client:
         yield client
 
 
-def test_who_watches_must_have_signed_in(guarded: TestClient) -> None:
+def test_viewers_must_be_signed_in(guarded: TestClient) -> None:
     for shown in ({}, {"Authorization": "Bearer guess"}, {"Authorization": f"Bearer {WORKER_TOKEN}"}):
         with pytest.raises(WebSocketDenialResponse) as refused, watching(guarded, 1, **shown):
             pass

@@ -1,4 +1,4 @@
-"""Games that people play, over the API and its WebSockets."""
+"""Games played by people over the API and its WebSockets."""
 
 from typing import Any
 
@@ -15,18 +15,18 @@ from tests.factories import Api, event, started
 from tests.workers.waiting import wait_until
 from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 
-# The databases make no difference here.
+# The kind of database makes no difference here.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @pytest.fixture(autouse=True)
 def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have games that nobody watches found soon."""
+    """Shorten the interval of the check for unwatched games."""
     monkeypatch.setattr(unwatched, "CHECK_SECONDS", 0.05)
 
 
 def ask(api: Api, slug: str = "pong", status: int = 201) -> dict[str, Any]:
-    """Ask for a game to play."""
+    """Request a game to play."""
     answer = api.user.post(f"/api/v1/games/{slug}/play")
     assert answer.status_code == status, answer.text
     found: dict[str, Any] = answer.json()
@@ -35,7 +35,7 @@ def ask(api: Api, slug: str = "pong", status: int = 201) -> dict[str, Any]:
 
 @pytest.fixture
 def game(api: Api) -> int:
-    """A game that a worker has claimed."""
+    """Return a game that a worker has claimed."""
     number: int = ask(api)["id"]
     claimed = api.claim_job()
     assert (claimed["job_id"], claimed["kind"], claimed["checkpoint"]) == (number, "play", None)
@@ -44,7 +44,7 @@ def game(api: Api) -> int:
     return number
 
 
-def test_a_persons_orders_reach_the_process_with_the_name_of_who_gave_them(client: TestClient, game: int) -> None:
+def test_orders_of_a_person_reach_the_process_with_the_viewers_name(client: TestClient, game: int) -> None:
     with playing(client, game) as player, watching(client, game) as viewer:
         name = reported(viewer, "audience")["you"]
         appear(player, viewer)
@@ -118,12 +118,12 @@ def test_cancelling_unwatched_games_continues_after_an_unexpected_error(
 
 
 def state_of(api: Api, number: int) -> str:
-    """The state of a game of Pong."""
+    """Return the state of a game of Pong."""
     state: str = api.user.get(f"/api/v1/games/pong/play/{number}").json()["state"]
     return state
 
 
-def test_keys_that_do_not_exist_close_the_connection_with_a_reason(client: TestClient, game: int) -> None:
+def test_unknown_keys_close_the_connection_with_a_reason(client: TestClient, game: int) -> None:
     for sent in ({"order": "keys", "held": ["jump"]}, {"order": "keys", "held": ["up"] * 6}, {"order": "keys"}):
         with watching(client, game) as viewer:
             viewer.send_json(sent)
@@ -142,7 +142,7 @@ def test_each_request_starts_a_game_and_finished_games_are_deleted(api: Api, gam
     assert api.user.get(f"/api/v1/games/pong/play/{game}").status_code == 404
 
 
-def test_games_of_people_and_of_agents_count_together(api: Api, app: FastAPI) -> None:
+def test_games_of_people_and_agents_share_a_limit(api: Api, app: FastAPI) -> None:
     app.state.settings = app.state.settings.model_copy(update={"max_live_games": 1})
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
@@ -158,7 +158,7 @@ def test_games_of_people_and_of_agents_count_together(api: Api, app: FastAPI) ->
     ask(api)
 
 
-def test_a_game_is_of_its_own_address_and_only_of_an_atari_game(api: Api, client: TestClient, game: int) -> None:
+def test_a_game_is_found_only_at_its_address_and_must_be_an_atari_game(api: Api, client: TestClient, game: int) -> None:
     assert api.user.get(f"/api/v1/games/breakout/play/{game}").status_code == 404
     assert api.user.get(f"/api/v1/live/{game}").status_code == 404
     assert "Did you mean pong" in ask(api, "pongo", 404)["detail"]
@@ -167,14 +167,14 @@ def test_a_game_is_of_its_own_address_and_only_of_an_atari_game(api: Api, client
         assert closing(viewer).code == NO_SUCH_GAME
 
 
-def test_a_worker_that_plays_is_given_no_file(api: Api, game: int) -> None:
+def test_a_worker_that_plays_gets_no_files(api: Api, game: int) -> None:
     run_id, attempt = api.running()
     kept = api.upload(run_id, attempt, "checkpoints/x", b"weights", "checkpoint")
     answer = api.worker.get(f"/api/v1/worker/jobs/{game}/files/{kept}", params={"attempt": 1})
     assert answer.status_code == 404
 
 
-def test_what_plays_ends_with_the_attempt(api: Api, client: TestClient, game: int) -> None:
+def test_a_game_ends_with_its_attempt(api: Api, client: TestClient, game: int) -> None:
     path = f"{ADDRESS}/live/{game}"
     api.user.post(f"/api/v1/games/pong/play/{game}/end").raise_for_status()
     api.send_of_job(game, 1, event(2, "stopped", reason="asked to stop"))

@@ -1,4 +1,4 @@
-"""Games in which people continue a replay: requested, played by a job, and kept."""
+"""Games in which people continue a replay: how they are requested, played by a job, and kept."""
 
 import io
 from typing import Any
@@ -53,7 +53,7 @@ def test_a_worker_gets_the_episode_up_to_the_decision(api: Api) -> None:
     assert api.user.post(f"{address}/end").json()["reason"] == "Cancelling."
 
 
-def test_a_worker_that_is_lost_leaves_a_game_that_is_played_again(api: Api) -> None:
+def test_a_game_of_a_lost_worker_is_played_again(api: Api) -> None:
     _, replay_id = replay(api)
     game = ask(api, replay_id)
     claimed = api.claim_job()
@@ -63,7 +63,7 @@ def test_a_worker_that_is_lost_leaves_a_game_that_is_played_again(api: Api) -> N
     assert again["reason"].startswith("Its process was killed (signal 9). Back in the queue")
 
 
-def test_a_kept_game_knows_its_decision_and_is_filmed_from_there(api: Api) -> None:
+def test_a_kept_game_knows_its_decision_and_its_video_starts_there(api: Api) -> None:
     _, replay_id = replay(api)
     play_and_keep(api, replay_id)
     other = api.keep_game(score=5)
@@ -80,7 +80,7 @@ def test_a_kept_game_knows_its_decision_and_is_filmed_from_there(api: Api) -> No
     assert (refused.status_code, "continues a replay" in refused.json()["detail"]) == (409, True)
 
 
-def test_a_kept_game_outlives_its_replay_and_is_not_your_best(api: Api) -> None:
+def test_a_kept_game_outlives_its_replay_and_is_not_your_best_score(api: Api) -> None:
     run_id, replay_id = replay(api)
     play_and_keep(api, replay_id)
     assert api.send(run_id, 1, event(4, "finished", 1_000)).is_success
@@ -107,7 +107,7 @@ def test_impossible_games_are_refused_with_the_reason(api: Api, app: FastAPI) ->
     assert "The limit of live games" in ask(api, replay_id, 409)["detail"]
 
 
-def test_ended_games_of_a_run_are_forgotten(api: Api) -> None:
+def test_ended_games_of_a_run_are_deleted(api: Api) -> None:
     _, replay_id = replay(api)
     first = ask(api, replay_id)["id"]
     assert api.user.post(f"/api/v1/replays/{replay_id}/play/{first}/end").json()["state"] == "cancelled"

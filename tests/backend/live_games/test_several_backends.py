@@ -1,4 +1,4 @@
-"""A live game whose player and viewers are connected to different backend processes, through a real Redis."""
+"""A live game whose player and viewers are connected to different backend processes over a real Redis."""
 
 import asyncio
 import json
@@ -20,12 +20,12 @@ from tests.backend.live_games.test_live_games import SCENE, ask, await_picture, 
 from tests.factories import Api, event, started
 from tests.workers.redis_server import RedisServer
 
-# With SQLite the backend is one process.
+# With SQLite, there is only one backend process.
 pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 
 subscribe = PubSub.subscribe
 REPOSITORY = Path(__file__).parents[3]
-# The part of a backend process that a viewer is connected to: it watches, and says when it has seen a picture.
+# The part of a backend process that a viewer is connected to. It prints a line when it has received a picture.
 VIEWERS_BACKEND = """
 import asyncio, sys
 from backend.live_games.stages import Stages
@@ -43,7 +43,7 @@ asyncio.run(watch())
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    """A running Redis."""
+    """Yield a running Redis server."""
     server = RedisServer(tmp_path)
     server.start()
     yield server
@@ -52,13 +52,13 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 @pytest.fixture
 def settings(settings: Settings, redis_server: RedisServer) -> Settings:
-    """Settings of backend processes that share a Redis."""
+    """Return settings of backend processes that share a Redis server."""
     return settings.model_copy(update={"broker_url": SecretStr(redis_server.url)})
 
 
 @pytest.fixture
 def game(api: Api) -> int:
-    """A live game that a worker has claimed."""
+    """Return a live game that a worker has claimed."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     number: int = ask(api, run_id)["id"]
@@ -68,7 +68,7 @@ def game(api: Api) -> int:
 
 
 def wait_for_report(viewer: WebSocketTestSession, **wanted: object) -> None:
-    """Receive until a page gets this notice."""
+    """Receive messages until a notice with these values arrives."""
     while True:
         text = viewer.receive().get("text")
         if text is not None and wanted.items() <= json.loads(text).items():
@@ -76,12 +76,12 @@ def wait_for_report(viewer: WebSocketTestSession, **wanted: object) -> None:
 
 
 async def subscribe_late(self: PubSub, *channels: str) -> None:
-    """Subscribe as on a machine that is busy with other things."""
+    """Subscribe with a delay, as on a busy host."""
     await asyncio.sleep(0.5)
     await subscribe(self, *channels)
 
 
-def test_viewers_at_another_backend_see_the_same_game_and_are_heard(
+def test_viewers_at_another_backend_see_the_same_game_and_can_send_orders(
     app: FastAPI, client: TestClient, settings: Settings, game: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = create_app(settings)
@@ -108,7 +108,7 @@ def test_viewers_at_another_backend_see_the_same_game_and_are_heard(
             await_picture(near, b"first again")
 
 
-def test_a_killed_backend_takes_its_viewers_along_and_nobody_elses(
+def test_a_killed_backend_loses_only_its_own_viewers(
     client: TestClient, api: Api, game: int, redis_server: RedisServer
 ) -> None:
     command = [sys.executable, "-c", VIEWERS_BACKEND, redis_server.url, str(game)]

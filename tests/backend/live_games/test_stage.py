@@ -1,4 +1,4 @@
-"""The stage of a live game: who is shown what, who may say what, and when the game ends."""
+"""The stage of a live game: its viewers, its player, their messages, and its end."""
 
 import json
 from contextlib import ExitStack
@@ -21,7 +21,7 @@ SCENE = '{"kind":"scene"}'
 
 
 class Clock:
-    """A clock that a test moves."""
+    """A clock that tests set."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -31,22 +31,22 @@ class Clock:
 
 
 def waiting(outbox: Outbox) -> list[str | bytes]:
-    """Take what waits for a connection."""
+    """Take the queued messages of a connection."""
     return list(iter(outbox.ready, None))
 
 
 def pictures(outbox: Outbox) -> list[bytes]:
-    """Take the pictures that wait."""
+    """Take the queued pictures."""
     return [message for message in waiting(outbox) if isinstance(message, bytes)]
 
 
 def orders(outbox: Outbox) -> set[str]:
-    """Take the orders that wait for the player."""
+    """Take the queued orders for the player."""
     return {json.loads(message)["order"]["order"] for message in waiting(outbox)}
 
 
 def audiences(outbox: Outbox) -> list[int]:
-    """Return the viewer count that a page receives."""
+    """Return the viewer counts that a page receives."""
     reported = [json.loads(message) for message in waiting(outbox) if isinstance(message, str)]
     return [each["viewers"] for each in reported if each["kind"] == "audience"]
 
@@ -61,14 +61,14 @@ def stage(clock: Clock) -> Stage:
     return Stage(clock)
 
 
-def test_every_viewer_is_shown_the_same(stage: Stage) -> None:
+def test_every_viewer_sees_the_same(stage: Stage) -> None:
     with stage.watched() as early, stage.played(), stage.watched() as other:
         stage.take(SCENE)
         stage.take(b"first")
         assert [waiting(each)[-2:] for each in (early, other)] == [[SCENE, b"first"]] * 2
 
 
-def test_who_comes_late_sees_at_once_what_the_others_see(stage: Stage) -> None:
+def test_late_viewers_immediately_see_the_current_picture(stage: Stage) -> None:
     with stage.played():
         stage.take(SCENE)
         stage.take(b"paused here")
@@ -76,7 +76,7 @@ def test_who_comes_late_sees_at_once_what_the_others_see(stage: Stage) -> None:
             assert {SCENE, b"paused here"} <= set(waiting(late))
 
 
-def test_a_slow_viewer_misses_pictures_and_holds_nobody_up(stage: Stage) -> None:
+def test_a_slow_viewer_misses_pictures_and_delays_nobody(stage: Stage) -> None:
     with stage.played(), stage.watched() as slow, stage.watched() as quick:
         seen = []
         for number in range(100):
@@ -88,7 +88,7 @@ def test_a_slow_viewer_misses_pictures_and_holds_nobody_up(stage: Stage) -> None
         assert pictures(slow) == [b"99"]
 
 
-def test_a_page_that_says_nothing_of_its_pictures_is_sent_no_more(stage: Stage) -> None:
+def test_a_page_that_does_not_confirm_pictures_gets_no_more(stage: Stage) -> None:
     with stage.played(), stage.watched() as silent:
         sent = []
         for number in range(2 * MAX_UNSEEN_PICTURES):
@@ -99,7 +99,7 @@ def test_a_page_that_says_nothing_of_its_pictures_is_sent_no_more(stage: Stage) 
         assert pictures(silent) == [str(2 * MAX_UNSEEN_PICTURES - 1).encode()]
 
 
-def test_the_next_process_is_not_preceded_by_a_picture_of_the_one_that_is_gone(stage: Stage) -> None:
+def test_old_pictures_are_dropped_when_the_next_process_connects(stage: Stage) -> None:
     with stage.watched() as slow:
         with stage.played():
             stage.take(SCENE)
@@ -109,7 +109,7 @@ def test_the_next_process_is_not_preceded_by_a_picture_of_the_one_that_is_gone(s
             assert waiting(slow)[-2:] == [AWAY, SCENE]
 
 
-def test_a_stage_knows_whether_anybody_watches_at_any_process(stage: Stage) -> None:
+def test_a_stage_knows_its_viewers_at_all_processes(stage: Stage) -> None:
     with stage.watched():
         assert stage.is_watched
     assert not stage.is_watched
@@ -119,7 +119,7 @@ def test_a_stage_knows_whether_anybody_watches_at_any_process(stage: Stage) -> N
     assert not stage.is_watched
 
 
-def test_a_game_is_abandoned_some_time_after_anybody_has_watched_at_any_process(stage: Stage, clock: Clock) -> None:
+def test_a_game_is_abandoned_some_time_after_its_last_viewer_at_any_process(stage: Stage, clock: Clock) -> None:
     clock.now += ALONE_SECONDS - 0.1
     assert not stage.is_abandoned
     with stage.watched():
@@ -135,7 +135,7 @@ def test_a_game_is_abandoned_some_time_after_anybody_has_watched_at_any_process(
     assert stage.is_abandoned
 
 
-def test_a_connection_that_takes_nothing_is_ended(stage: Stage) -> None:
+def test_a_connection_that_receives_nothing_is_closed(stage: Stage) -> None:
     with stage.played(), stage.watched() as stuck:
         for _ in range(2 * MAX_QUEUED_MESSAGES):
             stage.take(SCENE)
@@ -168,11 +168,11 @@ def test_a_page_that_sends_an_invalid_order_is_closed_with_the_reason(
     with stage.watched() as viewer, pytest.raises(EndError, match=why) as ended:
         viewer.receive(sent)
     assert ended.value.code == code
-    # What a WebSocket can carry.
+    # The longest reason that a WebSocket can send.
     assert len(ended.value.reason.encode()) <= 123
 
 
-def test_a_page_that_sends_without_end_is_closed(stage: Stage, clock: Clock) -> None:
+def test_a_page_that_floods_the_stage_is_closed(stage: Stage, clock: Clock) -> None:
     with stage.watched() as viewer:
         for _ in range(ORDERS_PER_SECOND):
             viewer.receive('{"order":"ping"}')
@@ -184,7 +184,7 @@ def test_a_page_that_sends_without_end_is_closed(stage: Stage, clock: Clock) -> 
             viewer.receive('{"order":"ping"}')
 
 
-def test_orders_reach_the_player_with_the_name_of_who_gave_them(stage: Stage) -> None:
+def test_orders_reach_the_player_with_the_viewers_name(stage: Stage) -> None:
     with stage.played() as player, stage.watched() as viewer:
         ordered = viewer.receive('{"order":"temperature","value":0.5,"id":"7"}')
         assert ordered is not None
@@ -194,7 +194,7 @@ def test_orders_reach_the_player_with_the_name_of_who_gave_them(stage: Stage) ->
         assert json.loads(reported) == {"kind": "ordered", "viewer": viewer.name, "order": order}
 
 
-def test_who_leaves_plays_no_longer(stage: Stage) -> None:
+def test_a_viewer_who_leaves_hands_back_the_controls(stage: Stage) -> None:
     with stage.played() as player:
         with stage.watched() as viewer:
             pass
@@ -203,7 +203,7 @@ def test_who_leaves_plays_no_longer(stage: Stage) -> None:
         assert json.loads(reported) == {"kind": "ordered", "viewer": viewer.name, "order": order}
 
 
-def test_the_player_may_not_send_more_than_a_picture(stage: Stage) -> None:
+def test_the_player_may_send_only_pictures_within_the_size_limit(stage: Stage) -> None:
     with stage.played():
         for message in (b"x" * (LARGEST_PICTURE + 1), b"", None):
             with pytest.raises(EndError):
@@ -217,7 +217,7 @@ def test_all_viewers_receive_the_viewer_count(stage: Stage) -> None:
         assert audiences(one) == [1, 2, 1]
 
 
-def test_the_game_ends_some_time_after_the_last_viewer_has_gone(stage: Stage, clock: Clock) -> None:
+def test_the_game_ends_some_time_after_the_last_viewer_leaves(stage: Stage, clock: Clock) -> None:
     with stage.played() as player:
         with stage.watched():
             clock.now += 100
@@ -232,7 +232,7 @@ def test_the_game_ends_some_time_after_the_last_viewer_has_gone(stage: Stage, cl
         assert ended.value.code == 4000
 
 
-def test_a_viewer_who_comes_back_in_time_keeps_the_game(stage: Stage, clock: Clock) -> None:
+def test_a_viewer_who_returns_in_time_keeps_the_game(stage: Stage, clock: Clock) -> None:
     with stage.played() as player:
         with stage.watched():
             pass
@@ -272,7 +272,7 @@ def test_the_player_of_an_earlier_attempt_is_disconnected(stage: Stage) -> None:
 
 
 class Between:
-    """Two stages of one game in two processes, and what goes between them."""
+    """Two stages of one game in two processes, and the channel between them."""
 
     def __init__(self, clock: Clock) -> None:
         self.said: list[MessageKind] = []
@@ -338,7 +338,7 @@ def test_a_viewer_in_another_process_is_notified_when_the_player_leaves(clock: C
             assert AWAY in waiting(far)
 
 
-def test_a_stage_is_empty_once_everybody_has_left(stage: Stage) -> None:
+def test_a_stage_is_empty_after_everybody_leaves(stage: Stage) -> None:
     assert stage.is_empty
     with stage.watched() as viewer:
         assert isinstance(viewer, Viewer)

@@ -1,4 +1,4 @@
-"""The stages of a process, from the first connection to the last, and their channel through a real Redis."""
+"""The stages of a process, from the first connection to the last, and their channel over a real Redis."""
 
 import asyncio
 import gc
@@ -18,14 +18,14 @@ from tests.workers.waiting import PATIENCE_SECONDS
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    """A running Redis."""
+    """Yield a running Redis server."""
     server = RedisServer(tmp_path)
     server.start()
     yield server
     server.kill()
 
 
-def test_connections_are_closed_completely_after_the_last_viewer_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_are_closed_completely_after_the_last_viewer_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     closing: list[weakref.ref[asyncio.Future[None]]] = []
     closed = False
 
@@ -34,7 +34,7 @@ def test_connections_are_closed_completely_after_the_last_viewer_left(monkeypatc
         try:
             await asyncio.Event().wait()
         finally:
-            # Like closing a Redis connection: only the waiting task references the future.
+            # As when a Redis connection is closed, only the waiting task references the future.
             answer = asyncio.get_running_loop().create_future()
             closing.append(weakref.ref(answer))
             await answer
@@ -48,7 +48,7 @@ def test_connections_are_closed_completely_after_the_last_viewer_left(monkeypatc
             await asyncio.sleep(0)
         gc.collect()
         answer = closing[0]()
-        assert answer is not None, "what closes connections was thrown away"
+        assert answer is not None, "the task that closes connections was garbage-collected"
         answer.set_result(None)
         del answer
         while not closed:
@@ -58,7 +58,7 @@ def test_connections_are_closed_completely_after_the_last_viewer_left(monkeypatc
     asyncio.run(asyncio.wait_for(open_and_leave(), 60))
 
 
-def test_a_stage_still_receives_messages_after_an_invalid_one(
+def test_a_stage_receives_messages_after_an_invalid_one(
     redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(channel, "RETRY_SECONDS", 0.05)

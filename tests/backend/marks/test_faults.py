@@ -1,4 +1,4 @@
-"""Tests of the rules that find lasting faults: each detects an injected fault, and nothing in a sound run."""
+"""Tests of the rules that find lasting faults. Each detects an injected fault, and no rule reports a sound run."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from tests.factories import Api, metrics, started
 
 
 def resumed_run(api: Api) -> int:
-    """Create a run with two points, of which the second is superseded, and then a NaN."""
+    """Create a run with two points, of which the second is superseded, and then a NaN point."""
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, {"a": 0.1}), metrics(3, 20, {"a": 2}))
     api.release(run_id, attempt, "drained")

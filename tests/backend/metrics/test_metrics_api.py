@@ -19,7 +19,7 @@ def test_points_are_merged_into_buckets_only_if_there_are_too_many(api: Api) -> 
     assert raw["series"]["train/entropy"]["mean"] == list(range(2, 102))
     few = api.user.get(ALL.format(run_id), params={"names": "train/entropy", "buckets": 10}).json()
     assert not few["complete"], "points were merged"
-    assert not few["continues"], "they replace what came before"
+    assert not few["continues"], "the points replace all earlier ones"
     series = few["series"]["train/entropy"]
     assert (series["resolution"], series["total"]) == ("buckets", 100)
     assert 8 <= len(series["x"]) <= 10

@@ -23,7 +23,7 @@ def report(api: Api, run_id: int, attempt: int, values: list[float], first_seq: 
         api.send(run_id, attempt, *sent[start : start + 500]).raise_for_status()
 
 
-def test_each_run_has_a_curve_of_its_own(api: Api) -> None:
+def test_each_run_has_a_separate_curve(api: Api) -> None:
     rising, first = api.running()
     report(api, rising, first, [float(at) for at in range(320)])
     falling, second = api.running()
@@ -57,7 +57,7 @@ def test_superseded_points_and_values_that_are_not_finite_are_left_out(api: Api)
     assert set(values) == {1.0, 3.0}
 
 
-def test_a_run_without_the_metric_has_none(api: Api) -> None:
+def test_a_run_without_the_metric_has_no_curve(api: Api) -> None:
     run_id, _attempt = api.running()
     assert sparklines(api, run_id) == {}
     assert api.user.get("/api/v1/sparklines").status_code == 422

@@ -1,4 +1,4 @@
-"""Tests of the metric store against a plain list of points."""
+"""Tests of the metric store, compared with a plain list of points."""
 
 import math
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ windows = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shrink chunks and pages so that few points fill many."""
+    """Shrink chunks and pages so that a few points fill many of them."""
     monkeypatch.setattr(service, "CHUNK", 4)
     monkeypatch.setattr(service, "PAGE", 3)
     monkeypatch.setattr(service, "RECENT", 5)
@@ -286,7 +286,7 @@ def test_points_of_a_batch_are_sorted_by_step(database: Database) -> None:
     assert curve.x.tolist() == curve.mean.tolist() == [10, 10, 20, 30]
 
 
-def test_no_point_is_lost_when_a_clock_is_set_back(database: Database) -> None:
+def test_no_point_is_lost_if_a_clock_is_set_back(database: Database) -> None:
     run_id, _points = report(database, [ReportedAttempt(0)])
     clock = [100.0, 200.0, 300.0, 150.0, 160.0, 310.0]
     events = [Metrics(seq=1, time=time, step=step, frames=step, values={NAME: time}) for step, time in enumerate(clock)]

@@ -38,7 +38,7 @@ def values(diagram: dict[str, Any], box: str) -> dict[str, Any]:
     return {reading["label"]: reading["value"] for reading in found["readings"]}
 
 
-def test_the_papers_architectures_have_diagrams() -> None:
+def test_each_architecture_of_the_papers_has_a_diagram() -> None:
     drawn = {
         f"{paper.name}/{item.name}": [diagram.name for diagram in item.diagrams]
         for paper in every_paper()
@@ -59,7 +59,7 @@ def test_boxes_name_metrics_and_fields_of_the_methods(diagram: MethodDiagram) ->
     boxes = {box.name for box in diagram.boxes}
     assert len(boxes) == len(diagram.boxes)
     places = [(box.column, row) for box in diagram.boxes for row in range(box.row, box.row + box.rows)]
-    assert len(set(places)) == len(places), "boxes lie on each other"
+    assert len(set(places)) == len(places), "boxes overlap"
     for arrow in diagram.arrows:
         assert {arrow.start, arrow.end} <= boxes
     for group in diagram.groups:

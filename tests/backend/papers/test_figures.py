@@ -37,7 +37,7 @@ def test_table_2_of_a3c_compares_times_to_the_shared_score(studies: Studies) -> 
         assert studies.api.release(*held, "finished").status_code == 200
         studies.schedule()
     drawn = figure(studies, "a3c/table-2", share=0.01)
-    # Two processes came to 20, but one came to 10 alone: both are timed there.
+    # Runs of two processes reached 20, but those of one process only 10. Both are timed at 10.
     assert (drawn["A3C, ours"]["x"], drawn["A3C, ours"]["y"]) == ([1, 2], [1.0, pytest.approx(2.5)])
     assert (drawn["A3C, the paper"]["x"], drawn["A3C, the paper"]["y"]) == (
         [1, 2, 4, 8, 16],
@@ -140,7 +140,7 @@ def test_best_scores_are_one_panel_without_a_budget(studies: Studies) -> None:
     assert studies.api.user.get(path).json()["panels"] == [panel]
 
 
-def test_a_score_of_too_few_episodes_is_marked_until_there_is_a_full_one(studies: Studies) -> None:
+def test_a_score_of_too_few_episodes_is_marked_until_there_is_a_complete_one(studies: Studies) -> None:
     scorer = Scorer(studies.api)
     scorer.evaluate(scorer.run(), 20.0, episodes=1)
     scorer.evaluate(scorer.run(), "NaN")

@@ -112,7 +112,7 @@ def test_an_item_has_differences_and_costs(studies: Studies) -> None:
     assert [part["name"] for part in item["parts"] if part["stands_in"]] == ["cartpole", "catch"]
     value_weight = next(row for row in item["settings"] if row["field"] == "Value loss weight")
     assert value_weight["ours"] == "0.25"
-    # The axis is what the figure is about.
+    # The axis is what the figure shows.
     assert "Learning rate" not in [row["field"] for row in item["settings"]]
     assert (item["started"], item["panels"]) == ([], [])
 
@@ -170,7 +170,7 @@ def test_a_preview_stores_nothing_and_invalid_requests_are_rejected(studies: Stu
     assert get(studies, "/api/v1/studies")["items"] == []
     start(studies, 0.01, "catch")
     studies.train()
-    # 4,000 steps in the two seconds between its events: 50 runs of all steps take hours, not years.
+    # Its two events are two seconds and 4,000 steps apart. At that rate, 50 full runs take hours, not years.
     assert studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 1, "parts": ["catch"]}).json()["refused"] is None
     assert "choose 0.01, 0.1 or 1" in refused(studies, f"{FIGURE_2}/preview", 422, share=0.5)
     assert "has no part 'doom'" in refused(studies, f"{FIGURE_2}/studies", 422, share=1, parts=["doom"])
@@ -253,7 +253,7 @@ def test_a_measurement_run_stops_and_is_archived(studies: Studies) -> None:
     assert studies.api.release(*held, "stopped").is_success
     studies.schedule()
     assert studies.api.run(run["run_id"])["archived_at"] is not None
-    # Pong at its own rate, and Breakout at that of another Atari game.
+    # Pong uses its own rate, and Breakout the rate of another Atari game.
     for part, estimated in (("pong", []), ("breakout", ["A3C on Breakout"])):
         cost = user.post(f"{FIGURE_2}/preview", json={"share": 0.01, "parts": [part]}).json()
         assert (cost["unmeasured"], cost["estimated"]) == ([], estimated)
@@ -324,7 +324,7 @@ def test_table_1_of_ga3c_lists_systems_and_hosts(studies: Studies) -> None:
         "NVIDIA Geforce Titan X (Maxwell)",
     ]
     assert alone["note"].startswith("No worker has connected here")
-    # A run of another host than the worker that is here now.
+    # A run of a host other than the connected worker's.
     run_id, _ = studies.api.running()
     for name, device in (("w1", "cpu"), ("w2", "NVIDIA H100")):
         assert studies.api.beat(name, host="sun", device=device, memory_bytes=8 * 2**30).is_success

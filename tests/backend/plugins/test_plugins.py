@@ -1,4 +1,4 @@
-"""Runs of plug-ins: launched by name only, given to workers that have them, and readable after their removal."""
+"""Runs of plug-ins: launched only by name, claimed only by workers that have them, and readable after removal."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def _installed(site: Site) -> None:
 
 @pytest.fixture
 def api(_installed: None, api: Api) -> Api:
-    """Return the API of a server that has loaded the packages."""
+    """Return shortcuts for the API of a server that has loaded the packages."""
     return api
 
 
@@ -52,7 +52,7 @@ BOTH = [plugin(METHOD), plugin(ENVIRONMENT)]
 
 
 def claimed(api: Api, worker: str) -> int | None:
-    """Claim a run. Return its id, or None if none waits for this worker."""
+    """Claim a run. Return its id, or None if no queued run fits this worker."""
     response = api.worker.post("/api/v1/worker/claim", json={"name": worker, "queue": "cpu"})
     found: int | None = response.json()["run_id"] if response.status_code == 200 else None
     return found
@@ -151,7 +151,7 @@ def test_a_package_that_is_not_allowed_cannot_be_named(api: Api) -> None:
 
 @pytest.fixture
 def trained(api: Api) -> int:
-    """Return a run of a plug-in with a checkpoint and an evaluation, whose plug-ins were then removed."""
+    """Return a run of a plug-in with a checkpoint and an evaluation. Its plug-ins are removed."""
     api.beat("w1", plugins=BOTH, job_slots=1)
     run: int = api.launch(config={**TOY, "evaluate_every_steps": 100}, name="Kept")["id"]
     assert claimed(api, "w1") == run
@@ -210,7 +210,7 @@ def test_a_study_of_a_removed_plug_in_pauses_and_says_why(api: Api, database: Da
     assert 'no method is called "toy"' in read["state_reason"]
 
 
-def test_a_worker_with_the_plug_in_goes_on_although_the_server_lacks_it(api: Api, trained: int) -> None:
+def test_a_worker_with_the_plug_in_continues_although_the_server_lacks_it(api: Api, trained: int) -> None:
     api.save(trained, 1, 2, 1_000)
     assert api.release(trained, 1, "finished").json() == {"state": "finished"}
 

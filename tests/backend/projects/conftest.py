@@ -1,4 +1,4 @@
-"""Short calls of the projects API."""
+"""Shortcuts for the projects API."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from tests.factories import Client, Response
 
 @dataclass(frozen=True)
 class Projects:
-    """Calls of the projects API that raise on errors."""
+    """Shortcuts for the projects API, which fail on errors."""
 
     user: Client
 
@@ -37,7 +37,7 @@ class Projects:
         return self.user.patch(f"/api/v1/projects/{number}", json=changes)
 
     def post(self, path: str, **body: Any) -> Response:
-        """Post a request about projects."""
+        """Send a POST request to the projects API."""
         return self.user.post(f"/api/v1/projects{path}", json=body)
 
     @staticmethod
@@ -50,5 +50,5 @@ class Projects:
 
 @pytest.fixture
 def projects(api: Any) -> Projects:
-    """Calls of the projects API."""
+    """Return shortcuts for the projects API."""
     return Projects(api.user)

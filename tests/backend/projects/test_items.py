@@ -1,4 +1,4 @@
-"""Runs, studies and reports of projects: where they are created, how they move, and how lists filter them."""
+"""Runs, studies and reports in projects: how they are created, moved and filtered."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def test_a_run_is_launched_into_an_existing_project(api: Api, projects: Projects
     ]
 
 
-def test_copies_are_in_the_project_of_their_run(api: Api, projects: Projects) -> None:
+def test_copies_are_in_the_project_of_the_copied_run(api: Api, projects: Projects) -> None:
     projects.create("Maze")
     run_id, attempt = api.running(project="Maze")
     api.save(run_id, attempt, 2, 10)

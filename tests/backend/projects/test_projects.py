@@ -1,4 +1,4 @@
-"""Projects: create, edit, merge and delete them, and read their pages."""
+"""Projects: how they are created, edited, merged and deleted, and their pages."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -13,7 +13,7 @@ from tests.factories import PONG, Api, Response, event, metrics
 from tests.workers.waiting import wait_until
 
 
-def test_main_always_exists_and_stays_as_it_is(api: Api, projects: Projects) -> None:
+def test_main_always_exists_and_cannot_be_changed(api: Api, projects: Projects) -> None:
     (main,) = projects.list()
     assert (main["id"], main["name"], main["runs"]) == (1, "Main", 0)
     assert projects.edit(1, name="Other").status_code == 409
@@ -25,7 +25,7 @@ def test_main_always_exists_and_stays_as_it_is(api: Api, projects: Projects) -> 
 
 
 @pytest.mark.parametrize("name", ["maze", "MAZE", " Maze ", "main"])
-def test_names_are_unique_without_case(projects: Projects, name: str) -> None:
+def test_names_are_unique_regardless_of_case(projects: Projects, name: str) -> None:
     number = projects.create("Maze")["id"]
     assert projects.post("", name=name).status_code == 409
     other = projects.create("Other")["id"]
@@ -33,7 +33,7 @@ def test_names_are_unique_without_case(projects: Projects, name: str) -> None:
     assert projects.read_body(projects.edit(number, name="mAze"))["name"] == "mAze"
 
 
-def test_names_beyond_ascii_are_unique_without_case(projects: Projects) -> None:
+def test_names_beyond_ascii_are_unique_regardless_of_case(projects: Projects) -> None:
     projects.create("Straße")
     assert projects.post("", name="STRASSE").status_code == 409
 
@@ -43,7 +43,7 @@ def test_bad_names_are_refused(projects: Projects, name: str | None) -> None:
     assert projects.post("", name=name).status_code == 422
 
 
-def test_a_deleted_project_is_empty(api: Api, projects: Projects) -> None:
+def test_only_an_empty_project_can_be_deleted(api: Api, projects: Projects) -> None:
     number = projects.create("Maze")["id"]
     run = api.launch(project="maze")["id"]
     for action in ("stop", "archive"):
@@ -77,7 +77,7 @@ def test_a_merge_moves_everything_and_deletes_the_project(api: Api, projects: Pr
     assert [each["name"] for each in projects.list()] == ["Main", "Carts"]
 
 
-def test_a_copy_made_during_a_merge_goes_where_the_run_goes(api: Api, projects: Projects, database: Database) -> None:
+def test_a_copy_created_during_a_merge_follows_its_run(api: Api, projects: Projects, database: Database) -> None:
     source, run = projects.create("Maze")["id"], api.launch(project="Maze")["id"]
 
     def copy() -> Response:
@@ -92,14 +92,14 @@ def test_a_copy_made_during_a_merge_goes_where_the_run_goes(api: Api, projects: 
         with database.write() as session:
             merging.merge(session, find_project(session, source), "Main")
             copying = pool.submit(copy)
-            # SQLite has one writer at a time.
+            # SQLite allows one writer.
             if not database.is_sqlite:
                 wait_until(lambda: is_blocked(copying))
         copied = copying.result()
     assert (copied.status_code, copied.json()["project"]) == (201, "Main")
 
 
-def test_the_list_counts_and_knows_the_last_activity(api: Api, projects: Projects) -> None:
+def test_the_list_has_counts_and_the_last_activity(api: Api, projects: Projects) -> None:
     projects.create("zebra")
     projects.create("Ant")
     run_id, attempt = api.running(project="zebra")

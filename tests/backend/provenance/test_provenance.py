@@ -1,4 +1,4 @@
-"""Each attempt of a run has a provenance. Equal parts are stored once, and purged with their last run."""
+"""Provenance of the attempts of a run. Equal parts are stored once, and purged with their last run."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def reported(api: Api, **changes: Any) -> tuple[int, int]:
 
 
 def resumed(api: Api, run_id: int, attempt: int, *events: dict[str, Any]) -> int:
-    """Give a run its next attempt, which reports these events. Return its number."""
+    """Start the next attempt of a run, which reports these events. Return its number."""
     assert api.release(run_id, attempt, "drained").is_success
     claimed = api.claim()
     assert claimed["run_id"] == run_id
@@ -54,7 +54,7 @@ def test_a_provenance_is_read_as_it_was_reported(api: Api) -> None:
     assert [(each["recorded"], each["changes"]) for each in answer["attempts"]] == [(True, [])]
 
 
-def test_a_run_that_reported_none_has_none(api: Api) -> None:
+def test_a_run_without_a_reported_provenance_has_none(api: Api) -> None:
     waiting = api.launch()["id"]
     assert read(api, waiting) == {"attempt": None, "provenance": None, "attempts": []}
     assert api.act(waiting, "stop")["state"] == "stopped"
@@ -64,7 +64,7 @@ def test_a_run_that_reported_none_has_none(api: Api) -> None:
     assert [each["recorded"] for each in answer["attempts"]] == [False]
 
 
-def test_attempts_name_what_differs_from_the_one_before(api: Api) -> None:
+def test_attempts_list_differences_from_the_previous_attempt(api: Api) -> None:
     run_id, first = reported(api)
     packages = {"numpy": "2.3.1", "torch": "2.14.0", "einops": "0.8"}
     changed: dict[str, Any] = {"host": "moon", "packages": packages, "diff": ""}
@@ -114,7 +114,7 @@ def test_an_installation_without_a_checkout_has_no_diff(api: Api) -> None:
     assert (answer["checkout"], answer["diff"], answer["build"]) == (None, "", PROVENANCE.build)
 
 
-def test_a_comparison_lists_what_differs(api: Api) -> None:
+def test_a_comparison_lists_differences(api: Api) -> None:
     one, _ = reported(api)
     two, _ = reported(api, host="moon", packages={"torch": "2.14.0", "einops": "0.8"}, environment={})
     unrecorded, _ = api.running()

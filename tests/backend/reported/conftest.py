@@ -1,4 +1,4 @@
-"""A script that reports a run, for tests."""
+"""A test client that reports a run."""
 
 import hashlib
 from collections.abc import Callable
@@ -14,7 +14,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"picture"
 
 @dataclass
 class Script:
-    """The client side of a reported run: one writer with its numbered events."""
+    """The client of a reported run: one writer with numbered events."""
 
     user: Client
     key: str = "key-1"
@@ -36,7 +36,7 @@ class Script:
         return self.events[-1]
 
     def metrics(self, step: int, **values: Any) -> dict[str, Any]:
-        """Return the next event with values."""
+        """Return the next event with these values."""
         return self.event("metrics", step=step, values=values)
 
     def post(self, *events: Any) -> Response:
@@ -45,7 +45,7 @@ class Script:
         return self.user.post(f"/api/v1/reported/runs/{self.run_id}/events", json=body)
 
     def log(self, kind: str, **more: Any) -> dict[str, Any]:
-        """Post the next event, and return the answer."""
+        """Post the next event and return the response."""
         response = self.post(self.event(kind, **more))
         assert response.status_code == 200, response.text
         answer: dict[str, Any] = response.json()
@@ -60,13 +60,13 @@ class Script:
 
 @pytest.fixture
 def script(api: Api) -> Script:
-    """A script that has not begun."""
+    """Return a client that has not started its run."""
     return Script(api.user)
 
 
 @pytest.fixture
 def reported(script: Script) -> Script:
-    """A script whose run is created."""
+    """Return a client that has created its run."""
     response = script.begin(method="PPO", env="CartPole-v1", name="mine", origin_label="Python")
     assert response.status_code == 201, response.text
     return script

@@ -1,4 +1,4 @@
-"""Events of a script are stored exactly once, and nothing that it logs blocks its journal."""
+"""Events of a script. Each is stored exactly once, and no logged value blocks the journal."""
 
 import gzip
 import json
@@ -44,7 +44,7 @@ def test_the_same_batch_over_several_connections_is_stored_once(api: Api, report
     assert len(points(api, reported.run_id, "loss")) == 50
 
 
-def test_a_gap_is_refused_whole_and_says_what_is_expected(api: Api, reported: Script) -> None:
+def test_a_gap_is_refused_with_the_expected_number(api: Api, reported: Script) -> None:
     first, _missing, third = (reported.metrics(step, loss=1.0) for step in (1, 2, 3))
     response = reported.post(first, third)
     assert (response.status_code, response.json()["expected"]) == (409, 2)
@@ -83,7 +83,7 @@ def test_a_value_whose_name_cannot_be_stored_is_left_out_with_one_warning(
     assert "use 1 to 200 printable characters" in warning
 
 
-def test_values_may_be_special_numbers_and_other_values_are_left_out(
+def test_special_numbers_are_stored_and_other_values_are_left_out(
     api: Api, reported: Script, warnings: Warnings
 ) -> None:
     given: list[Any] = [1, True, "NaN", "Infinity", "-Infinity", 10**400, None, "high", [1], {}]
@@ -108,7 +108,7 @@ def test_metrics_beyond_the_limit_are_left_out(
 
 
 @pytest.mark.parametrize("step", [None, "3", 1.5, 2**70, True])
-def test_metrics_at_no_whole_step_are_left_out(reported: Script, warnings: Warnings, step: object) -> None:
+def test_metrics_without_a_whole_step_are_left_out(reported: Script, warnings: Warnings, step: object) -> None:
     assert reported.log("metrics", step=step, values={"loss": 1.0})["acknowledged"] == 1
     assert "a step is a whole number" in warnings(reported.run_id)[0]
 
@@ -120,7 +120,7 @@ def test_steps_may_fall_and_the_run_shows_the_largest(api: Api, reported: Script
     assert (api.run(reported.run_id)["step"], api.run(reported.run_id)["frames"]) == (10, 10)
 
 
-def test_returns_are_those_of_the_run(api: Api, reported: Script) -> None:
+def test_logged_returns_become_the_returns_of_the_run(api: Api, reported: Script) -> None:
     for step, value in enumerate((10.0, 20.0)):
         reported.log("metrics", step=step, values={"episode/return": value})
     run = api.run(reported.run_id)
@@ -133,7 +133,7 @@ def test_a_run_in_an_atari_game_counts_four_frames_per_step(api: Api, script: Sc
     assert api.run(script.run_id)["frames"] == 400
 
 
-def test_the_configuration_tags_and_notes_change(api: Api, reported: Script, warnings: Warnings) -> None:
+def test_the_configuration_tags_and_notes_can_change(api: Api, reported: Script, warnings: Warnings) -> None:
     reported.log("config", values={"lr": 0.1, "nested": {"a": [1, math.pi]}})
     reported.log("config", values={"lr": "NaN", "null\0": "a\0b"})
     reported.log("tags", add=["x", "y", "z" * 51], remove=["none"])
@@ -191,7 +191,7 @@ def test_an_event_that_does_not_fit_its_kind_is_left_out(
         ("text", "events.0"),
     ],
 )
-def test_an_event_that_no_client_sends_is_refused(reported: Script, event: Any, wrong: str) -> None:
+def test_an_unknown_event_is_refused(reported: Script, event: Any, wrong: str) -> None:
     response = reported.post(event)
     assert (response.status_code, response.json()["errors"][0]["field"]) == (422, wrong)
 
@@ -207,7 +207,7 @@ def test_bodies_may_be_compressed(api: Api, reported: Script, settings: Settings
     assert post(gzip.compress(body)) == 200
     assert points(api, reported.run_id, "loss") == [(1, 2.0)]
     assert post(body) == 422, "not compressed"
-    assert post(gzip.compress(body)[:-9]) == 422, "cut off"
+    assert post(gzip.compress(body)[:-9]) == 422, "the body is truncated"
     bomb = gzip.compress(b" " * (settings.max_body_bytes + 1))
     assert (len(bomb) < 10_000, post(bomb)) == (True, 413)
 

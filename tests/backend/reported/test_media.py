@@ -28,7 +28,7 @@ def listed(api: Api, script: Script, **query: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("content", FILES, ids=FILES.values())
-def test_a_file_is_stored_and_served_by_its_content(api: Api, reported: Script, content: bytes) -> None:
+def test_the_type_of_a_file_is_that_of_its_content(api: Api, reported: Script, content: bytes) -> None:
     uploads = [reported.upload(content) for _ in range(2)]
     assert [upload.status_code for upload in uploads] == [200, 200]
     assert uploads[0].json() == uploads[1].json()
@@ -42,7 +42,7 @@ def test_a_file_is_stored_and_served_by_its_content(api: Api, reported: Script, 
     assert served.headers["content-disposition"].startswith("inline")
 
 
-def test_a_moving_picture_may_be_a_video(api: Api, reported: Script, warnings: Warnings) -> None:
+def test_an_animation_may_be_a_video(api: Api, reported: Script, warnings: Warnings) -> None:
     for content in (b"GIF89a picture", PNG):
         reported.upload(content)
         reported.log("media", step=1, name="episode", media="video", sha256=sha256(content))
@@ -50,7 +50,7 @@ def test_a_moving_picture_may_be_a_video(api: Api, reported: Script, warnings: W
     assert "its file is of the type image/png" in warnings(reported.run_id)[0]
 
 
-def test_other_files_are_refused(reported: Script) -> None:
+def test_files_of_other_types_are_refused(reported: Script) -> None:
     response = reported.upload(b"<svg onload='x'>")
     assert (response.status_code, response.json()["errors"][0]["message"][:14]) == (422, "send a PNG, JP")
     assert reported.upload(PNG, sha256=sha256(b"other")).status_code == 422
@@ -102,7 +102,7 @@ def test_a_run_has_a_limited_number_of_media(
     assert "2 names of media" in warnings(reported.run_id)[0]
 
 
-def test_pages_filter_by_name_and_kind_and_follow_the_steps(api: Api, reported: Script) -> None:
+def test_pages_filter_by_name_and_kind_in_order_of_steps(api: Api, reported: Script) -> None:
     table = {"columns": ["a"], "rows": [[1]]}
     for step in (5, 3, 3, 1):
         reported.log("media", step=step, name="a", media="table", data=table)

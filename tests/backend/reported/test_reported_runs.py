@@ -1,4 +1,4 @@
-"""Scripts create runs, resume them, and end them; silence ends them too."""
+"""Reported runs, which scripts create, resume and end. Silence also ends them."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from tests.factories import Api
 
 
 def sweep_for(database: Database, settings: Settings, seconds: float) -> None:
-    """Sweep until this time has passed without anything else happening."""
+    """Sweep until this time has passed without other events."""
     now = [0.0]
     sweeper = Sweeper(database, settings, Doorbell(""), lambda: now[0])
     for _ in range(int(seconds / settings.sweep_seconds) + 2):
@@ -24,7 +24,7 @@ def sweep_for(database: Database, settings: Settings, seconds: float) -> None:
         now[0] += settings.sweep_seconds
 
 
-def test_a_run_is_created_with_what_the_script_says(api: Api, script: Script) -> None:
+def test_a_run_is_created_with_the_reported_values(api: Api, script: Script) -> None:
     response = script.begin(
         method="PPO",
         env="LunarLander-v3",
@@ -49,7 +49,7 @@ def test_a_run_is_created_with_what_the_script_says(api: Api, script: Script) ->
     assert (run["command"], run["started_at"]) == (["train.py", "--fast"], "2026-01-02T03:04:05Z")
 
 
-def test_a_run_needs_no_more_than_a_key_and_a_writer(api: Api, script: Script) -> None:
+def test_a_run_requires_only_a_key_and_a_writer(api: Api, script: Script) -> None:
     assert script.begin().status_code == 201
     run = api.run(script.run_id)
     assert (run["name"], run["algorithm"], run["env"], run["total_steps"]) == ("Run key-1", "", "", None)
@@ -84,7 +84,7 @@ def test_another_writer_resumes_the_run(api: Api, reported: Script) -> None:
     assert (points["attempt"], points["step"], points["value"]) == ([1, 2], [10, 4], [1.0, 0.5])
 
 
-def test_a_key_that_must_exist_or_must_not_is_checked(script: Script) -> None:
+def test_requirements_on_the_existence_of_a_key_are_checked(script: Script) -> None:
     missing = script.begin(resume="must")
     assert (missing.status_code, "resume='allow'" in missing.json()["detail"]) == (404, True)
     script.begin()
@@ -92,7 +92,7 @@ def test_a_key_that_must_exist_or_must_not_is_checked(script: Script) -> None:
     assert (taken.status_code, f"Run {script.run_id} has the key" in taken.json()["detail"]) == (409, True)
 
 
-def test_the_late_journal_of_an_earlier_writer_does_not_end_a_resumed_run(api: Api, reported: Script) -> None:
+def test_a_late_journal_of_an_earlier_writer_does_not_end_a_resumed_run(api: Api, reported: Script) -> None:
     reported.log("metrics", step=1, values={"loss": 1.0})
     again = replace(reported, writer="writer-2", events=[])
     again.begin()
@@ -116,7 +116,7 @@ def test_a_writer_that_joins_neither_leads_nor_ends_the_run(api: Api, reported: 
 
 
 @pytest.mark.parametrize("outcome", ["finished", "failed", "stopped", "paused"])
-def test_the_end_decides_the_state(api: Api, reported: Script, outcome: str) -> None:
+def test_the_outcome_decides_the_state(api: Api, reported: Script, outcome: str) -> None:
     reported.log("end", outcome=outcome, message="because", traceback="Traceback …")
     run = api.run(reported.run_id)
     failure = {"message": "because", "traceback": "Traceback …"} if outcome == "failed" else None
@@ -137,7 +137,7 @@ def test_stop_and_pause_reach_the_script(api: Api, reported: Script) -> None:
     assert (run["state"], run["state_reason"]) == ("stopped", None)
 
 
-def test_a_silent_script_fails_its_run_until_it_is_heard_again(
+def test_a_silent_script_fails_its_run_until_it_reports_again(
     api: Api, reported: Script, database: Database, settings: Settings
 ) -> None:
     settings = settings.model_copy(update={"reported_silence_seconds": 180.0})
@@ -152,7 +152,7 @@ def test_a_silent_script_fails_its_run_until_it_is_heard_again(
     assert (run["state"], run["failure"], run["finished_at"]) == ("running", None, None)
 
 
-def test_an_ended_run_is_neither_failed_by_silence_nor_revived_by_a_heartbeat(
+def test_an_ended_run_is_not_changed_by_silence_or_heartbeats(
     api: Api, reported: Script, database: Database, settings: Settings
 ) -> None:
     reported.log("end", outcome="finished")
@@ -171,7 +171,7 @@ def test_workers_never_get_a_reported_run(api: Api, reported: Script, database: 
     assert api.worker.post(f"/api/v1/worker/runs/{reported.run_id}/release", json=release).status_code == 409
 
 
-def test_a_trained_run_accepts_no_events_of_scripts(api: Api, script: Script) -> None:
+def test_a_trained_run_rejects_events_of_scripts(api: Api, script: Script) -> None:
     script.run_id = api.launch()["id"]
     response = script.post()
     assert (response.status_code, "is trained by Arcadia" in response.json()["detail"]) == (409, True)
@@ -193,9 +193,7 @@ ACTIONS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("path", "word", "body"), ACTIONS)
-def test_actions_that_cannot_work_are_refused(
-    api: Api, reported: Script, path: str, word: str, body: dict[str, Any]
-) -> None:
+def test_impossible_actions_are_refused(api: Api, reported: Script, path: str, word: str, body: dict[str, Any]) -> None:
     response = api.user.post(f"/api/v1/runs/{reported.run_id}/{path}", json=body)
     assert response.status_code == 409, response.text
     assert f"Arcadia cannot {word} run {reported.run_id}, because a script logged it" in response.json()["detail"]
@@ -211,7 +209,7 @@ def test_resume_says_how_to_run_the_script_again(api: Api, reported: Script) -> 
 def test_a_run_is_archived_restored_and_purged_with_its_files(api: Api, reported: Script) -> None:
     file_id = reported.upload().json()["file_id"]
     path = f"/api/v1/runs/{reported.run_id}"
-    assert api.user.delete(path).status_code == 409, "it still runs"
+    assert api.user.delete(path).status_code == 409, "it is still running"
     reported.log("end", outcome="finished")
     assert api.user.post(f"{path}/archive").json()["archived_at"] is not None
     assert api.user.post(f"{path}/restore").json()["archived_at"] is None
@@ -234,7 +232,7 @@ def test_runs_are_filtered_by_origin_and_project(api: Api, script: Script) -> No
     facets = api.user.get("/api/v1/run-facets").json()
     assert facets["project"] == [{"value": "Main", "runs": 2}, {"value": "landing", "runs": 1}]
     assert {choice["value"] for choice in facets["origin"]} == {"trained", "reported", "imported"}
-    assert [choice["value"] for choice in facets["algorithm"]] == ["paac"], "an empty method is no choice"
+    assert [choice["value"] for choice in facets["algorithm"]] == ["paac"], "an empty method is not a choice"
 
 
 def test_runs_are_sorted_by_a_field_of_their_configuration(api: Api, script: Script) -> None:
@@ -259,5 +257,5 @@ def test_every_page_of_a_run_can_be_read(api: Api, reported: Script) -> None:
         response = api.user.get(path.format(run_id=reported.run_id))
         if not response.is_success:
             refused[path.rpartition("/")[2]] = response.status_code
-    # There is nothing to choose in the form of an evaluation, and no agent to download.
+    # The form of an evaluation has no choices, and there is no agent to download.
     assert refused == {"evaluation-choices": 409, "agent": 409}

@@ -1,4 +1,4 @@
-"""Markdown of reports as HTML: what the browser shows too, and nothing that runs."""
+"""Markdown of reports as HTML, which matches the browser's and contains nothing that runs."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from backend.reports.formulas import MAX_FORMULA_LENGTH, to_mathml
 from backend.reports.markdown import image_files, to_html
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-# The page is tested against the same files, in frontend/src/ui/Markdown.test.tsx.
+# frontend/src/ui/Markdown.test.tsx tests the page with the same files.
 TEXTS = json.loads((FIXTURES / "markdown.json").read_text())
 FORMULAS = json.loads((FIXTURES / "formulas.json").read_text())
 WRAPPERS = {"math", "mrow", "mstyle", "mpadded", "semantics", "mtd"}
@@ -25,7 +25,7 @@ def html(markdown: str) -> str:
 
 
 def shape(element: ElementTree.Element) -> str:
-    """Return the symbols of a formula and what they are arranged in, without spaces and attributes."""
+    """Return the symbols of a formula and their layout, without spaces and attributes."""
     parts = [part for part in map(shape, element) if part]
     if element.tag == "mspace":
         return ""
@@ -37,7 +37,7 @@ def shape(element: ElementTree.Element) -> str:
 
 
 class Active(HTMLParser):
-    """Elements that could run a script or load something."""
+    """A parser that collects elements that could run a script or load a resource."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ def test_malicious_formula_is_harmless(latex: str) -> None:
     ],
     ids=["quotes", "lists", "brackets", "images", "stars", "dollars", "double dollars", "ticks", "cells"],
 )
-def test_many_marks_do_not_inflate_the_html(markdown: str) -> None:
+def test_repeated_marks_do_not_inflate_the_html(markdown: str) -> None:
     assert len(html(markdown)) < 2_000_000
 
 

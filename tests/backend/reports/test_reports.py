@@ -118,7 +118,7 @@ def test_unfinished_block_is_hidden_from_readers(api: Api) -> None:
     assert api.user.get(f"/api/v1/shared/{token}/blocks/2").status_code == 404
 
 
-def test_chart_is_the_current_figure_at_its_address(api: Api) -> None:
+def test_chart_block_has_the_current_figure(api: Api) -> None:
     run, attempt = api.running(name="Curve")
     api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()
     chart = {"kind": "chart", "address": CURVES.format(run)}
@@ -221,7 +221,7 @@ def test_link_works_without_signing_in(api: Api, client: TestClient) -> None:
     chart = {"kind": "chart", "address": CURVES.format(run)}
     report = create_report(api, chart, {"kind": "replay", "replay": replay["id"]})
     token = api.user.post(f"/api/v1/reports/{report['id']}/share").json()["share_token"]
-    # From now on users are asked for a token, which this one does not have.
+    # From now on, the API requires a token from users, and this client does not have it.
     settings = client.app.state.settings  # type: ignore[attr-defined]
     client.app.state.settings = settings.model_validate({**settings.model_dump(), "token": "user-secret"})  # type: ignore[attr-defined]
     for place in ("", "/blocks/0", "/blocks/1", f"/files/{replay['file_id']}"):
@@ -252,7 +252,7 @@ def test_export_is_self_contained_and_escapes_user_text(api: Api) -> None:
     page = answer.text
     seen = Elements()
     seen.feed(page)
-    # Its own two scripts and the figure's numbers; nothing of what was written opened or closed one.
+    # The page's own two scripts and the figure's numbers. User text neither opened nor closed a script element.
     assert [dict(each).get("type") for tag, each in seen.begun if tag == "script"] == ["application/json", None, None]
     assert page.count("</script>") == 3
     assert [tag for tag, _ in seen.begun if tag == "img"] == []
@@ -288,7 +288,7 @@ def test_export_replaces_a_large_video_by_its_thumbnail(api: Api, monkeypatch: p
     assert "<video" not in page
     assert "The video is too large" in page
     assert base64.b64encode(b"picture").decode() in page
-    # Without a chart it needs no script at all.
+    # A report without charts needs no script.
     assert "script-src 'none'" in page
     assert "<script" not in page
 

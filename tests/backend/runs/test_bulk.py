@@ -1,4 +1,4 @@
-"""The same action on many runs."""
+"""Bulk actions on runs."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from tests.factories import CARTPOLE, Api
 
 @pytest.fixture
 def commits() -> Iterator[list[Connection]]:
-    """Every transaction that is committed."""
+    """Yield a list that collects the committed transactions."""
     seen: list[Connection] = []
 
     def note(connection: Connection) -> None:

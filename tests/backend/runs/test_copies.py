@@ -1,4 +1,4 @@
-"""Clones and forks."""
+"""Clones and forks of runs."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.factories import CARTPOLE, Api, started
 
 
 def saved_run(api: Api) -> tuple[int, int]:
-    """A finished run with one checkpoint at step 100: the run's and the checkpoint's id."""
+    """Return the ids of a finished run and its only checkpoint, at step 100."""
     run_id, attempt = api.running(name="parent", tags=["t"])
     checkpoint_id = api.save(run_id, attempt, 2, 100)
     api.release(run_id, attempt, "finished")
@@ -72,7 +72,7 @@ def test_fork_survives_the_purge_of_its_parent(api: Api, settings: Settings) -> 
     api.act(fork["id"], "stop")
     api.release(fork["id"], 1, "stopped")
     assert api.user.delete(f"/api/v1/runs/{fork['id']}").status_code == 204
-    assert stored_files(settings.files_dir) == [], "a purge leaves nothing behind"
+    assert stored_files(settings.files_dir) == [], "a purge leaves no files"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Launching runs, and what is refused."""
+"""Launches of runs, and refused launches."""
 
 from datetime import timedelta
 
@@ -92,7 +92,7 @@ def test_queued_run_has_a_reason(api: Api) -> None:
     )
     api.beat("w1")
     assert api.run(run_id)["state_reason"] == "A CPU worker is about to take it."
-    # One free worker takes one run.
+    # One free worker claims one run.
     second = api.launch()["id"]
     assert api.run(second)["state_reason"] == "Waiting for a free CPU worker."
     api.act(second, "stop")

@@ -1,4 +1,4 @@
-"""Forecast of a run: measured needs, the workers' capacity, and its start."""
+"""Forecasts of runs: measured needs, the capacity of the workers, and the start."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def train(api: Api, steps_per_second: int, seconds: int, **usage: float) -> int:
     return run_id
 
 
-def test_without_runs_and_workers_the_forecast_says_what_is_unknown(api: Api) -> None:
+def test_without_runs_and_workers_the_forecast_lists_the_unknowns(api: Api) -> None:
     found = preview(api)
     assert (found["measured_runs"], found["measured_on"], found["seconds"]) == (0, None, None)
     assert (found["memory_bytes"], found["cores"], found["gpu_memory_bytes"]) == (None, None, None)
@@ -71,7 +71,7 @@ def test_a_free_worker_starts_a_run_immediately(api: Api) -> None:
     assert preview(api, queue="gpu")["start_unknown"] == "No GPU worker is connected."
 
 
-def test_the_start_follows_from_the_runs_ahead(api: Api) -> None:
+def test_the_start_depends_on_the_runs_ahead(api: Api) -> None:
     train(api, 100, 10)
     first = api.launch(config={**CARTPOLE, "total_steps": 10_000})
     claimed = api.claim()
@@ -95,7 +95,7 @@ def test_an_unmeasured_run_ahead_makes_the_start_unknown(api: Api) -> None:
     assert found["start_unknown"] == f"Run {ahead['id']} is ahead, and no run like it has been measured here."
 
 
-def test_a_wrong_configuration_is_refused_like_its_launch(api: Api) -> None:
+def test_an_invalid_configuration_is_refused_as_at_launch(api: Api) -> None:
     response = api.user.post("/api/v1/runs/preview", json={"config": CARTPOLE, "overrides": {"gamma": 2}})
     assert response.status_code == 422
     assert [error["field"] for error in response.json()["errors"]] == ["overrides.gamma"]

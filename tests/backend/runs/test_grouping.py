@@ -28,7 +28,7 @@ def selected(api: Api, expression: str) -> set[int]:
 
 @pytest.fixture
 def made(api: Api, database: Database) -> dict[int, float | None]:
-    """Return the returns of runs in two environments with two learning rates."""
+    """Return the returns of runs in two environments with two learning rates, by run."""
     found: dict[int, float | None] = {}
     for config in (CARTPOLE, PONG):
         for rate in (7e-4, 1e-3):

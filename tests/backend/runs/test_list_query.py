@@ -1,4 +1,4 @@
-"""Filtering, sorting and paging the list of runs."""
+"""The list of runs: filters, order and pages."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ def ids(api: Api, **query: Any) -> list[int]:
 
 
 def walk(api: Api, sort: str, limit: int) -> list[int]:
-    """Every page of a list, one after another."""
+    """Return the runs of all pages."""
     found: list[int] = []
     cursor = None
     while True:
@@ -70,7 +70,7 @@ def test_filters_narrow_the_list(api: Api) -> None:
     assert ids(api, algorithm="paac") == [stopped, cart, pong]
     assert ids(api, algorithm="a3c") == []
     assert ids(api, text="PING") == [pong]
-    assert ids(api, text="pole") == [stopped, cart], "the environment's name, and the notes"
+    assert ids(api, text="pole") == [stopped, cart], "matches the environment's name and the notes"
     assert ids(api, text="50%") == [cart]
     assert ids(api, text="_") == []
     assert ids(api, text="ata") == [pong]
@@ -103,7 +103,7 @@ def test_pages_contain_every_run_once_in_any_order(api: Api, database: Database,
 
 
 def cursor(sort: str, value: Any) -> str:
-    """A cursor as a client may make one up."""
+    """Return a cursor as a client may forge it."""
     return base64.urlsafe_b64encode(json.dumps([repr([sort]), [value], 1]).encode()).decode()
 
 
@@ -124,7 +124,7 @@ def test_configuration_fields_sort_as_numbers_or_text(api: Api) -> None:
     other = api.launch(config={"algorithm": "n_step_q", "env": "CartPole-v1"})["id"]
     assert [i for i in ids(api, sort="config:learning_rate") if i != other] == [small, middle, large]
     assert [i for i in ids(api, sort="-config:learning_rate") if i != other] == [large, middle, small]
-    # What only some methods have comes after what has it.
+    # Runs whose method lacks the field come last.
     assert ids(api, sort="config:num_envs")[-1] == ids(api, sort="-config:num_envs")[-1] == other
     assert ids(api, sort="config:activation")[0] == small
     for sort in ("learning_rate", "num_envs", "activation", "clip_rewards", "hidden_layers"):

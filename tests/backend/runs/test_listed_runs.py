@@ -1,4 +1,4 @@
-"""Listed runs: the fields of a table, without null and empty ones, and details on request."""
+"""Listed runs, which have the fields of a table without empty values, and further fields on request."""
 
 import json
 from typing import Any, get_args
@@ -9,7 +9,7 @@ from backend.runs.listed_runs import DETAILS
 from backend.runs.schemas import Action, ListedRun, Run
 from tests.factories import Api, event, metrics, started
 
-# The fields of every listed run. Each further field adds to the size of each page.
+# The fields of every listed run. Every further field makes each page larger.
 ALWAYS = set(
     "id name state desired origin project algorithm method env attempt priority created_at step frames episodes color "
     "actions".split()
@@ -28,13 +28,13 @@ def listed(api: Api, **query: Any) -> dict[str, Any]:
 
 
 def finish(api: Api, run_id: int, attempt: int) -> None:
-    """Report results of a run, and finish it."""
+    """Report results of a run and finish it."""
     api.send(run_id, attempt, metrics(2, 1, {"episode/return": 12.345678901234567, "speed/steps_per_second": 1234.5}))
     api.send(run_id, attempt, event(3, "finished", 10_000))
     api.release(run_id, attempt, "finished")
 
 
-def test_a_listed_run_has_the_fields_of_a_table_and_no_others(api: Api) -> None:
+def test_a_listed_run_has_only_the_fields_of_a_table(api: Api) -> None:
     api.launch()
     (queued,) = listed(api)["items"]
     assert set(queued) == ALWAYS | OF_A_TRAINED_RUN | {"state_reason"}

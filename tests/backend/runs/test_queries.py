@@ -1,4 +1,4 @@
-"""What a run says of its time."""
+"""Times and states of runs."""
 
 from tests.factories import Api, event, metrics, started
 

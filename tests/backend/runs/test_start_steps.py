@@ -1,4 +1,4 @@
-"""Steps of a starting run: the wait, the claim, and what the trainer reports."""
+"""Steps of a starting run: the wait, the claim, and the steps that the trainer reports."""
 
 import time
 from datetime import datetime
@@ -8,7 +8,7 @@ from tests.factories import Api, event, started
 
 
 def step_event(seq: int, name: str | None, at: float) -> dict[str, Any]:
-    """Make the event that begins a step, or ends the last one."""
+    """Return an event that starts a step, or that ends the last step."""
     return event(seq, "start_step", name=name, time=at)
 
 
@@ -18,7 +18,7 @@ def steps(api: Api, run_id: int) -> list[tuple[str, bool]]:
 
 
 def reason(api: Api, run_id: int) -> str | None:
-    """Return the reason that the list and the run's page show, which must be the same."""
+    """Return the reason in the list and on the run's page, which must be the same."""
     (listed,) = [run for run in api.user.get("/api/v1/runs").json()["items"] if run["id"] == run_id]
     shown: str | None = api.run(run_id)["state_reason"]
     assert listed.get("state_reason") == shown

@@ -1,4 +1,4 @@
-"""The state table: every action in every state."""
+"""The table of states: each action in each state."""
 
 from typing import Any, get_args
 
@@ -62,7 +62,7 @@ EXPECTED: dict[str, dict[str, tuple[str, str] | None]] = {
 
 
 def in_state(api: Api, state: str) -> int:
-    """Bring a run to a state, and return its id."""
+    """Bring a run to a state and return its id."""
     run_id: int = api.launch()["id"]
     if state in ("paused", "stopped"):
         api.act(run_id, "pause" if state == "paused" else "stop")
@@ -122,7 +122,7 @@ def test_resume_cancels_a_pause_that_the_trainer_has_not_handled(api: Api) -> No
     run_id, attempt = api.running()
     assert api.act(run_id, "pause")["desired"] == "pause"
     assert api.act(run_id, "resume")["desired"] == "run"
-    # The trainer had stopped all the same: the run goes back to the queue.
+    # The trainer has stopped anyway, so the run goes back to the queue.
     assert api.release(run_id, attempt, "stopped").json() == {"state": "queued"}
 
 
@@ -200,5 +200,5 @@ def _changeable_fields(run: dict[str, Any]) -> tuple[str, str, bool]:
 
 
 def _stop(api: Api, run_id: int) -> None:
-    """Stop the run so that the next claim does not get it."""
+    """Stop the run so that it cannot be claimed."""
     api.user.post(f"/api/v1/runs/{run_id}/stop")

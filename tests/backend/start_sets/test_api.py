@@ -1,4 +1,4 @@
-"""Sets of start points: imported, listed, exported and removed, and what is refused."""
+"""Start sets: how they are imported, listed, exported and removed, and refused requests."""
 
 import json
 from collections.abc import Callable
@@ -16,14 +16,14 @@ PATH = "/api/v1/start-sets"
 
 
 def refusal(api: Api, points: Any, status: int, name: str = "first games") -> dict[str, Any]:
-    """The problem of a set that is refused."""
+    """Return the problem of a refused start set."""
     response = api.user.post(PATH, params={"name": name}, json=points)
     assert response.status_code == status, response.text
     document: dict[str, Any] = response.json()
     return document
 
 
-def test_a_set_is_imported_listed_and_exported_as_the_same_set(api: Api) -> None:
+def test_an_imported_set_is_listed_and_exported_unchanged(api: Api) -> None:
     points = start_set("human", 3)
     stored = api.import_starts(points, name=" Ana's first games ")
     assert (stored["name"], stored["env"], stored["player"]) == ("Ana's first games", "ALE/Pong-v5", "human")
@@ -36,7 +36,7 @@ def test_a_set_is_imported_listed_and_exported_as_the_same_set(api: Api) -> None
     assert len(exported.content) == stored["bytes"]
 
 
-def test_the_list_is_of_one_game_where_it_is_asked_so(api: Api) -> None:
+def test_the_list_can_be_filtered_by_game(api: Api) -> None:
     pong = api.import_starts(start_set("human"), name="one")
     breakout = api.import_starts(start_set("human", env="ALE/Breakout-v5"), name="one")
     assert [row["id"] for row in api.user.get(PATH).json()] == [breakout["id"], pong["id"]]
@@ -46,14 +46,14 @@ def test_the_list_is_of_one_game_where_it_is_asked_so(api: Api) -> None:
     assert refused.json()["errors"][0]["message"].endswith("unknown environment 'pong': did you mean ALE/Pong-v5?")
 
 
-def test_what_is_stored_already_is_refused_by_its_name(api: Api) -> None:
+def test_stored_points_and_taken_names_are_refused(api: Api) -> None:
     api.import_starts(start_set("human"), name="one")
     assert refusal(api, start_set("human"), 409)["detail"] == "These points are already stored as 'one'."
     other = start_set("agent")
     assert "already has a start set named 'one'. Choose another name" in refusal(api, other, 409, "one")["detail"]
 
 
-def test_a_game_keeps_so_many_sets(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_has_a_limited_number_of_sets(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "MAX_SETS", 1)
     api.import_starts(start_set("human"), name="one")
     assert "already has 1 start sets, which is the limit" in refusal(api, start_set("agent"), 409)["detail"]
@@ -90,7 +90,7 @@ def _points(many: int) -> list[dict[str, Any]]:
         (_with_start(actions=[[0, 60_000], [1, 48_000]]), "starts.0", "its actions last 108,000 frames"),
     ],
 )
-def test_a_bad_set_is_refused_by_its_field_with_what_is_right(
+def test_an_invalid_set_is_refused_with_the_field_and_the_reason(
     api: Api, points: Callable[[], dict[str, Any]], field: str, reported: str
 ) -> None:
     (error,) = refusal(api, points(), 422)["errors"]
@@ -98,20 +98,20 @@ def test_a_bad_set_is_refused_by_its_field_with_what_is_right(
     assert api.user.get(PATH).json() == []
 
 
-def test_of_many_errors_only_some_are_reported(api: Api) -> None:
+def test_the_number_of_reported_errors_is_limited(api: Api) -> None:
     problem = refusal(api, {**start_set("human"), "starts": [{}] * 1_000}, 422)
     assert len(problem["errors"]) == 21
     assert problem["errors"][-1] == {"field": "body", "message": "2,980 more values are invalid"}
 
 
-def test_a_set_of_as_many_points_as_an_evaluation_has_episodes_is_played_whole(api: Api) -> None:
+def test_the_largest_set_is_played_completely(api: Api) -> None:
     run_id, attempt = api.running(config=PONG)
     api.save(run_id, attempt, 2, 100)
     stored = api.import_starts({**start_set("human"), "starts": _points(1_000)}, name="many")
     assert api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])["episodes_total"] == 1_000
 
 
-def test_a_set_that_was_stored_before_these_rules_is_exported_as_it_is(api: Api, database: Database) -> None:
+def test_a_set_from_before_these_limits_is_exported_unchanged(api: Api, database: Database) -> None:
     run_id, attempt = api.running(config=PONG)
     api.save(run_id, attempt, 2, 100)
     stored = api.import_starts(start_set("human", 2), name="old")
@@ -132,12 +132,12 @@ def test_a_set_that_was_stored_before_these_rules_is_exported_as_it_is(api: Api,
     ]
 
 
-def test_a_name_is_needed(api: Api) -> None:
+def test_a_name_is_required(api: Api) -> None:
     (error,) = refusal(api, start_set("human"), 422, name=" ")["errors"]
     assert error["field"] == "name"
 
 
-def test_a_set_goes_once_no_evaluation_waits_for_it_and_scores_stay(api: Api) -> None:
+def test_a_set_can_be_deleted_without_unfinished_evaluations_and_scores_are_kept(api: Api) -> None:
     run_id, attempt = api.running(config=PONG)
     api.save(run_id, attempt, 2, 100)
     stored = api.import_starts(start_set("human", 2), name="Ana's")

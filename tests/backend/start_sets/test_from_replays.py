@@ -1,4 +1,4 @@
-"""Start sets from decisions of replays: requested, made by a job, and stored."""
+"""Start sets from decisions of replays: how they are requested, made by a job, and stored."""
 
 import io
 from typing import Any
@@ -83,7 +83,7 @@ def test_a_decision_becomes_a_start_set_for_evaluations(api: Api) -> None:
     assert api.user.post(f"/api/v1/runs/{run_id}/evaluations", json=evaluation).status_code == 201
 
 
-def test_every_second_decision_is_saved_around_the_chosen_one(api: Api) -> None:
+def test_every_second_decision_around_the_chosen_one_is_saved(api: Api) -> None:
     _, replay_id = replay(api)
     assert ask(api, replay_id, every=2)["total"] == 2
     claimed = repeat(api, [5, 13])
@@ -118,7 +118,7 @@ def test_a_repeated_attempt_stores_the_set_once(api: Api) -> None:
     assert state(api, replay_id, number)["start_set_id"] == stored["id"]
 
 
-def test_a_name_that_was_taken_in_the_meantime_fails_with_the_reason(api: Api) -> None:
+def test_a_name_taken_after_the_request_fails_the_job_with_the_reason(api: Api) -> None:
     _, replay_id = replay(api)
     number = ask(api, replay_id)["id"]
     api.import_starts(start_set("agent"), name="rally")
@@ -128,7 +128,7 @@ def test_a_name_that_was_taken_in_the_meantime_fails_with_the_reason(api: Api) -
     assert len(api.user.get(SETS).json()) == 1
 
 
-def test_finished_requests_of_a_run_are_forgotten(api: Api) -> None:
+def test_finished_requests_of_a_run_are_deleted(api: Api) -> None:
     _, replay_id = replay(api)
     first = ask(api, replay_id)["id"]
     repeat(api, [13])

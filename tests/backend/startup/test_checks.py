@@ -1,4 +1,4 @@
-"""What stands in the way of a start is one sentence with an exit status, and what a start makes is private."""
+"""Checks at startup, which refuse with one sentence and an exit status, and the permissions of new files."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from tests.workers.waiting import PATIENCE_SECONDS
 
 
 def refused(*arguments: str, **settings: str) -> tuple[int, str]:
-    """The status and the one line with which a command ends."""
+    """Return the exit status and the only line of a refused command."""
     done = subprocess.run(
         [sys.executable, "-m", "backend.cli", *arguments],
         env=os.environ | settings,
@@ -38,7 +38,7 @@ def refused(*arguments: str, **settings: str) -> tuple[int, str]:
 
 
 def mode(path: Path) -> int:
-    """Permissions of a path."""
+    """Return the permissions of a path."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
@@ -52,14 +52,14 @@ def test_a_schema_of_a_newer_version_is_refused(migrated_sqlite: Path, tmp_path:
     assert error.value.status == os.EX_CONFIG
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused() -> None:
-    # Nobody can make files there, not even root.
+def test_a_folder_without_write_permission_is_refused() -> None:
+    # Nobody can create files there, not even root.
     status, said = refused("migrate", "--data", "/proc/arcadia")
     assert status == os.EX_CONFIG
     assert "Cannot write to the folder /proc/arcadia: " in said
 
 
-def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "arcadia.db").write_text("This is no database, though it is long enough to be looked at." * 20)
     with pytest.raises(RefusedError, match=r"arcadia\.db cannot be used: file is not a database"):
         make_ready(Settings(data_dir=tmp_path))
@@ -94,7 +94,7 @@ def test_a_postgresql_that_is_not_utf8_is_refused(postgresql_server: str, tmp_pa
         ("hunter2", os.EX_CONFIG, "is not a database URL"),
     ],
 )
-def test_a_database_out_of_reach_is_said_without_its_password(
+def test_an_unreachable_database_is_reported_without_its_password(
     tmp_path: Path, url: str, status: int, words: str
 ) -> None:
     found, said = refused("migrate", "--data", str(tmp_path), ARCADIA_DATABASE_URL=url)
@@ -103,7 +103,7 @@ def test_a_database_out_of_reach_is_said_without_its_password(
     assert "hunter2" not in said
 
 
-def test_a_taken_port_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_taken_port_is_refused_before_anything_is_created(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         status, said = refused("backend", "--port", str(port), "--data", str(tmp_path / "data"))
@@ -112,13 +112,13 @@ def test_a_taken_port_is_refused_before_anything_is_made(tmp_path: Path) -> None
     assert not (tmp_path / "data").exists()
 
 
-def test_an_address_that_is_not_of_this_machine_is_refused() -> None:
+def test_an_address_of_another_machine_is_refused() -> None:
     with pytest.raises(RefusedError, match=r"Cannot listen on 192\.0\.2\.1") as error:
         refuse_taken_port("192.0.2.1", 8000, "backend")
     assert error.value.status == os.EX_CONFIG
 
 
-def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_new_files_are_private_to_their_owner(tmp_path: Path) -> None:
     data = tmp_path / "data"
     made = subprocess.run(
         [sys.executable, "-m", "backend.cli", "migrate", "--data", str(data)],
@@ -134,7 +134,7 @@ def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
     }
 
 
-def test_a_folder_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+def test_an_existing_folder_is_made_private(tmp_path: Path) -> None:
     open_to_all = tmp_path / "data"
     open_to_all.mkdir(mode=0o755)
     make_private_folder(open_to_all)

@@ -19,16 +19,16 @@ Floats = npt.NDArray[np.float64]
 METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]
 SEEDS = 5
 PLACES = 10
-# Environments side by side end episodes at the same step.
+# Parallel environments end episodes at the same step.
 AT_ONCE = 2
-# Every resample of five runs, each as likely as any other.
+# All resamples of five runs, which are equally likely.
 RESAMPLES = np.array(list(itertools.product(range(SEEDS), repeat=SEEDS)))
-# The ends of an interval of so many draws: off by the error of a binomial share, four times at most.
+# The error of the ends of an interval: at most four times that of a binomial share with this many draws.
 SLACK = 4 * math.sqrt(0.025 * 0.975 / DRAWS)
 
 
 def near(expected: Any, error: float = 1e-5) -> Any:
-    """Round to six digits, as in a figure."""
+    """Return an approximation of a number that is rounded to six digits, as in a figure."""
     return pytest.approx(expected, rel=1e-5, abs=error)
 
 
@@ -64,7 +64,7 @@ def exported(studies: Studies, run_id: int) -> tuple[list[float], list[float]]:
 
 
 def together(curves: list[tuple[list[float], list[float]]]) -> tuple[Floats, list[Floats]]:
-    """Return all steps with a return, and the returns of active runs at each."""
+    """Return all steps with a return, and the returns of the active runs at each step."""
     places = np.unique(np.concatenate([x for x, _ in curves]))
     heights = np.array([np.interp(places, x, y, left=np.nan, right=np.nan) for x, y in curves])
     return places, [column[np.isfinite(column)] for column in heights.T]
@@ -78,7 +78,7 @@ def median_reached(scores: Floats, center: str) -> Floats:
 
 
 def resampled(scores: Floats, center: str) -> Floats:
-    """Return the sorted centers of all resamples."""
+    """Return the sorted centers of all possible resamples."""
     chosen = (
         RESAMPLES if len(scores) == SEEDS else np.array([*itertools.product(range(len(scores)), repeat=len(scores))])
     )
@@ -126,7 +126,7 @@ def validate(band: str, center: str, scores: Floats, low: float, line: float, hi
         error = scores.std(ddof=1) / math.sqrt(len(scores))
         assert (low, high) == (near(line - error, 0.01), near(line + error, 0.01))
     elif band == "standard-error":
-        # That of the bootstrap: the standard deviation of so many draws, four of its own errors at most.
+        # The standard deviation of the bootstrap's draws is within four of its own errors.
         error = resampled(scores, center).std()
         assert (high - low) / 2 == pytest.approx(error, rel=4 / math.sqrt(2 * DRAWS))
     else:

@@ -64,7 +64,7 @@ def test_tpe_draws_values_integers_and_ranges(studies: Studies) -> None:
 
 def test_remaining_runs_include_points_not_drawn_yet(studies: Studies) -> None:
     study = studies.start(axes=[DRAWN], sampler="tpe", points=6, seeds=2, max_concurrent_runs=3)
-    # Of twelve runs three are made; two of the six points are drawn.
+    # Three of twelve runs exist, and two of the six points are drawn.
     assert (study["runs"]["planned"], study["runs_remaining"]) == (1, 9)
     stopped = studies.act(study["id"], "stop")
     assert stopped["runs_remaining"] == 9
@@ -161,7 +161,7 @@ def test_median_requires_two_tenths_and_four_finished_runs() -> None:
 
 def test_halving_keeps_the_best_third_at_each_rung() -> None:
     first = curves(50, 60, 70, 80, 90, active=False, tenths=1)
-    # Of six that came to the first rung, two may go on; later tenths count nothing until the next rung.
+    # Two of the six that reached the first rung may continue. Later tenths do not count until the next rung.
     assert runs_to_prune("halving", [*first, *curves(81, active=True, tenths=1)]) == []
     assert runs_to_prune("halving", [*first, *curves(79, active=True, tenths=1)]) == [(79, 1)]
     assert runs_to_prune("halving", [*first, *curves(79, active=True, tenths=2)]) == [(79, 1)]

@@ -120,7 +120,7 @@ def test_preview_has_runs_steps_and_time_at_the_measured_rate(studies: Studies) 
         "confirm": "the duration is unknown: PAAC on CartPole has not trained here yet",
         "refused": None,
     }
-    # 1,000 steps within a second of training.
+    # The run trained 1,000 steps within a second.
     studies.start(seeds=1, max_concurrent_runs=1)
     studies.train()
     measured = studies.api.user.post(path, json=asked).json()

@@ -79,7 +79,7 @@ def test_runs_are_created_once_despite_backend_restarts(app: FastAPI) -> None:
                 if run := studies.train():
                     config = run["config"]
                     trained.append((config["algorithm"], config["learning_rate"], config["seed"]))
-            # Restarted before the scheduler has looked, and after it did, in turn.
+            # Restart alternately before and after the scheduler has run.
             if len(trained) % 2:
                 scheduler.run_once()
             if studies.read(study_id)["state"] == "finished":
@@ -147,7 +147,7 @@ def test_study_pauses_after_consecutive_failures(studies: Studies) -> None:
     paused = studies.read(study["id"])
     assert (paused["state"], states_of(paused)) == ("paused", {"failed": 6, "planned": 9})
     assert paused["state_reason"] == "The last 5 runs failed. Latest error: no memory"
-    # The failures of before do not count again.
+    # Earlier failures do not count again.
     resumed = studies.act(study["id"], "resume")
     assert (resumed["state_reason"], states_of(resumed)) == (None, {"failed": 6, "queued": 2, "planned": 7})
 
@@ -234,7 +234,7 @@ def test_parallel_and_importance_figures(studies: Studies) -> None:
     path = f"/api/v1/studies/{study['id']}/figure"
     for kind in ("parallel", "importance"):
         assert studies.api.user.get(path, params={"kind": kind}).json()["data"] == []
-    # The rate decides, the method does nothing.
+    # Only the rate affects the score, not the method.
     studies.train_all(lambda config: 1_000 * config["learning_rate"] + config["seed"] / 100)
     parallel = studies.api.user.get(path, params={"kind": "parallel"}).json()
     drawn = [place for trace in parallel["data"] for place in trace["y"] if place is not None]
@@ -262,7 +262,7 @@ def test_random_points_are_within_their_range_and_extendable(studies: Studies) -
     values = [point["values"] for point in study["table"]]
     assert len({point["learning_rate"] for point in values}) == 20
     assert all(1e-4 <= point["learning_rate"] <= 1e-2 and 2 <= point["num_envs"] <= 8 for point in values)
-    # As many in each order of magnitude, more or less.
+    # The orders of magnitude have about equal numbers of points.
     assert 4 <= sum(point["learning_rate"] < 1e-3 for point in values) <= 16
     again = studies.start(axes=axes, sampler="random", points=20, seeds=1)
     assert [point["values"] for point in again["table"]] == values

@@ -43,14 +43,14 @@ def test_a_study_with_few_seeds_says_that_there_is_no_verdict(studies: Studies, 
     assert "each needs 3 seeds" in text
 
 
-def test_a_study_that_a_user_stops_raises_none(studies: Studies, schedule: Callable[[], None]) -> None:
+def test_a_study_that_a_user_stops_raises_no_alert(studies: Studies, schedule: Callable[[], None]) -> None:
     study = studies.start()
     studies.act(study["id"], "stop")
     schedule()
     assert alerts_of(studies, study["id"]) == []
 
 
-def test_a_rule_that_is_off_raises_none(studies: Studies, schedule: Callable[[], None]) -> None:
+def test_a_disabled_rule_raises_no_alert(studies: Studies, schedule: Callable[[], None]) -> None:
     studies.api.user.patch("/api/v1/alert-rules/study_verdict", json={"enabled": False})
     study = studies.start(seeds="1")
     studies.train_all(lambda config: config["learning_rate"])

@@ -1,4 +1,4 @@
-"""Tests of suites: the study over a list of games, and the statistics of its scores."""
+"""Tests of suites: their studies over a list of games, and the statistics of their scores."""
 
 import math
 from typing import Any
@@ -22,7 +22,7 @@ TABLE = {"ALE/Pong-v5": PONG, "ALE/Qbert-v5": QBERT}
 
 
 def score_of(env: str, percent: float) -> float:
-    """Return the score with a human-normalized one."""
+    """Return the score for a human-normalized score in percent."""
     random, human = TABLE[env]
     return random + percent / 100 * (human - random)
 
@@ -43,7 +43,7 @@ def refused(api: Api, **request: Any) -> dict[str, str]:
 
 
 def aggregates(api: Api, study_id: int) -> dict[str, Any]:
-    """Return the only result of a study over its games."""
+    """Return the only aggregated result of a study."""
     response = api.user.get(f"/api/v1/studies/{study_id}/aggregates")
     assert response.status_code == 200, response.text
     (result,) = response.json()["results"]
@@ -52,7 +52,7 @@ def aggregates(api: Api, study_id: int) -> dict[str, Any]:
 
 
 def train_and_score(studies: Studies, percents: dict[str, list[float]]) -> None:
-    """Train the queued runs with a checkpoint, and play their scheduled evaluations with these normalized scores."""
+    """Train the queued runs with a checkpoint each. Play their scheduled evaluations with these normalized scores."""
     api, left = studies.api, {env: [*values] for env, values in percents.items()}
     while (response := api.worker.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"})).status_code == 200:
         run = response.json()
@@ -68,7 +68,7 @@ def train_and_score(studies: Studies, percents: dict[str, list[float]]) -> None:
 
 
 def play(api: Api, score: float, env: str) -> None:
-    """Play the scheduled evaluation of the last run. Its recording waits too."""
+    """Play the scheduled evaluation of the last run. The queue also has its recording."""
     while (claimed := api.claim_job())["kind"] != "evaluation":
         pass
     held = claimed["job_id"], claimed["attempt"]
@@ -78,7 +78,7 @@ def play(api: Api, score: float, env: str) -> None:
     assert api.release_job(*held, "finished").is_success
 
 
-def test_the_lists_have_what_a_suite_needs(api: Api) -> None:
+def test_the_lists_have_games_and_defaults_of_a_suite(api: Api) -> None:
     lists = {each["name"]: each for each in api.user.get("/api/v1/suites").json()}
     assert {name: len(each["games"]) for name, each in lists.items()} == {
         "atari-5": 5,
@@ -181,7 +181,7 @@ def test_intervals_need_three_scored_runs_of_each_game(studies: Studies) -> None
     result = aggregates(studies.api, study["id"])
     assert (result["seeds"], result["mean"]["low"]) == (2, None)
     assert result["mean"]["value"] == pytest.approx((50 + 62.5) / 2)
-    # The last run of Qbert waits for its evaluation.
+    # The last run of Qbert still waits for its evaluation.
     _, qbert = result["games"]
     assert (qbert["finished"], qbert["scored"]) == (3, 2)
     assert (qbert["episodes_done"], qbert["episodes_total"]) == (0, 100)
@@ -198,7 +198,7 @@ def test_a_suite_without_scores_shows_its_progress(studies: Studies) -> None:
     assert figure["data"] == []
 
 
-def test_methods_are_results_of_their_own(studies: Studies) -> None:
+def test_each_method_has_a_separate_result(studies: Studies) -> None:
     suite = planned(studies.api, games=["pong", "qbert"], total_steps=1_000)
     suite["axes"].append({"field": "preset", "values": ["paac-sticky", "paac-pong"]})
     study = studies.start(**{**suite, "preset": None})
@@ -233,7 +233,7 @@ def test_the_median_of_57_games_is_estimated_from_logarithms() -> None:
     assert float(estimated_median([np.zeros((1, 1))] * 5, weights)[0]) == 0
 
 
-def test_the_optimality_gap_counts_only_what_is_missing() -> None:
-    """As rliable defines it, with the human score as γ."""
+def test_the_optimality_gap_ignores_scores_above_human() -> None:
+    """Check the definition of rliable with the human score as γ."""
     tasks = [np.array([[50.0], [150.0]]), np.array([[-10.0], [100.0]])]
     assert float(optimality_gap(tasks)[0]) == pytest.approx((50 + 0 + 110 + 0) / 4)

@@ -65,13 +65,13 @@ def test_names_are_unique_in_a_project(api: Api) -> None:
         ({"name": "a", "size": 3}, "size"),
     ],
 )
-def test_a_view_that_is_not_valid_is_refused(api: Api, body: dict[str, Any], field: str) -> None:
+def test_an_invalid_view_is_refused(api: Api, body: dict[str, Any], field: str) -> None:
     answer = api.user.post(VIEWS, json=body)
     assert answer.status_code == 422
     assert field in answer.json()["errors"][0]["field"]
 
 
-def test_a_merged_project_brings_its_views(api: Api) -> None:
+def test_a_merge_moves_the_views(api: Api) -> None:
     source = create_project(api, "Maze")
     for project in ("Main", "Maze"):
         assert save(api, "Best", project=project).status_code == 201

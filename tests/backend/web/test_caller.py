@@ -1,4 +1,4 @@
-"""Who a request says that it is from."""
+"""The caller of a request, from its headers."""
 
 import pytest
 from arcadia.version import user_agent
@@ -28,7 +28,7 @@ def described(agent: str | None, host: str | None = "10.0.0.5") -> str:
         (None, "10.0.0.5 (API)"),
     ],
 )
-def test_a_caller_is_named_by_what_its_client_sends(agent: str | None, expected: str) -> None:
+def test_a_caller_is_named_by_its_headers(agent: str | None, expected: str) -> None:
     assert described(agent) == expected
 
 

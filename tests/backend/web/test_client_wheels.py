@@ -1,4 +1,4 @@
-"""Download of the client's wheels: what pip needs to install from them, without a token."""
+"""Downloads of the client's wheels with pip, without a token."""
 
 import hashlib
 from pathlib import Path
@@ -18,7 +18,7 @@ CLIENT, DEPENDENCY = "arcadia_client-0.1.0-py3-none-any.whl", "httpx-0.28.1-py3-
 
 @pytest.fixture
 def wheels(tmp_path: Path) -> Path:
-    """Return a folder with two wheels and a file that is none."""
+    """Return a folder with two wheels and another file."""
     folder = tmp_path / "wheels"
     folder.mkdir()
     (folder / CLIENT).write_bytes(b"the client")
@@ -55,9 +55,7 @@ def test_a_changed_wheel_gets_its_new_hash(server: TestClient, wheels: Path) -> 
 
 
 @pytest.mark.parametrize(("name", "policy"), [(CLIENT, "no-cache"), (DEPENDENCY, "public, max-age=86400")])
-def test_a_wheel_is_served_with_its_type_and_cache_policy(
-    server: TestClient, wheels: Path, name: str, policy: str
-) -> None:
+def test_a_wheel_has_its_media_type_and_cache_policy(server: TestClient, wheels: Path, name: str, policy: str) -> None:
     answer = server.get(f"/client/{name}")
     assert answer.content == (wheels / name).read_bytes()
     assert answer.headers["content-type"] == "application/octet-stream"
@@ -66,11 +64,11 @@ def test_a_wheel_is_served_with_its_type_and_cache_policy(
 
 
 @pytest.mark.parametrize("name", ["none-1.0-py3-none-any.whl", ".built", "..%2fdist%2findex.html"])
-def test_nothing_but_wheels_is_served(server: TestClient, name: str) -> None:
+def test_only_wheels_are_served(server: TestClient, name: str) -> None:
     assert server.get(f"/client/{name}").status_code == 404
 
 
-def test_the_list_shows_both_commands_with_the_address_of_the_server(server: TestClient) -> None:
+def test_the_list_shows_both_commands_with_the_servers_address(server: TestClient) -> None:
     page = server.get("/client/").text
     assert f"pip install http://arcadia.example:8000/client/{CLIENT}<" in page
     assert (
@@ -79,7 +77,7 @@ def test_the_list_shows_both_commands_with_the_address_of_the_server(server: Tes
     )
 
 
-def test_commands_fit_the_address_and_the_wheels(wheels: Path, tmp_path: Path) -> None:
+def test_commands_depend_on_the_address_and_the_wheels(wheels: Path, tmp_path: Path) -> None:
     assert "--trusted-host [::1] arcadia" in install_commands("http://[::1]:8000", wheels)[1][1]
     assert "--trusted-host" not in install_commands("https://arcadia.example", wheels)[1][1]
     (wheels / DEPENDENCY).unlink()

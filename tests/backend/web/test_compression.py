@@ -1,4 +1,4 @@
-"""What goes out compressed, and what does not."""
+"""Compressed and uncompressed responses."""
 
 import asyncio
 from typing import Any
@@ -10,7 +10,7 @@ from tests.factories import Api, metrics
 
 
 def sent_through(content_type: str, chunks: list[bytes]) -> list[Message]:
-    """What leaves the server when an application answers with these chunks."""
+    """Return the messages that the server sends when an application responds with these chunks."""
     left: list[Message] = []
 
     async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -18,7 +18,7 @@ def sent_through(content_type: str, chunks: list[bytes]) -> list[Message]:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         for chunk in chunks:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            # Nothing may be held back until more comes.
+            # Each chunk must be sent before the next one arrives.
             assert any(message.get("body") for message in left)
             left.append({"type": "asked for more"})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -34,7 +34,7 @@ def sent_through(content_type: str, chunks: list[bytes]) -> list[Message]:
     return left
 
 
-def test_a_figure_travels_compressed(api: Api) -> None:
+def test_a_figure_is_compressed(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq * 10, {"a": seq / 7}) for seq in range(2, 402)))
     address = f"/api/v1/figures/curves?runs={run_id}&metric=a"
@@ -46,7 +46,7 @@ def test_a_figure_travels_compressed(api: Api) -> None:
     assert int(packed.headers["content-length"]) < len(plain.content) / 2
 
 
-def test_events_and_checkpoints_leave_at_once_and_as_they_are() -> None:
+def test_events_and_files_are_sent_immediately_and_uncompressed() -> None:
     for kind in ("text/event-stream; charset=utf-8", "application/octet-stream", "video/mp4"):
         left = sent_through(kind, [b"one" * 1_000, b"two" * 1_000])
         assert (b"content-encoding", b"gzip") not in left[0]["headers"], kind

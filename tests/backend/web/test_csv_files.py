@@ -1,4 +1,4 @@
-"""Rows of CSV whose names hold anything."""
+"""CSV rows with names that contain special characters."""
 
 import csv
 
@@ -13,5 +13,5 @@ def test_a_name_of_any_characters_is_one_cell_of_one_row(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_no_name_is_run_as_a_formula(name: str) -> None:
+def test_a_name_is_never_run_as_a_formula(name: str) -> None:
     assert list(csv.reader([csv_line([name])])) == [[f"'{name}"]]

@@ -1,4 +1,4 @@
-"""Which pages other pages may show in a frame."""
+"""Pages that other sites may show in a frame."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The built pages, and what stands in before they are built."""
+"""The built frontend, and its replacement before the build."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def an_app(dist: Path) -> TestClient:
     return TestClient(app)
 
 
-def test_every_address_of_the_application_shows_its_page(tmp_path: Path) -> None:
+def test_every_address_of_the_application_returns_the_page(tmp_path: Path) -> None:
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text("<title>the page</title>")
     (tmp_path / "assets" / "app-1a2b.js").write_text("run()")
@@ -35,7 +35,7 @@ def test_every_address_of_the_application_shows_its_page(tmp_path: Path) -> None
     assert client.get("/api/v1/runs").json() == [1]
 
 
-def test_a_browser_keeps_hashed_files_and_asks_again_for_the_page(tmp_path: Path) -> None:
+def test_hashed_files_are_cached_and_the_page_is_revalidated(tmp_path: Path) -> None:
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text("<title>the page</title>")
     (tmp_path / "assets" / "app-1a2b.js").write_text("run()")
@@ -56,7 +56,7 @@ def test_files_outside_the_build_are_not_served(tmp_path: Path) -> None:
         assert "secret" not in client.get(path).text
 
 
-def test_before_the_build_a_page_says_how(tmp_path: Path) -> None:
+def test_without_a_build_the_response_says_how_to_build(tmp_path: Path) -> None:
     answer = an_app(tmp_path / "dist").get("/runs/3")
     assert answer.status_code == 503
     assert "make setup" in answer.text

@@ -1,4 +1,4 @@
-"""Requests with an Idempotency-Key create once."""
+"""Requests with an Idempotency-Key, which create only one object."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +22,8 @@ from tests.server_process import Server
 from tests.workers.waiting import PATIENCE_SECONDS
 
 RUN: dict[str, Any] = {"config": CARTPOLE}
-# Worker routes have sequences and attempts instead of keys. Scripts send their own keys. Archives, also that of the
-# examples, have hashes.
+# Worker routes use sequences and attempts instead of keys. Scripts send their own keys. Archives, including the one
+# of the examples, have hashes.
 WITHOUT_KEYS = {"/session", "/reported/runs", "/archives", "/agents", "/examples"}
 RACERS = 8
 
@@ -57,14 +57,14 @@ def test_a_key_belongs_to_one_request(api: Api) -> None:
     assert count(api) == 1
 
 
-def test_a_rejected_request_leaves_its_key_free(api: Api) -> None:
+def test_a_rejected_request_does_not_use_its_key(api: Api) -> None:
     assert post(api, "/runs", "one", {"preset": "none"}).status_code == 422
     assert post(api, "/runs", "one", RUN).status_code == 201
     assert count(api) == 1
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "caf\u00e9", "tab\there"])
-def test_wrong_keys_are_refused(api: Api, key: str) -> None:
+def test_invalid_keys_are_refused(api: Api, key: str) -> None:
     response = api.user.post("/api/v1/runs", json=RUN, headers={"Idempotency-Key": key.encode("latin-1")})  # type: ignore[arg-type]
     assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "Idempotency-Key")
 
@@ -85,7 +85,7 @@ def test_copies_and_reports_are_created_once(api: Api) -> None:
         assert responses[1].headers["Idempotency-Replayed"] == "true"
 
 
-def test_a_replay_does_not_depend_on_the_state_since(api: Api) -> None:
+def test_a_repeated_response_ignores_later_changes(api: Api) -> None:
     run_id = api.launch()["id"]
     copy = post(api, f"/runs/{run_id}/clone", "one", {}).json()["id"]
     for number in (copy, run_id):
@@ -98,7 +98,7 @@ def test_concurrent_requests_create_once(api: Api, monkeypatch: pytest.MonkeyPat
     together, write = threading.Barrier(RACERS), Once.write
 
     def write_together(self: Once, database: Database) -> AbstractContextManager[Session]:
-        # Every request has looked for its key before any stores it.
+        # Every request looks for its key before any stores it.
         together.wait(PATIENCE_SECONDS)
         return write(self, database)
 
@@ -136,7 +136,7 @@ def test_every_route_that_creates_accepts_a_key() -> None:
         assert any(each.call is read_once for each in route.dependant.dependencies), route.path
 
 
-def test_a_kill_between_the_commit_and_the_response_creates_no_second_run(tmp_path: Path) -> None:
+def test_a_crash_between_the_commit_and_the_response_creates_no_second_run(tmp_path: Path) -> None:
     dying = "import os\nfrom backend.doorbell import Doorbell\nDoorbell.ring = lambda *_: os._exit(9)"
     server = Server(tmp_path, dying)
     headers = {"Idempotency-Key": "one"}

@@ -1,4 +1,4 @@
-"""What clients send writes few and short lines into the log."""
+"""Limits on the number and length of log lines that clients can cause."""
 
 import logging
 import socket
@@ -17,7 +17,7 @@ KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 
 @pytest.fixture
 def limit() -> Iterator[None]:
-    """Limit lines as the served backend does."""
+    """Limit log lines like the served backend."""
     added = LineRateLimit()
     for name in LOGGERS:
         logging.getLogger(name).addFilter(added)
@@ -27,14 +27,14 @@ def limit() -> Iterator[None]:
 
 
 def answer(port: int, sent: bytes) -> bytes:
-    """Send bytes over a connection of their own, and return all that comes back."""
+    """Send bytes over a new connection and return the response."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(sent)
         return b"".join(iter(lambda: connection.recv(4096), b""))
 
 
 def asking(path: str, key: str = KEY) -> bytes:
-    """Return a request for a WebSocket that shows no token."""
+    """Return a WebSocket request without a token."""
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{UPGRADE.format(key=key)}".encode()
 
 
@@ -69,11 +69,11 @@ def test_a_denied_websocket_gets_one_problem_document_with_safe_headers(app: Fas
 
 
 def line(number: int, *, line: int = 1, **more: object) -> logging.LogRecord:
-    """Return a record of a line of code."""
+    """Return a log record of one line of code."""
     return logging.LogRecord("uvicorn.error", logging.INFO, "code.py", line, "line %d", (number,), None, **more)  # type: ignore[arg-type]
 
 
-def test_lines_left_out_are_counted_in_the_next_minute() -> None:
+def test_dropped_lines_are_counted_in_the_next_minute() -> None:
     now = 0.0
     limit = LineRateLimit(clock=lambda: now)
     assert [limit.filter(line(number)) for number in range(15)] == [True] * LINES_PER_MINUTE + [False] * 5
@@ -87,7 +87,7 @@ def test_lines_left_out_are_counted_in_the_next_minute() -> None:
     assert after.getMessage() == "line 16"
 
 
-def test_a_fault_of_the_client_is_one_line_without_a_traceback() -> None:
+def test_a_client_error_is_one_line_without_a_traceback() -> None:
     found = (ValueError, ValueError("no valid HTTP request"), None)
     record = logging.LogRecord("uvicorn.error", logging.ERROR, "server.py", 1, "opening handshake failed", None, found)
     assert LineRateLimit().filter(record)

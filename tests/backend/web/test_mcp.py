@@ -113,12 +113,12 @@ def tool_names(client: TestClient, app: FastAPI) -> set[str]:
     return client.portal.call(run)
 
 
-def test_without_write_there_are_only_tools_that_read(client: TestClient, app: FastAPI) -> None:
+def test_without_write_permission_there_are_only_read_tools(client: TestClient, app: FastAPI) -> None:
     assert tool_names(client, app) == READ_TOOLS
 
 
 @pytest.mark.parametrize("mcp_write", [True])
-def test_with_write_runs_and_studies_can_be_started(client: TestClient, app: FastAPI) -> None:
+def test_with_write_permission_runs_and_studies_can_be_started(client: TestClient, app: FastAPI) -> None:
     assert tool_names(client, app) == READ_TOOLS | WRITE_TOOLS
 
 
@@ -171,7 +171,7 @@ def test_replays_are_listed(api: Api, call: Call) -> None:
 @pytest.mark.parametrize("mcp_write", [True])
 def test_futures_are_simulated_from_a_decision(api: Api, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     _, replay_id = replay(api)
-    # A worker that is faster than the response.
+    # Simulate a worker that finishes before the response.
     enqueue = jobs.enqueue
 
     def done(*arguments: Any) -> Job:
@@ -230,7 +230,7 @@ def test_a_forecast_says_why_a_run_cannot_start_and_launches_nothing(api: Api, c
 
 
 @pytest.mark.parametrize("mcp_write", [True])
-def test_a_change_names_the_assistants_address(api: Api, call: Call) -> None:
+def test_a_change_has_the_address_of_the_assistant(api: Api, call: Call) -> None:
     run_id, _ = api.running()
     change = parsed(call("change_run", run=run_id, fields={"learning_rate": 0.001}))
     assert change["requested_by"] == "127.0.0.1 (MCP)"

@@ -1,4 +1,4 @@
-"""Wrong tokens, address by address."""
+"""The limit of wrong tokens per address."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from backend.web import rate_limit
 from backend.web.rate_limit import MAX_WRONG_TOKENS, TooManyWrongTokens, WrongTokenLimit
 
 
-def test_each_address_has_its_tries_and_an_ipv6_network_counts_as_one() -> None:
+def test_each_address_has_a_limit_and_an_ipv6_network_counts_as_one() -> None:
     wrong = WrongTokenLimit(clock=lambda: 0.0)
     for number in range(MAX_WRONG_TOKENS):
         assert not wrong.check(f"2001:db8::{number}", right=False)
@@ -15,7 +15,7 @@ def test_each_address_has_its_tries_and_an_ipv6_network_counts_as_one() -> None:
     assert wrong.check("192.0.2.1", right=True)
 
 
-def test_a_try_counts_for_a_minute() -> None:
+def test_a_wrong_token_counts_for_a_minute() -> None:
     now = 0.0
     wrong = WrongTokenLimit(clock=lambda: now)
     for number in range(MAX_WRONG_TOKENS):
@@ -30,7 +30,7 @@ def test_a_try_counts_for_a_minute() -> None:
         wrong.check("192.0.2.1", right=False)
 
 
-def test_only_so_many_addresses_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_remembered_addresses_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "MAX_ADDRESSES", 2)
     wrong = WrongTokenLimit(clock=lambda: 0.0)
     for address in ("a", "b", "c"):

@@ -1,4 +1,4 @@
-"""Nothing answers without being let in, and no foreign page can call."""
+"""Access control: no route responds without authentication, and no foreign page can call the API."""
 
 import sqlite3
 import time
@@ -27,7 +27,7 @@ TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
 
 @pytest.fixture(scope="module")
 def guarded_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """An installation that asks users for a token."""
+    """Return settings of an installation that requires a token from users."""
     folder = tmp_path_factory.mktemp("guarded")
     given = {"data_dir": folder, "token": TOKEN, "worker_token": WORKER_TOKEN, "max_body_bytes": 2_000}
     return Settings.model_validate({**given, "allowed_hosts": "arcadia.example", "sweep_seconds": 60})
@@ -35,20 +35,20 @@ def guarded_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture(scope="module")
 def guarded_app(guarded_settings: Settings) -> FastAPI:
-    """Its application."""
+    """Return the application of these settings."""
     return create_app(guarded_settings)
 
 
 @pytest.fixture(scope="module")
 def running(guarded_app: FastAPI) -> Iterator[None]:
-    """It runs."""
+    """Run the application."""
     with TestClient(guarded_app, base_url="http://localhost:8000"):
         yield
 
 
 @pytest.fixture
 def stranger(guarded_app: FastAPI, running: None) -> TestClient:  # noqa: ARG001 - it must run
-    """Somebody who has shown nothing."""
+    """Return a client without credentials."""
     guarded_app.state.user_token_limit = WrongTokenLimit()
     guarded_app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     return TestClient(guarded_app, base_url="http://localhost:8000", raise_server_exceptions=False)
@@ -59,7 +59,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def every_call(app: FastAPI) -> list[tuple[str, str]]:
-    """Each method and path that the API answers, whether its document names it or not."""
+    """Return the method and path of every route, documented or not."""
 
     def walk(routes: list[BaseRoute], prefix: str) -> Iterator[tuple[str, str]]:
         for route in routes:
@@ -81,12 +81,12 @@ def test_every_route_is_found(guarded_app: FastAPI) -> None:
     assert ("GET", f"{API}/openapi.json") in found
 
 
-def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClient) -> None:
+def test_every_route_refuses_a_client_without_credentials(guarded_app: FastAPI, stranger: TestClient) -> None:
     for method, path in every_call(guarded_app):
         address = path.replace("{path:path}", "x/y")
         for name in ("run_id", "file_id"):
             address = address.replace(f"{{{name}}}", "1")
-        # The browser and the programs of other sites know neither token; a worker's does not open users' routes.
+        # Other sites know neither token. A worker's token does not give access to users' routes.
         wrong = bearer(TOKEN if path.startswith(f"{API}/worker/") else WORKER_TOKEN)
         guarded_app.state.user_token_limit = guarded_app.state.worker_token_limit = WrongTokenLimit()
         for headers in ({}, wrong, bearer(""), {"Authorization": "Basic dXNlcjo="}):
@@ -98,14 +98,14 @@ def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClie
                 assert response.headers["content-type"] == "application/problem+json"
 
 
-def test_the_page_about_the_api_needs_the_sign_in_that_its_description_needs(stranger: TestClient) -> None:
+def test_the_api_reference_requires_the_same_sign_in_as_the_api_document(stranger: TestClient) -> None:
     for path in ("/api/docs", f"{API}/openapi.json"):
         assert stranger.get(path).status_code == 401
         assert stranger.get(path, headers=bearer(WORKER_TOKEN)).status_code == 401
         assert stranger.get(path, headers=bearer(TOKEN)).status_code == 200
 
 
-def test_signing_out_has_no_content_and_no_type(stranger: TestClient) -> None:
+def test_signing_out_has_no_content_and_no_media_type(stranger: TestClient) -> None:
     answer = stranger.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={signed_in(stranger)}"})
     assert (answer.status_code, answer.content) == (204, b"")
     assert "content-type" not in answer.headers
@@ -115,7 +115,7 @@ def test_only_signing_in_and_health_are_public() -> None:
     assert set(PUBLIC) == {f"{API}/session", f"{API}/health"}
 
 
-def test_only_what_a_reports_link_opens_is_public_besides(guarded_app: FastAPI) -> None:
+def test_a_reports_link_makes_only_its_routes_public(guarded_app: FastAPI) -> None:
     opened = {call for call in every_call(guarded_app) if call[1].startswith(SHARED_REPORTS)}
     of_a_link = f"{API}/shared/{{token}}"
     assert opened == {
@@ -126,18 +126,18 @@ def test_only_what_a_reports_link_opens_is_public_besides(guarded_app: FastAPI) 
 @pytest.mark.parametrize(
     "path", ["//api/v1/runs", "/api/v1//worker/claim", "/api/v1/worker/../runs", "/api/v1/%77orker/x", "/API/v1/runs"]
 )
-def test_odd_spellings_of_a_path_open_nothing(stranger: TestClient, path: str) -> None:
+def test_odd_spellings_of_a_path_give_no_access(stranger: TestClient, path: str) -> None:
     response = stranger.get(path, headers=bearer(WORKER_TOKEN))
     assert response.status_code in (401, 404, 503) or "<html" in response.text
     assert "items" not in response.text
 
 
-def test_the_token_opens_users_routes(stranger: TestClient) -> None:
+def test_the_token_gives_access_to_users_routes(stranger: TestClient) -> None:
     assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200
     assert stranger.get("/api/v1/runs", headers=bearer(TOKEN + "x")).status_code == 401
 
 
-def test_signing_in_gives_a_cookie_that_scripts_cannot_read(stranger: TestClient) -> None:
+def test_signing_in_sets_a_cookie_that_scripts_cannot_read(stranger: TestClient) -> None:
     assert stranger.get("/api/v1/session").json() == {"required": True, "signed_in": False}
     assert stranger.post("/api/v1/session", json={"token": "guess"}).status_code == 401
     answer = stranger.post("/api/v1/session", json={"token": TOKEN})
@@ -153,7 +153,7 @@ def test_signing_in_gives_a_cookie_that_scripts_cannot_read(stranger: TestClient
 
 
 def signed_in(client: TestClient) -> str:
-    """Sign in, and let the browser forget it: the cookie."""
+    """Sign in, remove the cookie from the client, and return it."""
     client.post("/api/v1/session", json={"token": TOKEN}).raise_for_status()
     cookie: str = client.cookies[COOKIE]
     client.cookies.clear()
@@ -161,12 +161,12 @@ def signed_in(client: TestClient) -> str:
 
 
 def opens(client: TestClient, cookie: str) -> bool:
-    """Whether the cookie opens the list of runs."""
+    """Return whether the cookie gives access to the list of runs."""
     answer = client.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={cookie}"})
     return bool(answer.status_code == 200)
 
 
-def test_a_forged_or_old_cookie_is_refused(stranger: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forged_or_expired_cookie_is_refused(stranger: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     good = signed_in(stranger)
     for cookie in (good[:-1], f"{good}x", good.swapcase(), "", ".", "9" * 400):
         assert not opens(stranger, cookie), cookie
@@ -176,14 +176,14 @@ def test_a_forged_or_old_cookie_is_refused(stranger: TestClient, monkeypatch: py
     assert not opens(stranger, good)
 
 
-def test_a_cookie_ends_with_its_sign_out_and_others_go_on(stranger: TestClient) -> None:
+def test_signing_out_ends_only_its_session(stranger: TestClient) -> None:
     mine, other = signed_in(stranger), signed_in(stranger)
     assert stranger.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={mine}"}).status_code == 204
     assert not opens(stranger, mine)
     assert opens(stranger, other)
 
 
-def test_sign_ins_outlive_a_restart_and_end_with_the_token(tmp_path: Path) -> None:
+def test_sessions_survive_a_restart_and_end_with_the_token(tmp_path: Path) -> None:
     given: dict[str, Any] = {"data_dir": tmp_path, "token": TOKEN, "sweep_seconds": 60}
 
     def restarted(**changed: Any) -> TestClient:
@@ -198,7 +198,7 @@ def test_sign_ins_outlive_a_restart_and_end_with_the_token(tmp_path: Path) -> No
         assert not opens(client, kept)
 
 
-def test_a_sign_in_at_one_backend_process_lets_into_the_others_and_ends_at_all(
+def test_a_session_is_shared_by_all_backend_processes_until_it_ends(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "CACHE_SECONDS", 0.0)
@@ -214,7 +214,7 @@ def test_a_sign_in_at_one_backend_process_lets_into_the_others_and_ends_at_all(
         assert opens(other, kept)
 
 
-def test_a_request_seconds_after_another_asks_the_database_no_more_who_is_signed_in(
+def test_a_valid_session_is_cached_for_some_seconds(
     guarded_app: FastAPI, stranger: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cookie = signed_in(stranger)
@@ -223,9 +223,7 @@ def test_a_request_seconds_after_another_asks_the_database_no_more_who_is_signed
     assert opens(stranger, cookie)
 
 
-def test_a_sign_out_that_the_database_did_not_take_is_made_up_for_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sign_out_that_failed_can_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = create_app(Settings.model_validate({"data_dir": tmp_path, "token": TOKEN, "sweep_seconds": 60}))
     with TestClient(app, base_url="http://localhost") as client:
         cookie = {"Cookie": f"{COOKIE}={signed_in(client)}"}
@@ -240,7 +238,7 @@ def test_a_sign_out_that_the_database_did_not_take_is_made_up_for_by_the_next(
 
 
 def locked() -> None:
-    """Stand for a database that another program has locked."""
+    """Raise the error of a database that another program has locked."""
     raise OperationalError("BEGIN IMMEDIATE", None, sqlite3.OperationalError("database is locked"))
 
 
@@ -266,7 +264,7 @@ def test_wrong_tokens_are_logged_and_limited(
     assert stranger.post("/api/v1/session", json={"token": TOKEN}).status_code == 200
 
 
-def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_a_worker_out(
+def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_out_workers(
     stranger: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     def goodbye(token: str) -> int:
@@ -279,7 +277,7 @@ def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_a_worker_out(
     assert goodbye("guess") == 429
     assert goodbye("") == 401
     assert goodbye(WORKER_TOKEN) == 204
-    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200, "users have tries of their own"
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200, "users have a separate limit"
 
 
 @pytest.mark.parametrize(
@@ -322,7 +320,7 @@ def test_only_a_trusted_proxy_may_name_its_client(
         ("", 421),
     ],
 )
-def test_a_name_that_is_not_ours_is_refused(stranger: TestClient, host: str, status: int) -> None:
+def test_an_unknown_host_name_is_refused(stranger: TestClient, host: str, status: int) -> None:
     response = stranger.get("/api/v1/health", headers={"Host": host})
     assert response.status_code == status
     if status == 421:
@@ -351,7 +349,7 @@ def test_a_foreign_page_can_change_nothing(stranger: TestClient, headers: dict[s
         assert stranger.get("/api/v1/events", headers={**bearer(TOKEN), **headers}).status_code == 403
 
 
-def test_answers_carry_safe_headers(stranger: TestClient) -> None:
+def test_responses_have_security_headers(stranger: TestClient) -> None:
     for path in ("/", "/api/v1/health", "/api/v1/runs", "/nowhere"):
         headers = stranger.get(path).headers
         assert headers["x-content-type-options"] == "nosniff"
@@ -362,7 +360,7 @@ def test_answers_carry_safe_headers(stranger: TestClient) -> None:
     assert stranger.get("/api/v1/health").headers["cache-control"] == "no-store"
 
 
-def test_a_large_body_is_refused_whatever_its_length_header_says(stranger: TestClient) -> None:
+def test_a_large_body_is_refused_regardless_of_its_length_header(stranger: TestClient) -> None:
     def chunks() -> Iterator[bytes]:
         for _ in range(100):
             yield b" " * 1_000
@@ -377,7 +375,7 @@ def test_a_large_body_is_refused_whatever_its_length_header_says(stranger: TestC
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.20", "::", "arcadia.example"])  # noqa: S104 - refused
-def test_listening_beyond_loopback_needs_a_token(tmp_path: Path, host: str) -> None:
+def test_listening_beyond_loopback_requires_a_token(tmp_path: Path, host: str) -> None:
     given: dict[str, Any] = {"data_dir": tmp_path, "host": host}
     with pytest.raises(UnsafeBindingError, match="ARCADIA_TOKEN"):
         create_app(Settings.model_validate(given))
@@ -385,11 +383,11 @@ def test_listening_beyond_loopback_needs_a_token(tmp_path: Path, host: str) -> N
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
-def test_loopback_needs_none(tmp_path: Path, host: str) -> None:
+def test_loopback_requires_no_token(tmp_path: Path, host: str) -> None:
     create_app(Settings.model_validate({"data_dir": tmp_path, "host": host}))
 
 
-def test_no_worker_is_let_in_while_no_worker_token_is_set(tmp_path: Path) -> None:
+def test_workers_are_refused_without_a_worker_token(tmp_path: Path) -> None:
     app = create_app(Settings.model_validate({"data_dir": tmp_path}))
     with TestClient(app, base_url="http://localhost") as client:
         for headers in ({}, bearer(""), bearer("None")):

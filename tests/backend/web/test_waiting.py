@@ -30,7 +30,7 @@ WAIT: dict[str, Any] = {"wait": "finished", "timeout": 60}
 
 @pytest.fixture
 def _notices_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check only after a notice."""
+    """Make waiting requests check only after a notice."""
     monkeypatch.setattr(waiting, "CHECK_SECONDS", HOURS)
 
 
@@ -52,12 +52,12 @@ def waits(api: Api, path: str, **params: Any) -> Iterator[Future[dict[str, Any]]
 
 
 def watches() -> list[Topic]:
-    """Topics that requests wait for."""
+    """Return the topics that requests wait for."""
     return [watch.topic for hub in notices._hubs for watch in tuple(hub.watches) if watch.topic]
 
 
 @pytest.mark.usefixtures("_notices_only")
-def test_the_answer_comes_when_the_run_ends_or_is_paused(api: Api) -> None:
+def test_the_response_arrives_when_the_run_ends_or_is_paused(api: Api) -> None:
     for action, state in (("stop", "stopped"), ("pause", "paused")):
         run_id = api.launch()["id"]
         with waits(api, f"/runs/{run_id}", **WAIT) as answer:
@@ -68,7 +68,7 @@ def test_the_answer_comes_when_the_run_ends_or_is_paused(api: Api) -> None:
 
 
 @pytest.mark.usefixtures("_notices_only")
-def test_the_answer_comes_when_the_trainer_finishes(api: Api) -> None:
+def test_the_response_arrives_when_the_trainer_finishes(api: Api) -> None:
     run_id, attempt = api.running()
     with waits(api, f"/runs/{run_id}", **WAIT) as answer:
         api.send(run_id, attempt, event(2, "finished", step=1_000))
@@ -86,14 +86,14 @@ def test_a_change_without_a_notice_is_found(api: Api, app: Any, monkeypatch: pyt
         assert answer.result(PATIENCE_SECONDS)["state"] == "failed"
 
 
-def test_a_timeout_answers_with_the_current_state(api: Api) -> None:
+def test_a_timeout_returns_the_current_state(api: Api) -> None:
     run_id = api.launch()["id"]
     for timeout in (0, 0.2):
         response = api.user.get(f"/api/v1/runs/{run_id}", params={"wait": "finished", "timeout": timeout})
         assert (response.status_code, response.json()["state"]) == (200, "queued")
 
 
-def test_wrong_waits_are_refused(api: Api) -> None:
+def test_invalid_waits_are_refused(api: Api) -> None:
     run_id = api.launch()["id"]
     for params, field in (({"wait": "started"}, "wait"), ({**WAIT, "timeout": 61}, "timeout")):
         response = api.user.get(f"/api/v1/runs/{run_id}", params=params)
@@ -104,7 +104,7 @@ def test_wrong_waits_are_refused(api: Api) -> None:
 
 
 @pytest.mark.usefixtures("_notices_only")
-def test_the_answer_comes_when_an_evaluation_ends(api: Api) -> None:
+def test_the_response_arrives_when_an_evaluation_ends(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     number = api.evaluate(run_id)["id"]
@@ -114,7 +114,7 @@ def test_the_answer_comes_when_an_evaluation_ends(api: Api) -> None:
 
 
 @pytest.mark.usefixtures("_notices_only")
-def test_the_answer_comes_when_a_recording_ends(api: Api) -> None:
+def test_the_response_arrives_when_a_recording_ends(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     number = api.user.post(f"/api/v1/runs/{run_id}/recordings", json={}).json()["id"]
@@ -180,7 +180,7 @@ def test_only_notices_of_its_topic_wake_a_watch() -> None:
     asyncio.run(work())
 
 
-# Either number is above the number of threads that handle requests.
+# Both numbers exceed the number of threads that handle requests.
 @pytest.mark.parametrize("clients", [60, pytest.param(200, marks=pytest.mark.nightly)])
 def test_many_waiting_clients_leave_room_and_end_with_the_server(tmp_path: Path, clients: int) -> None:
     server = Server(tmp_path)

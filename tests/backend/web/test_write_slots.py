@@ -1,4 +1,4 @@
-"""Reads never wait for writers, and a writer who waits in vain is asked to retry."""
+"""Write slots: reads never wait for writers, and a writer without a slot must retry."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 @contextmanager
 def locked_by_another_program(settings: Settings) -> Iterator[None]:
-    """Hold the lock that SQLite lends to one writer."""
+    """Hold SQLite's write lock."""
     other = sqlite3.connect(settings.data_dir / "arcadia.db", isolation_level=None)
     try:
         other.execute("BEGIN IMMEDIATE")
@@ -34,20 +34,20 @@ def locked_by_another_program(settings: Settings) -> Iterator[None]:
 
 @pytest.fixture
 def api(client: TestClient) -> Api:
-    """A worker and a user on one event loop, as in a server."""
+    """Return shortcuts for a worker and a user on one event loop, as in a server."""
     client.headers["Authorization"] = f"Bearer {WORKER_TOKEN}"
     return Api(client, client)
 
 
 def occupied(app: FastAPI) -> int:
-    """How many turns are taken."""
+    """Return the number of write slots in use."""
     taken: int = app.state.write_slots.borrowed_tokens
     return taken
 
 
 @pytest.fixture
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody gives up waiting while a test looks."""
+    """Extend the timeouts so that no writer gives up during a test."""
     monkeypatch.setattr(write_slots, "WRITE_TIMEOUT_SECONDS", 100.0)
     monkeypatch.setattr("backend.database.engine.LOCK_TIMEOUT_SECONDS", 100)
 
@@ -61,18 +61,18 @@ def test_reads_are_answered_while_sixty_workers_wait_to_write(api: Api, app: Fas
             wait_until(lambda: occupied(app) == write_slots.MAX_CONCURRENT_WRITES)
             assert api.user.get("/api/v1/runs").json()["total"] == 1
             assert api.user.get("/api/v1/health").json()["database"]["ok"]
-            assert not any(beat.done() for beat in beats), "both were answered before any writer was"
+            assert not any(beat.done() for beat in beats), "both reads finish before any write"
         assert {beat.result().status_code for beat in beats} == {200}
     assert occupied(app) == 0
 
 
 def assert_must_retry(answer: Response) -> None:
-    """What a writer hears in whose turn nothing could be written."""
+    """Check that a write failed because no slot or lock was free."""
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/busy")
     assert int(answer.headers["Retry-After"]) > 0
 
 
-def test_a_request_without_a_write_slot_is_asked_to_retry(
+def test_a_request_without_a_write_slot_must_retry(
     api: Api, app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id, _attempt = api.running()

@@ -1,4 +1,4 @@
-"""Claiming: the best waiting run, to one worker only."""
+"""Claims of runs and jobs. Each goes to only one worker, in order of priority."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ def test_priority_comes_before_age(api: Api) -> None:
     assert api.worker.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"}).status_code == 204
 
 
-def test_a_claim_hands_over_all_that_a_trainer_needs(api: Api, database: Database) -> None:
+def test_a_claim_has_everything_that_a_trainer_needs(api: Api, database: Database) -> None:
     api.beat("w1")
     run = api.launch()
     claimed = api.claim("w1")
@@ -44,13 +44,13 @@ def test_a_claim_hands_over_all_that_a_trainer_needs(api: Api, database: Databas
     assert api.user.get("/api/v1/workers").json()[0]["run_id"] == run["id"]
 
 
-def test_a_worker_gets_runs_of_its_queue_only(api: Api) -> None:
+def test_a_worker_gets_only_runs_of_its_queue(api: Api) -> None:
     run_id = api.launch(queue="gpu")["id"]
     assert api.worker.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"}).status_code == 204
     assert api.claim("g1", "gpu")["run_id"] == run_id
 
 
-def test_many_workers_at_once_get_different_runs(api: Api, database: Database, settings: Settings) -> None:
+def test_concurrent_workers_get_different_runs(api: Api, database: Database, settings: Settings) -> None:
     made = {api.launch()["id"] for _ in range(8)}
 
     def claim(number: int) -> list[int]:
@@ -65,7 +65,7 @@ def test_many_workers_at_once_get_different_runs(api: Api, database: Database, s
 
     with ThreadPoolExecutor(8) as pool:
         taken = [run_id for part in pool.map(claim, range(8)) for run_id in part]
-    assert sorted(taken) == sorted(made), "each run once, none left"
+    assert sorted(taken) == sorted(made), "each run is claimed once, and none is left"
 
 
 def test_a_resumed_run_offers_its_newest_checkpoint_first(api: Api) -> None:
@@ -85,7 +85,7 @@ def test_a_resumed_run_offers_its_newest_checkpoint_first(api: Api) -> None:
     assert download.content == b"weights of attempt 1 at step 200"
 
 
-def test_a_run_of_another_installation_is_not_spoken_of(api: Api) -> None:
+def test_a_worker_of_another_installation_learns_nothing_about_runs(api: Api) -> None:
     api.launch()
     ours = {INSTALLATION_HEADER: api.claim()["installation"]}
     theirs = {INSTALLATION_HEADER: "0" * 32}
@@ -98,7 +98,7 @@ def test_a_run_of_another_installation_is_not_spoken_of(api: Api) -> None:
 
 @pytest.fixture
 def two_waiting(api: Api, database: Database) -> dict[str, list[int]]:
-    """Two runs and two jobs that wait, the older first."""
+    """Return two queued runs and two queued jobs, the older first."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     for seed in (1, 2):
@@ -109,7 +109,7 @@ def two_waiting(api: Api, database: Database) -> dict[str, list[int]]:
 
 
 def claim_next(noun: str, api: Api) -> int | None:
-    """Claim a run or a job through the API, and return its number."""
+    """Claim a run or a job through the API. Return its id."""
     path, body = {
         "runs": ("claim", {"name": "w2", "queue": "cpu"}),
         "jobs": ("jobs/claim", {"name": "w2"}),
@@ -120,14 +120,14 @@ def claim_next(noun: str, api: Api) -> int | None:
 
 @contextmanager
 def locked(database: Database, noun: str, number: int) -> Iterator[None]:
-    """Hold a row in another transaction."""
+    """Hold the lock of a row in another transaction."""
     with database.write() as session:
         session.execute(text(f"SELECT 1 FROM {noun} WHERE id = {number} FOR UPDATE"))  # noqa: S608
         yield
 
 
 def wait_for_lock(database: Database) -> None:
-    """Return once a transaction waits for another one's lock."""
+    """Wait until a transaction waits for the lock of another."""
 
     def waits() -> bool:
         with database.read() as session:
@@ -138,7 +138,7 @@ def wait_for_lock(database: Database) -> None:
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("noun", ["runs", "jobs"])
-def test_a_locked_row_is_waited_for(
+def test_a_claim_waits_for_a_locked_row(
     api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assignments, "LOCK_WAIT_MS", 60_000)
@@ -151,7 +151,7 @@ def test_a_locked_row_is_waited_for(
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("noun", ["runs", "jobs"])
-def test_a_row_that_stays_locked_stops_no_claims_and_comes_next(
+def test_a_row_that_stays_locked_blocks_no_claims_and_is_claimed_next(
     api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assignments, "LOCK_WAIT_MS", 50)
@@ -163,7 +163,7 @@ def test_a_row_that_stays_locked_stops_no_claims_and_comes_next(
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_a_run_that_is_stopped_while_it_is_waited_for_is_not_claimed(
+def test_a_run_stopped_during_the_wait_for_its_lock_is_not_claimed(
     api: Api, database: Database, two_waiting: dict[str, list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assignments, "LOCK_WAIT_MS", 60_000)

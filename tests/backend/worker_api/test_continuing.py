@@ -1,4 +1,4 @@
-"""Workers that were cut off for longer than a lease and come back while no other attempt has begun."""
+"""Workers that return after their lease expired, before another attempt has started."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.factories import Api, evaluation, event, metrics, started
 
 @pytest.fixture
 def cut_off(api: Api, database: Database, settings: Settings) -> tuple[int, int]:
-    """A run in training whose worker fell silent: its id and attempt."""
+    """Return the id and the attempt of a running run whose worker fell silent."""
     api.beat("w1")
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 100, {"a": 1.0}))
@@ -22,7 +22,7 @@ def cut_off(api: Api, database: Database, settings: Settings) -> tuple[int, int]
 
 
 def lose(api: Api, database: Database, settings: Settings, run_id: int) -> None:
-    """Let the lease of a run expire, and the sweeper find it."""
+    """Let the lease of a run expire and the sweeper find it."""
     expire(database, run_id)
     clock = Clock()
     wait(sweeper(database, settings, clock)[0], clock, 24)
@@ -35,7 +35,7 @@ def points(api: Api, run_id: int) -> list[float]:
     return [point["x"] for series in answer["series"] for point in series["points"]]
 
 
-def test_a_heartbeat_takes_the_run_up_again(
+def test_a_heartbeat_continues_the_run(
     api: Api, database: Database, settings: Settings, cut_off: tuple[int, int]
 ) -> None:
     run_id, attempt = cut_off
@@ -47,13 +47,13 @@ def test_a_heartbeat_takes_the_run_up_again(
     assert api.worker.post("/api/v1/worker/claim", json={"name": "w2", "queue": "cpu"}).status_code == 204
     clock = Clock()
     wait(sweeper(database, settings, clock)[0], clock, 24)
-    assert api.run(run_id)["state"] == "running", "its lease is good again"
+    assert api.run(run_id)["state"] == "running", "its lease is valid again"
     with database.read() as session:
         ended = session.get_one(Attempt, (run_id, attempt))
         assert (ended.outcome, ended.ended_at) == (None, None)
 
 
-def test_all_that_it_trained_meanwhile_is_stored(api: Api, cut_off: tuple[int, int]) -> None:
+def test_events_from_the_time_of_the_disconnect_are_stored(api: Api, cut_off: tuple[int, int]) -> None:
     run_id, attempt = cut_off
     answer = api.send(run_id, attempt, *(metrics(seq, seq * 100, {"a": 1.0}) for seq in (3, 4, 5)))
     assert answer.json() == {"acknowledged": 5}
@@ -63,13 +63,13 @@ def test_all_that_it_trained_meanwhile_is_stored(api: Api, cut_off: tuple[int, i
     assert api.claim("w2")["checkpoints"][0]["step"] == 600
 
 
-def test_a_file_may_come_before_any_heartbeat(api: Api, cut_off: tuple[int, int]) -> None:
+def test_a_file_may_be_uploaded_before_a_heartbeat(api: Api, cut_off: tuple[int, int]) -> None:
     run_id, attempt = cut_off
     assert api.save(run_id, attempt, 3, 200)
     assert api.run(run_id)["state"] == "running"
 
 
-def test_a_run_that_ended_while_its_worker_was_cut_off_is_finished(api: Api, cut_off: tuple[int, int]) -> None:
+def test_a_run_that_ended_during_the_disconnect_is_finished(api: Api, cut_off: tuple[int, int]) -> None:
     run_id, attempt = cut_off
     assert api.release(run_id, attempt, "finished").json() == {"state": "finished"}
     assert api.release(run_id, attempt, "finished").json() == {"state": "finished"}
@@ -77,7 +77,7 @@ def test_a_run_that_ended_while_its_worker_was_cut_off_is_finished(api: Api, cut
 
 
 @pytest.mark.parametrize(("action", "state"), [("stop", "stopped"), ("pause", "paused")])
-def test_what_was_trained_before_a_stop_is_stored(api: Api, cut_off: tuple[int, int], action: str, state: str) -> None:
+def test_events_from_before_a_stop_are_stored(api: Api, cut_off: tuple[int, int], action: str, state: str) -> None:
     run_id, attempt = cut_off
     assert api.act(run_id, action)["state"] == state
     assert api.beat("w1", run={"id": run_id, "attempt": attempt}).json()["desired"] == action
@@ -86,7 +86,7 @@ def test_what_was_trained_before_a_stop_is_stored(api: Api, cut_off: tuple[int, 
     assert api.run(run_id)["step"] == 900
 
 
-def test_a_run_that_was_lost_too_often_continues_if_its_worker_comes_back(
+def test_a_run_that_was_lost_too_often_continues_if_its_worker_returns(
     api: Api, database: Database, settings: Settings
 ) -> None:
     run_id, attempt = api.running()
@@ -99,7 +99,7 @@ def test_a_run_that_was_lost_too_often_continues_if_its_worker_comes_back(
     assert (run["state"], run["failure"], run["finished_at"]) == ("running", None, None)
 
 
-def test_it_is_refused_once_another_attempt_began_or_the_run_was_archived(api: Api, cut_off: tuple[int, int]) -> None:
+def test_a_worker_is_refused_after_another_attempt_or_an_archiving(api: Api, cut_off: tuple[int, int]) -> None:
     run_id, attempt = cut_off
     held = {"id": run_id, "attempt": attempt}
     api.act(run_id, "pause")
@@ -110,12 +110,12 @@ def test_it_is_refused_once_another_attempt_began_or_the_run_was_archived(api: A
     assert api.beat("w1", run=held).status_code == 409
     assert api.send(run_id, attempt, metrics(3, 300, {"a": 1.0})).status_code == 409
     assert api.release(run_id, attempt, "finished").status_code == 409
-    # The next attempt was given back, not lost.
+    # The next attempt was released, not lost.
     api.release(run_id, attempt + 1, "lost")
     assert api.beat("w2", run={"id": run_id, "attempt": attempt + 1}).status_code == 409
 
 
-def test_an_job_continues_too(api: Api, database: Database, settings: Settings) -> None:
+def test_a_job_continues_too(api: Api, database: Database, settings: Settings) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     asked = api.evaluate(run_id, episodes=2)["id"]
@@ -133,7 +133,7 @@ def test_an_job_continues_too(api: Api, database: Database, settings: Settings) 
     assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w2"}).status_code == 204
 
 
-def test_an_job_is_refused_once_another_attempt_began(api: Api, database: Database, settings: Settings) -> None:
+def test_a_job_is_refused_after_another_attempt_started(api: Api, database: Database, settings: Settings) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     api.evaluate(run_id)

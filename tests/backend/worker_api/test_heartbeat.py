@@ -1,4 +1,4 @@
-"""Heartbeats: lease, desired, stale attempts, and the list of workers."""
+"""Heartbeats: leases, desired states, stale attempts, and the list of workers."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from backend.worker_api import registry
 from tests.factories import Api
 
 
-def test_a_heartbeat_renews_the_lease_and_brings_what_is_wanted(api: Api, database: Database) -> None:
+def test_a_heartbeat_renews_the_lease_and_returns_the_desired_state(api: Api, database: Database) -> None:
     run_id, attempt = api.running()
     with database.write() as session:
         session.get_one(Run, run_id).lease_expires_at = utc_now() + timedelta(seconds=1)
@@ -38,7 +38,7 @@ def test_a_stale_attempt_is_rejected_and_the_worker_still_counts_as_alive(api: A
     assert response.status_code == 409
     assert response.json()["type"].endswith("stale-attempt")
     assert [(worker["name"], worker["state"]) for worker in api.user.get("/api/v1/workers").json()] == [("w1", "idle")]
-    # A run that was purged meanwhile is as stale.
+    # An attempt of a purged run is stale too.
     assert api.beat("w1", run={"id": 999, "attempt": 1}).json()["type"].endswith("stale-attempt")
 
 
@@ -65,12 +65,12 @@ def test_a_finished_run_frees_its_worker(api: Api) -> None:
     assert api.user.get("/api/v1/workers").json()[0]["state"] == "idle"
 
 
-def test_a_worker_without_the_token_is_not_let_in(client: TestClient) -> None:
+def test_a_worker_without_the_token_is_refused(client: TestClient) -> None:
     response = client.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"})
     assert response.status_code == 401
 
 
-def test_a_second_live_worker_of_a_name_is_refused(api: Api, database: Database) -> None:
+def test_a_second_live_worker_with_the_same_name_is_refused(api: Api, database: Database) -> None:
     api.beat("w1", host="sun", pid=7)
     others: list[dict[str, Any]] = [{"host": "moon"}, {"host": "sun", "pid": 8}, {"host": "moon", "replaces": 7}]
     for other in others:
@@ -79,7 +79,7 @@ def test_a_second_live_worker_of_a_name_is_refused(api: Api, database: Database)
         assert refused.json()["detail"] == "Worker w1 is connected already: process 7 on host sun."
     (shown,) = api.user.get("/api/v1/workers").json()
     assert (shown["host"], shown["pid"]) == ("sun", 7)
-    # One that follows an ended process of its host, and any other once that one is gone.
+    # The successor of an ended process on the same host is accepted. Others are accepted once the first is gone.
     assert api.beat("w1", host="sun", pid=8, replaces=7).status_code == 200
     with database.write() as session:
         session.get_one(Worker, "w1").last_seen_at = utc_now() - timedelta(seconds=11)

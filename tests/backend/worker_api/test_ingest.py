@@ -1,4 +1,4 @@
-"""Events are stored once each, whatever a worker repeats."""
+"""Ingestion of events. Each is stored once, even if a worker repeats it."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ from workers.contract.events import Log
 
 
 def drawn(api: Api, run_id: int, name: str) -> list[tuple[int, float | str]]:
-    """Points of a metric as (step, value)."""
+    """Return the points of a metric as (step, value)."""
     answer = api.user.get(f"/api/v1/runs/{run_id}/metrics", params={"names": name, "x": "step"}).json()
     series = answer["series"].get(name, {"x": [], "mean": []})
     return list(zip(series["x"], series["mean"], strict=True))
@@ -37,7 +37,7 @@ def test_a_repeated_batch_changes_nothing(api: Api) -> None:
     assert messages.count("hello") == 1
 
 
-def test_a_batch_that_overlaps_stores_only_its_new_events(api: Api) -> None:
+def test_an_overlapping_batch_stores_only_its_new_events(api: Api) -> None:
     run_id, attempt = api.running()
     one, two, three = (metrics(seq, seq * 10, {"a": float(seq)}) for seq in (2, 3, 4))
     api.send(run_id, attempt, one, two)
@@ -46,7 +46,7 @@ def test_a_batch_that_overlaps_stores_only_its_new_events(api: Api) -> None:
 
 
 @pytest.mark.parametrize("seqs", [(3,), (2, 4), (2, 3, 5)])
-def test_a_gap_is_refused_whole_and_says_what_is_expected(api: Api, seqs: tuple[int, ...]) -> None:
+def test_a_gap_is_refused_with_the_expected_number(api: Api, seqs: tuple[int, ...]) -> None:
     run_id, attempt = api.running()
     response = api.send(run_id, attempt, *(metrics(seq, seq, {"a": 1.0}) for seq in seqs))
     assert response.status_code == 409
@@ -56,7 +56,7 @@ def test_a_gap_is_refused_whole_and_says_what_is_expected(api: Api, seqs: tuple[
     assert drawn(api, run_id, "a") == []
 
 
-def test_the_same_batch_from_two_connections_at_once_is_stored_once(api: Api) -> None:
+def test_concurrent_copies_of_a_batch_are_stored_once(api: Api) -> None:
     run_id, attempt = api.running()
     batch = [metrics(seq, seq, {"a": 1.0}, [float(seq)]) for seq in range(2, 52)]
     with ThreadPoolExecutor(4) as pool:
@@ -78,14 +78,14 @@ def test_a_stale_attempt_stores_nothing(api: Api) -> None:
     assert drawn(api, run_id, "a") == []
 
 
-def test_started_says_where_the_trainer_runs(api: Api) -> None:
+def test_started_has_the_versions_and_the_command_of_the_trainer(api: Api) -> None:
     run_id, _ = api.running()
     run = api.run(run_id)
     assert (run["state"], run["versions"], run["command"][1]) == ("running", {"torch": "2.13.0"}, "-m")
     assert run["started_at"] == "2023-11-14T22:13:21Z"
 
 
-def test_a_run_tells_which_role_runs_where_and_its_next_attempt_begins_with_none(api: Api) -> None:
+def test_a_run_lists_where_its_roles_run_and_a_new_attempt_starts_with_none(api: Api) -> None:
     run_id, first = api.running()
     assert api.run(run_id)["roles"] == []
     places = [role("shard", 0), role("bundle", 0), role("bundle", 1, "moon (10.0.0.2)")]
@@ -95,26 +95,26 @@ def test_a_run_tells_which_role_runs_where_and_its_next_attempt_begins_with_none
     api.send(run_id, first, event(3, "roles", 10, roles=moved), metrics(4, 20))
     assert api.run(run_id)["roles"] == moved
     api.release(run_id, first, "lost")
-    assert api.run(run_id)["roles"] == moved, "where they were at last"
+    assert api.run(run_id)["roles"] == moved, "the last known places"
     second = api.claim()["attempt"]
     assert api.run(run_id)["roles"] == []
     api.send(run_id, second, started(), event(2, "roles", roles=places))
     assert api.run(run_id)["roles"] == places
 
 
-def test_a_run_tells_the_newest_warnings_of_its_latest_attempt(api: Api) -> None:
+def test_a_run_lists_the_newest_warnings_of_its_latest_attempt(api: Api) -> None:
     run_id, first = api.running()
     api.send(run_id, first, event(2, "log", message="Going on"), event(3, "log", level="warning", message="Blind"))
     assert api.run(run_id)["warnings"] == ["Blind"]
     api.send(run_id, first, *(event(n, "log", level="warning", message=f"Number {n}") for n in range(4, 9)))
     assert api.run(run_id)["warnings"] == [f"Number {n}" for n in range(4, 9)]
     api.release(run_id, first, "lost")
-    assert len(api.run(run_id)["warnings"]) == 5, "why it waits again stands in its state"
+    assert len(api.run(run_id)["warnings"]) == 5, "the reason for the requeue is part of the state"
     api.claim()
     assert api.run(run_id)["warnings"] == []
 
 
-def test_pages_hear_of_roles_that_moved(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_notified_when_roles_move(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     run_id, attempt = api.running()
     heard: list[tuple[str, dict[str, Any]]] = []
     monkeypatch.setattr("backend.runs.notices.publish", lambda *notice: heard.append(notice))
@@ -122,7 +122,7 @@ def test_pages_hear_of_roles_that_moved(api: Api, monkeypatch: pytest.MonkeyPatc
     assert heard == [("run.changed", {"run_id": run_id})]
 
 
-def test_going_on_from_a_checkpoint_supersedes_what_came_after_it(api: Api) -> None:
+def test_resuming_from_a_checkpoint_supersedes_later_points(api: Api) -> None:
     run_id, first = api.running()
     api.send(run_id, first, metrics(2, 100, {"a": 1.0}, [10.0]))
     api.save(run_id, first, 3, 100)
@@ -133,7 +133,7 @@ def test_going_on_from_a_checkpoint_supersedes_what_came_after_it(api: Api) -> N
     api.send(run_id, second, started(resumed_from=100))
     run = api.run(run_id)
     assert (run["step"], run["frames"], run["episodes"]) == (100, 400, 1)
-    assert (run["last_return"], run["best_return"]) == (10.0, 10.0), "not of points that do not count any more"
+    assert (run["last_return"], run["best_return"]) == (10.0, 10.0), "superseded points do not count"
     api.send(run_id, second, metrics(2, 150, {"a": 3.0}, [20.0]))
     assert drawn(api, run_id, "a") == [(100, 1.0), (150, 3.0)]
     assert api.run(run_id)["last_return"] == 15.0
@@ -141,7 +141,7 @@ def test_going_on_from_a_checkpoint_supersedes_what_came_after_it(api: Api) -> N
     assert "500" in exported, "superseded points are kept and exported"
 
 
-def test_an_attempt_that_begins_anew_supersedes_all(api: Api) -> None:
+def test_an_attempt_from_the_start_supersedes_all_points(api: Api) -> None:
     run_id, first = api.running()
     api.send(run_id, first, metrics(2, 100, {"a": 1.0}, [10.0]))
     api.release(run_id, first, "lost")
@@ -172,12 +172,12 @@ def test_nan_and_infinity_are_values(api: Api) -> None:
         {"attempt": 1, "events": [event(2, "roles", roles=[role("shard", -1)])]},
     ],
 )
-def test_what_is_no_batch_of_events_is_refused(api: Api, wrong: dict[str, Any]) -> None:
+def test_an_invalid_batch_is_refused(api: Api, wrong: dict[str, Any]) -> None:
     run_id, _ = api.running()
     assert api.worker.post(f"/api/v1/worker/runs/{run_id}/events", json=wrong).status_code == 422
 
 
-def test_a_long_message_is_cut_and_a_mad_clock_is_survived(api: Api) -> None:
+def test_a_long_message_is_cut_and_an_invalid_time_is_accepted(api: Api) -> None:
     run_id, attempt = api.running()
     lines = event(2, "log", message="x" * 50_000), {**event(3, "log", message="when?"), "time": 1e30}
     assert api.send(run_id, attempt, *lines).json() == {"acknowledged": 3}
@@ -186,7 +186,7 @@ def test_a_long_message_is_cut_and_a_mad_clock_is_survived(api: Api) -> None:
     assert log[-1]["message"] == "when?"
 
 
-def test_a_text_that_no_database_can_hold_is_cleaned_at_the_door(api: Api) -> None:
+def test_unstorable_characters_are_replaced(api: Api) -> None:
     run_id, attempt = api.running()
     odd = "a\0b\ud800c"
     sent = [
@@ -219,14 +219,14 @@ def test_a_text_that_no_database_can_hold_is_cleaned_at_the_door(api: Api) -> No
         {**metrics(2, 1), "seq": 2**63},
     ],
 )
-def test_an_integer_that_no_column_holds_is_refused_by_its_name(api: Api, wrong: dict[str, Any]) -> None:
+def test_an_integer_too_large_for_its_column_is_refused_by_field(api: Api, wrong: dict[str, Any]) -> None:
     run_id, attempt = api.running()
     response = api.send(run_id, attempt, wrong)
     assert response.status_code == 422
     assert response.json()["errors"]
 
 
-def test_what_the_database_refuses_all_the_same_is_the_requests_fault(
+def test_a_value_that_only_the_database_rejects_is_the_requests_fault(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id, attempt = api.running()

@@ -1,4 +1,4 @@
-"""Jobs in the hands of workers: claimed once, stored once, done again when a worker is lost."""
+"""Jobs of workers: each is claimed once, stored once, and repeated when a worker is lost."""
 
 from datetime import timedelta
 
@@ -15,14 +15,14 @@ from tests.factories import Api, evaluated_episode, evaluation, event, sha256, s
 
 @pytest.fixture
 def asked(api: Api) -> tuple[int, int]:
-    """A run, and an evaluation of its checkpoint that waits."""
+    """Return the ids of a run and a queued evaluation of its checkpoint."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     return run_id, api.evaluate(run_id, episodes=2)["id"]
 
 
 def fall_silent(database: Database, settings: Settings, job_id: int) -> None:
-    """Let a job's lease run out, and the sweeper find it."""
+    """Let the lease of a job expire and the sweeper find it."""
     clock = Clock()
     reaper, doorbell = sweeper(database, settings, clock)
     with database.write() as session:
@@ -32,7 +32,7 @@ def fall_silent(database: Database, settings: Settings, job_id: int) -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_an_job_is_claimed_by_one_worker(api: Api) -> None:
+def test_a_job_is_claimed_by_one_worker(api: Api) -> None:
     claimed = api.claim_job("w1")
     assert (claimed["kind"], claimed["attempt"]) == ("evaluation", 1)
     assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w2"}).status_code == 204
@@ -42,20 +42,20 @@ def test_an_job_is_claimed_by_one_worker(api: Api) -> None:
     assert sha256(content) == claimed["checkpoint"]["sha256"]
 
 
-def test_the_oldest_is_done_first(api: Api, asked: tuple[int, int]) -> None:
+def test_the_oldest_job_is_claimed_first(api: Api, asked: tuple[int, int]) -> None:
     run_id, _ = asked
     api.evaluate(run_id, seed=2)
     assert [api.claim_job()["parameters"]["seed"] for _ in range(2)] == [1, 2]
 
 
 @pytest.mark.usefixtures("asked")
-def test_what_somebody_sits_before_is_done_before_all_else(api: Api) -> None:
+def test_jobs_that_a_person_waits_for_are_claimed_first(api: Api) -> None:
     api.user.post("/api/v1/games/pong/play")
     assert [api.claim_job()["kind"] for _ in range(2)] == ["play", "evaluation"]
 
 
 @pytest.mark.usefixtures("asked")
-def test_events_are_stored_once_and_none_may_be_missing(api: Api) -> None:
+def test_events_are_stored_once_and_without_gaps(api: Api) -> None:
     held = api.claim_job()["job_id"], 1
     batch = (started(1), evaluated_episode(2, 1, 2))
     assert [api.send_of_job(*held, *batch).json() for _ in range(2)] == [{"acknowledged": 2}] * 2
@@ -65,13 +65,13 @@ def test_events_are_stored_once_and_none_may_be_missing(api: Api) -> None:
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "events: no event metrics is expected here")
 
 
-def test_a_run_reports_no_evaluation(api: Api) -> None:
+def test_a_run_cannot_report_an_evaluation(api: Api) -> None:
     run_id, attempt = api.running()
     reported = api.send(run_id, attempt, evaluation(2, [1.0]))
     assert (reported.status_code, reported.json()["detail"]) == (422, "events: no event evaluation is expected here")
 
 
-def test_an_evaluation_whose_worker_falls_silent_is_done_again_and_stored_once(
+def test_an_evaluation_of_a_silent_worker_is_repeated_and_stored_once(
     api: Api, database: Database, settings: Settings, asked: tuple[int, int]
 ) -> None:
     run_id, evaluation_id = asked
@@ -93,7 +93,7 @@ def test_an_evaluation_whose_worker_falls_silent_is_done_again_and_stored_once(
     assert (row["state"], row["mean"]) == ("done", 2.0)
 
 
-def test_one_that_had_finished_is_not_done_again(
+def test_a_finished_job_is_not_repeated(
     api: Api, database: Database, settings: Settings, asked: tuple[int, int]
 ) -> None:
     job_id = api.claim_job()["job_id"]
@@ -103,7 +103,7 @@ def test_one_that_had_finished_is_not_done_again(
     assert api.evaluation(asked[1])["state"] == "done"
 
 
-def test_one_that_is_lost_too_often_fails(api: Api, asked: tuple[int, int]) -> None:
+def test_a_job_that_is_lost_too_often_fails(api: Api, asked: tuple[int, int]) -> None:
     for attempt in range(1, 7):
         job_id = api.claim_job()["job_id"]
         api.release_job(job_id, attempt, "lost", message="It was killed by SIGKILL.")
@@ -114,7 +114,7 @@ def test_one_that_is_lost_too_often_fails(api: Api, asked: tuple[int, int]) -> N
     )
 
 
-def test_one_that_is_cancelled_while_it_waits_again_is_not_said_to_wait(api: Api, asked: tuple[int, int]) -> None:
+def test_a_cancelled_job_no_longer_has_the_reason_of_its_requeue(api: Api, asked: tuple[int, int]) -> None:
     api.release_job(api.claim_job()["job_id"], 1, "lost")
     assert "Back in the queue" in api.evaluation(asked[1])["reason"]
     cancelled = api.user.post(f"/api/v1/evaluations/{asked[1]}/cancel").json()
@@ -122,20 +122,20 @@ def test_one_that_is_cancelled_while_it_waits_again_is_not_said_to_wait(api: Api
 
 
 @pytest.mark.usefixtures("asked")
-def test_one_whose_worker_is_shut_down_waits_again_and_that_does_not_count(api: Api) -> None:
+def test_a_worker_shutdown_requeues_a_job_without_counting_as_a_loss(api: Api) -> None:
     for attempt in range(1, 8):
         job_id = api.claim_job()["job_id"]
         assert api.release_job(job_id, attempt, "drained").json() == {"state": "queued"}
 
 
-def test_a_process_that_ends_without_a_result_has_failed(api: Api, asked: tuple[int, int]) -> None:
+def test_a_process_that_ends_without_a_result_fails_its_job(api: Api, asked: tuple[int, int]) -> None:
     job_id = api.claim_job()["job_id"]
     api.send_of_job(job_id, 1, started(1), event(2, "finished"))
     assert api.release_job(job_id, 1, "finished").json() == {"state": "failed"}
     assert api.evaluation(asked[1])["reason"] == "Its process ended without a result."
 
 
-def test_a_failure_says_why(api: Api, asked: tuple[int, int]) -> None:
+def test_a_failure_has_a_reason(api: Api, asked: tuple[int, int]) -> None:
     job_id = api.claim_job()["job_id"]
     api.send_of_job(job_id, 1, event(1, "failed", message="there is no game X", traceback="Traceback"))
     api.release_job(job_id, 1, "failed", message="there is no game X", traceback="Traceback")
@@ -144,7 +144,7 @@ def test_a_failure_says_why(api: Api, asked: tuple[int, int]) -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_a_heartbeat_renews_the_lease_and_tells_of_one_that_is_over(api: Api, database: Database) -> None:
+def test_a_heartbeat_renews_leases_and_reports_ended_jobs(api: Api, database: Database) -> None:
     job_id = api.claim_job()["job_id"]
     with database.write() as session:
         session.get_one(Job, job_id).lease_expires_at = utc_now() + timedelta(seconds=1)
@@ -158,13 +158,13 @@ def test_a_heartbeat_renews_the_lease_and_tells_of_one_that_is_over(api: Api, da
     assert api.user.get("/api/v1/workers").json()[0]["job_slots"] == 2
 
 
-def test_the_sweeper_rings_for_a_waiting_job_where_there_is_a_place(
+def test_the_sweeper_rings_for_a_queued_job_if_a_worker_has_a_free_slot(
     api: Api, database: Database, settings: Settings, asked: tuple[int, int]
 ) -> None:
     reaper, doorbell = sweeper(database, settings)
     api.beat("w1", job_slots=0)
     reaper.sweep()
-    assert doorbell.rings == [], "it takes none"
+    assert doorbell.rings == [], "the worker takes no jobs"
     api.beat("w2", job_slots=1)
     reaper.sweep()
     assert doorbell.rings == [("worker.w2: workers.look_for_jobs", 1)]
@@ -172,11 +172,11 @@ def test_the_sweeper_rings_for_a_waiting_job_where_there_is_a_place(
     api.evaluate(asked[0])
     doorbell.rings.clear()
     reaper.sweep()
-    assert doorbell.rings == [], "its only place is taken"
+    assert doorbell.rings == [], "the only slot is taken"
 
 
 @pytest.mark.usefixtures("asked")
-def test_files_of_an_job_are_its_own_and_go_with_its_attempt(api: Api, settings: Settings) -> None:
+def test_files_of_a_job_are_separate_and_deleted_with_its_attempt(api: Api, settings: Settings) -> None:
     before = len(stored_files(settings.files_dir))
     job_id = api.claim_job()["job_id"]
     query: dict[str, str | int] = {
@@ -195,7 +195,7 @@ def test_files_of_an_job_are_its_own_and_go_with_its_attempt(api: Api, settings:
     assert len(stored_files(settings.files_dir)) == before
 
 
-def test_jobs_go_with_their_run(api: Api, asked: tuple[int, int]) -> None:
+def test_jobs_are_deleted_with_their_run(api: Api, asked: tuple[int, int]) -> None:
     run_id, evaluation_id = asked
     api.release(run_id, 1, "finished")
     assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204

@@ -1,4 +1,4 @@
-"""Where a run goes when its worker gives it back."""
+"""The state of a run after its worker releases it."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from tests.factories import Api, event
         ("stop", "failed", "failed"),
     ],
 )
-def test_outcome_and_wish_decide(api: Api, wish: str | None, outcome: str, state: str) -> None:
+def test_outcome_and_desired_state_decide(api: Api, wish: str | None, outcome: str, state: str) -> None:
     run_id, attempt = api.running()
     if wish:
         api.act(run_id, wish)
@@ -48,21 +48,21 @@ def test_a_repeated_release_changes_nothing(api: Api) -> None:
 def test_a_failure_shows_its_traceback(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, event(2, "failed", message="division by zero", traceback="Traceback …"))
-    assert api.run(run_id)["failure"] is None, "the run fails when the worker gives it back"
+    assert api.run(run_id)["failure"] is None, "the run fails when the worker releases it"
     api.release(run_id, attempt, "failed")
     run = api.run(run_id)
     assert run["failure"] == {"message": "division by zero", "traceback": "Traceback …"}
     assert run["state_reason"] == "division by zero"
 
 
-def test_a_lost_trainer_that_had_reported_its_end_is_trusted(api: Api) -> None:
+def test_a_lost_trainer_that_reported_its_end_has_finished(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, event(2, "finished", step=1_000))
     assert api.release(run_id, attempt, "lost").json() == {"state": "finished"}
     assert api.run(run_id)["step"] == 1_000
 
 
-def test_the_sixth_loss_fails_the_run_and_says_why(api: Api) -> None:
+def test_the_sixth_loss_fails_the_run_with_the_reason(api: Api) -> None:
     run_id = api.launch()["id"]
     for loss in range(1, 6):
         attempt = api.claim()["attempt"]
@@ -78,7 +78,7 @@ def test_the_sixth_loss_fails_the_run_and_says_why(api: Api) -> None:
     assert log[-1]["level"] == "error"
 
 
-def test_being_drained_is_not_counted_as_a_loss(api: Api) -> None:
+def test_draining_is_not_counted_as_a_loss(api: Api) -> None:
     run_id = api.launch()["id"]
     for _ in range(7):
         assert api.release(run_id, api.claim()["attempt"], "drained").json() == {"state": "queued"}

@@ -1,4 +1,4 @@
-"""The reaper and the reconciler."""
+"""The sweeper, which ends silent attempts and rings for queued work."""
 
 import threading
 from dataclasses import replace
@@ -22,25 +22,25 @@ from workers.contract.worker_api import LOOK_TASK
 
 
 class RecordingDoorbell(Doorbell):
-    """Writes down the rings instead of sending them."""
+    """A doorbell that records its rings instead of sending them."""
 
     def __init__(self) -> None:
         super().__init__("")
         self.rings: list[tuple[str, int]] = []
 
     def ring(self, queue_name: str, number: int, task: str = LOOK_TASK) -> None:
-        """Write it down."""
+        """Record a ring."""
         self.rings.append((queue_name if task == LOOK_TASK else f"{queue_name}: {task}", number))
 
 
 class Clock:
-    """A clock that advances on request."""
+    """A clock that tests advance."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
     def __call__(self) -> float:
-        """Tell the time."""
+        """Return the time in seconds."""
         return self.seconds
 
 
@@ -50,25 +50,25 @@ def sweeper(database: Database, settings: Settings, clock: Clock | None = None) 
 
 
 def wait(reaper: Sweeper, clock: Clock, seconds: float) -> None:
-    """Let time pass, with a look at every quarter of it."""
+    """Let time pass. Look for silent attempts after each quarter of it."""
     for _ in range(4):
         clock.seconds += seconds / 4
         reaper.end_silent_attempts(utc_now())
 
 
 def expire(database: Database, run_id: int, hours: float = 0.001) -> None:
-    """Set the lease as it looks when the clock has gone on so far since it was renewed."""
+    """Set the lease of a run to a time in the past."""
     with database.write() as session:
         session.get_one(Run, run_id).lease_expires_at = utc_now() - timedelta(hours=hours)
 
 
-def test_a_silent_workers_run_goes_back_to_the_queue(api: Api, database: Database, settings: Settings) -> None:
+def test_the_run_of_a_silent_worker_is_requeued(api: Api, database: Database, settings: Settings) -> None:
     api.beat("w1")
     run_id, _ = api.running()
     clock = Clock()
     reaper, doorbell = sweeper(database, settings, clock)
     wait(reaper, clock, 20)
-    assert api.run(run_id)["state"] == "running", "its lease is good"
+    assert api.run(run_id)["state"] == "running", "its lease is valid"
     expire(database, run_id)
     wait(reaper, clock, 20)
     run = api.run(run_id)
@@ -79,7 +79,7 @@ def test_a_silent_workers_run_goes_back_to_the_queue(api: Api, database: Databas
     assert doorbell.rings == [("cpu", run_id)]
 
 
-def test_a_claim_whose_answer_was_lost_goes_back_to_the_queue_after_a_quarter_of_a_lease(
+def test_a_claim_with_a_lost_response_is_requeued_after_a_quarter_of_a_lease(
     api: Api, database: Database, settings: Settings
 ) -> None:
     lost, heard = api.launch()["id"], api.launch()["id"]
@@ -93,7 +93,7 @@ def test_a_claim_whose_answer_was_lost_goes_back_to_the_queue_after_a_quarter_of
     assert [api.run(run_id)["state"] for run_id in (lost, heard)] == ["queued", "starting"]
 
 
-def test_what_the_user_wanted_holds_when_the_worker_falls_silent(
+def test_the_users_request_is_respected_when_the_worker_falls_silent(
     api: Api, database: Database, settings: Settings
 ) -> None:
     for action, state in (("stop", "stopped"), ("pause", "paused")):
@@ -105,7 +105,7 @@ def test_what_the_user_wanted_holds_when_the_worker_falls_silent(
         assert api.run(run_id)["state"] == state
 
 
-def test_two_reapers_count_a_loss_once(api: Api, database: Database, settings: Settings) -> None:
+def test_two_sweepers_count_a_loss_once(api: Api, database: Database, settings: Settings) -> None:
     run_id, _ = api.running()
     expire(database, run_id)
     both = threading.Barrier(2)
@@ -134,13 +134,13 @@ def test_a_backend_that_just_started_gives_workers_time_to_report(
     assert api.run(run_id)["state"] == "running"
 
 
-def test_a_machine_that_was_suspended_for_hours_loses_no_run(api: Api, database: Database, settings: Settings) -> None:
+def test_a_host_suspended_for_hours_loses_no_run(api: Api, database: Database, settings: Settings) -> None:
     run_id, attempt = api.running()
     clock = Clock()
     reaper, _ = sweeper(database, settings, clock)
     wait(reaper, clock, 40)
     expire(database, run_id, hours=8)
-    # The sweeper wakes first. The clock for waiting stood still, and the worker reports after it.
+    # The sweeper wakes first. Its clock stood still during the suspension, and the worker reports later.
     wait(reaper, clock, 12)
     assert api.beat("w1", run={"id": run_id, "attempt": attempt}).status_code == 200
     wait(reaper, clock, 40)
@@ -148,9 +148,7 @@ def test_a_machine_that_was_suspended_for_hours_loses_no_run(api: Api, database:
     assert (run["state"], run["attempt"]) == ("running", attempt)
 
 
-def test_a_sweeper_that_was_held_up_hears_workers_out_before_it_calls_them_silent(
-    api: Api, database: Database, settings: Settings
-) -> None:
+def test_a_delayed_sweeper_gives_workers_time_to_report(api: Api, database: Database, settings: Settings) -> None:
     run_id, attempt = api.running()
     clock = Clock()
     reaper, _ = sweeper(database, settings, clock)
@@ -163,7 +161,7 @@ def test_a_sweeper_that_was_held_up_hears_workers_out_before_it_calls_them_silen
     assert (api.run(run_id)["state"], attempt) == ("queued", 1)
 
 
-def test_a_clock_set_back_neither_keeps_a_dead_workers_run_nor_takes_a_live_ones(
+def test_a_clock_set_back_neither_keeps_a_dead_workers_run_nor_ends_a_live_ones(
     api: Api, database: Database, settings: Settings
 ) -> None:
     live, attempt = api.running()
@@ -178,7 +176,7 @@ def test_a_clock_set_back_neither_keeps_a_dead_workers_run_nor_takes_a_live_ones
     assert (api.run(live)["state"], api.run(dead)["state"]) == ("running", "queued")
 
 
-def test_losses_no_longer_count_once_a_run_got_further(api: Api, database: Database) -> None:
+def test_losses_no_longer_count_after_progress(api: Api, database: Database) -> None:
     run_id, first = api.running()
     api.save(run_id, first, 2, 100)
     api.release(run_id, first, "lost")
@@ -196,13 +194,13 @@ def _requeues(database: Database, run_id: int) -> int:
         return session.get_one(Run, run_id).requeues
 
 
-def test_it_rings_for_the_next_waiting_run_while_a_worker_is_idle(
+def test_it_rings_for_the_next_queued_run_while_a_worker_is_idle(
     api: Api, database: Database, settings: Settings
 ) -> None:
     first, urgent, gpu = api.launch()["id"], api.launch(priority=2)["id"], api.launch(queue="gpu")["id"]
     reconciler, doorbell = sweeper(database, settings)
     reconciler.sweep()
-    assert doorbell.rings == [], "nobody would hear it"
+    assert doorbell.rings == [], "no worker would receive it"
     api.beat("w1")
     reconciler.sweep()
     assert doorbell.rings == [("worker.w1", urgent)]
@@ -217,7 +215,7 @@ def test_it_rings_for_the_next_waiting_run_while_a_worker_is_idle(
     assert api.run(first)["state"] == "queued"
 
 
-def test_the_thread_survives_whatever_one_round_brings_and_does_the_rest(
+def test_the_thread_survives_errors_and_does_the_other_tasks(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = settings.model_copy(update={"sweep_seconds": 0.01})
@@ -239,7 +237,7 @@ def test_the_thread_survives_whatever_one_round_brings_and_does_the_rest(
         reaper.stop()
 
 
-def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
+def test_a_run_that_cannot_be_requeued_does_not_block_others(
     api: Api, database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck, _ = api.running()
@@ -260,7 +258,7 @@ def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
     assert (api.run(stuck)["state"], api.run(other)["state"]) == ("running", "queued")
 
 
-def test_workers_that_are_no_longer_listed_are_forgotten(api: Api, database: Database, settings: Settings) -> None:
+def test_workers_that_are_no_longer_listed_are_deleted(api: Api, database: Database, settings: Settings) -> None:
     for name in ("here", "long-gone"):
         api.beat(name)
     with database.write() as session:

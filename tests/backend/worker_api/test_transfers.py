@@ -1,4 +1,4 @@
-"""Files as workers bring and fetch them."""
+"""Files that workers upload and download."""
 
 import os
 from pathlib import Path
@@ -15,17 +15,17 @@ PATH = checkpoint_path(100)
 
 
 def put(api: Api, run_id: int, content: bytes = b"weights", **changed: Any) -> Any:
-    """Upload, with some part of the request changed."""
+    """Upload a file with some parts of the request changed."""
     query = {"attempt": 1, "kind": "checkpoint", "path": PATH, "sha256": sha256(content), **changed}
     return api.worker.put(f"/api/v1/worker/runs/{run_id}/files", params=query, content=content)
 
 
 def on_disk(settings: Settings) -> list[Path]:
-    """Every file of a run under the root."""
+    """Return all stored files of runs."""
     return stored_files(settings.files_dir)
 
 
-def test_an_upload_repeated_is_one_file(api: Api, settings: Settings) -> None:
+def test_a_repeated_upload_is_one_file(api: Api, settings: Settings) -> None:
     run_id, _attempt = api.running()
     first, again = put(api, run_id), put(api, run_id)
     assert first.status_code == 200
@@ -34,7 +34,7 @@ def test_an_upload_repeated_is_one_file(api: Api, settings: Settings) -> None:
     assert stored.read_bytes() == b"weights"
 
 
-def test_other_content_of_the_same_name_makes_way_for_it(api: Api, settings: Settings) -> None:
+def test_an_upload_with_the_same_name_replaces_the_file(api: Api, settings: Settings) -> None:
     run_id, _attempt = api.running()
     old, new = put(api, run_id, b"old").json()["file_id"], put(api, run_id, b"new").json()["file_id"]
     assert old != new
@@ -54,14 +54,14 @@ def test_a_damaged_upload_leaves_nothing(api: Api, settings: Settings) -> None:
 @pytest.mark.parametrize(
     "path", ["../../etc/passwd", "/etc/passwd", "a/../b", ".hidden", "a/.b", "a//b", "a\\b", "a\0b", "", "x" * 256]
 )
-def test_a_path_that_is_none_of_a_run_directory_is_refused(api: Api, path: str) -> None:
+def test_a_path_outside_the_run_directory_is_refused(api: Api, path: str) -> None:
     run_id, _attempt = api.running()
     answer = put(api, run_id, path=path)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == "path"
 
 
-def test_what_a_worker_calls_a_file_has_no_part_in_where_it_lies(api: Api, settings: Settings) -> None:
+def test_the_name_of_an_upload_does_not_decide_its_stored_path(api: Api, settings: Settings) -> None:
     run_id, _attempt = api.running()
     put(api, run_id)
     (stored,) = on_disk(settings)
@@ -69,7 +69,7 @@ def test_what_a_worker_calls_a_file_has_no_part_in_where_it_lies(api: Api, setti
     assert "step" not in stored.name
 
 
-def test_a_worker_whose_attempt_is_over_brings_and_fetches_nothing(api: Api, settings: Settings) -> None:
+def test_a_worker_whose_attempt_is_over_cannot_transfer_files(api: Api, settings: Settings) -> None:
     run_id, attempt = api.running()
     file_id = put(api, run_id).json()["file_id"]
     api.release(run_id, attempt, "drained")
@@ -83,7 +83,7 @@ def test_a_worker_whose_attempt_is_over_brings_and_fetches_nothing(api: Api, set
     assert now.content == b"weights"
 
 
-def test_a_worker_fetches_files_of_its_own_run_only(api: Api) -> None:
+def test_a_worker_can_download_only_files_of_its_run(api: Api) -> None:
     run_id, _attempt = api.running()
     file_id = put(api, run_id).json()["file_id"]
     api.release(run_id, 1, "finished")
@@ -91,7 +91,7 @@ def test_a_worker_fetches_files_of_its_own_run_only(api: Api) -> None:
     assert api.worker.get(f"/api/v1/worker/runs/{other}/files/{file_id}", params={"attempt": 1}).status_code == 404
 
 
-def test_a_file_larger_than_allowed_is_cut_off(settings: Settings, app: FastAPI, api: Api) -> None:
+def test_a_file_over_the_size_limit_is_refused(settings: Settings, app: FastAPI, api: Api) -> None:
     app.state.settings = settings.model_copy(update={"max_file_bytes": 1_000_000})
     run_id, _attempt = api.running()
     assert put(api, run_id, b"x" * 1_000_001).status_code == 413

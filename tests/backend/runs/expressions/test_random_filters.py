@@ -1,4 +1,4 @@
-"""Random filters over random runs, compared with a literal evaluation."""
+"""Random filters of random runs, compared with a literal evaluation."""
 
 import math
 import random
@@ -159,7 +159,7 @@ def chain(made: random.Random, depth: int) -> Number:
 
 
 def comparison(made: random.Random) -> Condition:
-    """Return a random condition without and, or, not."""
+    """Return a random condition without `and`, `or` and `not`."""
     kind = made.choice(("number", "number", "text", "tag", "missing", "time", "setting", "study"))
     if kind == "number":
         (left, first), (right, second) = number(made, 2), number(made, 1)
@@ -179,7 +179,7 @@ def comparison(made: random.Random) -> Condition:
 
 
 def missing_condition(made: random.Random) -> Condition:
-    """Return whether a value is missing. A field of any type is there."""
+    """Return a condition on whether a value is missing. A field exists if it has a value of any type."""
     opposite = made.random() < 0.5
     text, value = number(made, 1)
     if text in ("seed", 'config("seed")'):
@@ -249,7 +249,7 @@ def setting_condition(made: random.Random) -> Condition:
 
 
 def study_condition(made: random.Random) -> Condition:
-    """Return a condition on the study. The study with the id 1 is Seeds."""
+    """Return a condition on the study. The study with id 1 is named Seeds."""
     return made.choice((
         ("study:Seeds", lambda row: row["study"] == "Seeds"),
         ("study = 1", lambda row: row["study"] == "Seeds"),

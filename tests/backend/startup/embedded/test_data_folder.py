@@ -9,7 +9,7 @@ import pytest
 from backend.startup.embedded.data_folder import FolderInUseError, lock, worker_token
 
 
-def test_the_token_is_made_once_and_kept(tmp_path: Path) -> None:
+def test_the_token_is_created_once_and_kept(tmp_path: Path) -> None:
     token = worker_token(tmp_path)
     assert len(token) >= 32
     assert worker_token(tmp_path) == token
@@ -22,7 +22,7 @@ def test_tokens_differ_between_folders(tmp_path: Path) -> None:
     assert worker_token(tmp_path / "one") != worker_token(tmp_path / "two")
 
 
-def test_a_folder_is_taken_until_it_is_let_go(tmp_path: Path) -> None:
+def test_a_folder_is_locked_until_it_is_released(tmp_path: Path) -> None:
     held = lock(tmp_path / "data")
     with pytest.raises(FolderInUseError, match="Another `arcadia up` already uses"):
         lock(tmp_path / "data")

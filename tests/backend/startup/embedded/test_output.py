@@ -1,4 +1,4 @@
-"""Lines are written in their order where they can be written, and hold nobody up where they cannot."""
+"""Output of `arcadia up`. Lines are written in order, and a blocked reader never blocks their writers."""
 
 import os
 import threading
@@ -14,13 +14,13 @@ from tests.workers.waiting import PATIENCE_SECONDS
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
-    """A pipe's two ends."""
+    """Yield both ends of a pipe."""
     reading, writing = os.pipe()
     yield reading, writing
     os.close(writing)
 
 
-def test_lines_come_in_their_order(tmp_path: Path) -> None:
+def test_lines_are_written_in_order(tmp_path: Path) -> None:
     with (tmp_path / "out").open("w") as file:
         written = Output(file.fileno())
         for number in range(100):
@@ -53,7 +53,7 @@ def test_with_a_log_only_problems_are_shown_and_all_lines_are_kept(tmp_path: Pat
     assert len(log.read_text().splitlines()) == 7
 
 
-def test_a_reader_who_stalls_holds_nobody_up(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_stalls_blocks_nobody(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "CLOSE_TIMEOUT_SECONDS", 0.01)
     reading, writing = pipe
     stalled = Output(writing)
@@ -70,13 +70,13 @@ def test_a_reader_who_stalls_holds_nobody_up(pipe: tuple[int, int], monkeypatch:
     os.close(reading)
 
 
-def test_a_disk_that_has_room_again_is_written_to_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_written_again_once_the_disk_has_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write, full = os.write, [True, True]
 
     with (tmp_path / "out").open("w") as file:
 
         def write_unless_full(descriptor: int, rest: bytes) -> int:
-            # Other threads of the test process write too, to other descriptors.
+            # Other threads of the test process write to other file descriptors.
             if full and descriptor == file.fileno():
                 full.pop()
                 raise OSError(28, "No space left on device")

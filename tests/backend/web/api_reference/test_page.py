@@ -1,4 +1,4 @@
-"""The API's page for readers."""
+"""The page of the API reference."""
 
 import re
 from html.parser import HTMLParser
@@ -13,7 +13,7 @@ OWN_ADDRESSES = ("/", "/logo.svg", "/client/", "/api/v1/openapi.json", "/api/doc
 
 
 class Read(HTMLParser):
-    """Tags, ids and addresses of a page."""
+    """A parser that collects the tags, ids and addresses of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Read(HTMLParser):
                 self.addresses.add(value or "")
 
 
-def test_the_page_has_every_call_and_every_type(client: TestClient, app: FastAPI) -> None:
+def test_the_page_has_every_route_and_every_type(client: TestClient, app: FastAPI) -> None:
     answer = client.get("/api/docs")
     assert answer.headers["content-type"].startswith("text/html")
     read, document = Read(answer.text), describe_api(app)
@@ -43,7 +43,7 @@ def test_the_page_has_every_call_and_every_type(client: TestClient, app: FastAPI
         assert path in answer.text
 
 
-def test_the_page_leads_nowhere_else_and_has_one_script_of_this_server(client: TestClient) -> None:
+def test_the_page_has_no_external_links_and_one_script_of_this_server(client: TestClient) -> None:
     answer = client.get("/api/docs")
     read = Read(answer.text)
     assert not read.tags & {"img", "iframe"}
