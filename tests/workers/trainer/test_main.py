@@ -183,7 +183,7 @@ def caught_signals(trainer: Trainer) -> str:
 
 
 @pytest.mark.nightly
-def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path, start_trainer: StartTrainer) -> None:
+def test_a_resume_after_kill_9_uses_the_newest_checkpoint(tmp_path: Path, start_trainer: StartTrainer) -> None:
     trainer = start_trainer(*ENDLESS)
     run = tmp_path / "run"
     wait_for_checkpoints(run, trainer, 2)

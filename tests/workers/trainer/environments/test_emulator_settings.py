@@ -88,7 +88,7 @@ def test_the_cap_truncates_an_episode_without_terminating_it() -> None:
     batch.close()
 
 
-def test_actions_are_repeated_with_the_probability_asked_for() -> None:
+def test_actions_are_repeated_with_the_configured_probability() -> None:
     def screens(probability: float) -> bytes:
         batch = opened(4, repeat_action_probability=probability, max_noops=0)
         for number in range(8):
