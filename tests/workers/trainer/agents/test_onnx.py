@@ -24,7 +24,7 @@ def session_of(agent: UnpackedAgent) -> Any:
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_its_outputs_are_those_of_torch(tmp_path: Path, title: str) -> None:
+def test_outputs_of_the_onnx_model_equal_those_of_torch(tmp_path: Path, title: str) -> None:
     agent = unpacked(tmp_path, config_of(title))
     shape = agent.document["network"]
     states = random_states(shape["observation_shape"], pixels=agent.document["environment"]["pixels"])

@@ -19,7 +19,7 @@ def document(env: str, protocol: str, *scores: float) -> EvaluationDocument:
     return verdict.document(subject, PROTOCOLS[protocol], 1, None, list(reversed(episodes)))
 
 
-def test_the_standard_error_is_of_the_mean() -> None:
+def test_the_standard_error_of_the_mean() -> None:
     assert verdict.standard_error([1.0, 2.0, 3.0, 4.0]) == pytest.approx(((5 / 3) ** 0.5) / 2)
     assert verdict.standard_error([1.0]) is None
 

@@ -156,7 +156,7 @@ def test_agents_that_act_by_values_have_no_temperature(tmp_path: Path, capsys: p
     assert "by action values" in refused(capsys, "--run-dir", tmp_path, *SMALL, "--temperature", 2)
 
 
-def test_another_games_agent_and_a_damaged_checkpoint_are_refused(
+def test_agents_of_other_games_and_damaged_checkpoints_are_refused(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "other"

@@ -50,7 +50,7 @@ def test_keys_give_the_nearest_action_of_the_game(env: str, held: tuple[Key, ...
         pytest.param(ATARI, id="every game", marks=pytest.mark.nightly),
     ],
 )
-def test_a_person_can_do_nothing_and_each_action_of_every_game(games: list[str]) -> None:
+def test_a_person_can_rest_and_take_each_action_of_every_game(games: list[str]) -> None:
     for env in games:
         names = [action.name for action in game_of(env)[1]]
         assert nearest((), names) == "NOOP", env

@@ -105,7 +105,7 @@ def test_a_newer_checkpoint_is_loaded_during_the_game(tmp_path: Path) -> None:
     Show(line, stagings.of_agent(*subjects.read(tmp_path / "run", None)), tmp_path / "run").play(lambda: False)  # type: ignore[arg-type]
     reported = [(agent.step, agent.loaded) for agent in line.agents]
     assert (reported[0], reported[-1]) == ((5, 1), (50, 2))
-    assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
+    assert not (tmp_path / "run" / found.file.file).exists(), "no file is kept"
 
 
 def test_a_damaged_newer_checkpoint_is_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +118,7 @@ def test_a_damaged_newer_checkpoint_is_skipped(tmp_path: Path, capsys: pytest.Ca
     # The pole may fall in fewer than ten pictures. Then the scene of the next game has the same agent again.
     assert list(dict.fromkeys((agent.step, agent.loaded) for agent in line.agents)) == [(5, 1), (50, 2)]
     assert "continues with the current checkpoint: step-000000000050.safetensors is damaged" in capsys.readouterr().err
-    assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
+    assert not (tmp_path / "run" / found.file.file).exists(), "no file is kept"
 
 
 def test_a_new_connection_receives_the_current_scene(tmp_path: Path) -> None:
