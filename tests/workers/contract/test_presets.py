@@ -45,7 +45,7 @@ def test_a_preset_makes_its_first_updates(name: str) -> None:
     assert run.saved[-1].step == run.step
 
 
-def test_presets_have_titles_and_sources() -> None:
+def test_presets_have_their_names_and_sources() -> None:
     for name, preset in PRESETS.items():
         assert preset.name == name
         assert preset.source

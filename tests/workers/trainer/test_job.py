@@ -168,7 +168,9 @@ def test_a_replay_job_matches_arcadia_record(api: WorkerApi, client: BackendClie
     assert api.files[reported["poster"]]
 
 
-def test_a_shortened_recording_has_a_partial_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shortened_recording_warns_that_its_return_is_partial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made_checkpoint.write(tmp_path, PaacConfig(env="ALE/Pong-v5"), STEP)
     parameters = {"protocol": PROTOCOL, "seed": SEED, "episode": 0}
     request = tmp_path / "request.json"

@@ -45,7 +45,7 @@ def test_a_graph_uses_current_tensor_values_and_accepts_floats() -> None:
 
 
 @needs_gpu
-def test_cpu_tensors_of_any_memory_type_are_copied_for_a_graph() -> None:
+def test_cpu_tensors_at_any_address_are_copied_for_a_graph() -> None:
     work = graphed(lambda x, factor: x * factor, torch.device("cuda"))
     for call in range(2 * WARM_UP_CALLS):
         for rows in (1, 3):

@@ -45,7 +45,7 @@ def test_keys_give_the_nearest_action_of_the_game(env: str, held: tuple[Key, ...
 @pytest.mark.parametrize(
     "games",
     [
-        # Opening a game takes 0.2 s, so this is a nightly test.
+        # Opening a game takes 0.2 s, so the required tests try every twelfth game.
         pytest.param(ATARI[::12], id="some games"),
         pytest.param(ATARI, id="every game", marks=pytest.mark.nightly),
     ],
