@@ -158,5 +158,5 @@ def test_nan_and_infinite_actions_do_not_crash_the_process() -> None:
     walker.close()
 
 
-def test_vectorized_environments_are_those_of_gymnasium() -> None:
+def test_environments_with_vector_observations_are_registered_in_gymnasium() -> None:
     assert all(env in gymnasium.registry for env, known in ENVIRONMENTS.items() if not known.shows_pixels)

@@ -73,7 +73,7 @@ def test_a_paused_game_can_be_stepped_by_single_decisions(tmp_path: Path, monkey
     assert len(waited) > 3
 
 
-def test_an_order_takes_effect_and_is_echoed_with_the_next_picture(tmp_path: Path) -> None:
+def test_an_order_is_echoed_with_the_next_picture(tmp_path: Path) -> None:
     line = play(tmp_path, CARTPOLE, 8, after(3, {"order": "ping", "id": "a"}, {"order": "ping", "id": "b"}))
     assert [head.heard for head in line.heads[2:5]] == [[], ["a", "b"], []]
 

@@ -223,7 +223,7 @@ def test_the_first_the_best_the_last_and_an_intermediate_checkpoint_are_kept(tmp
     wait_until(lambda: announced(run, 5) and files(tmp_path) == [1, 2, 4, 5])
 
 
-def test_only_kept_checkpoints_have_replays(tmp_path: Path, open_run: OpenRun) -> None:
+def test_exactly_the_kept_checkpoints_have_replays(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run(REPLAYS)
     for step in range(1, 8):
         save(run, step)
